@@ -259,6 +259,32 @@ test('an animation with more frames than a browser goes through in a moment is n
 	t.deepEqual(shown, { kind: 'rendition', url: 'rendition', otherwise: { kind: 'none' } });
 });
 
+test('a WebP with more chunks than a browser goes through in a moment is not drawn from its own bytes', (t) => {
+	const le = (value: number) => {
+		const bytes = Buffer.alloc(4);
+		bytes.writeUInt32LE(value);
+		return bytes;
+	};
+	const chunk = (name: string, content: Uint8Array = Buffer.alloc(0), length = content.length) =>
+		Buffer.concat([Buffer.from(name), le(length), content, Buffer.alloc(content.length % 2)]);
+	const header = (flags: string) => chunk('VP8X', hex(`${flags}000000 0f0000 0f0000`));
+	const webp = (chunks: readonly Buffer[], length = Buffer.concat(chunks).length) =>
+		Buffer.concat([Buffer.from('RIFF'), le(4 + length), Buffer.from('WEBP'), ...chunks]);
+	const many = (count: number, content?: Uint8Array) => Array<Buffer>(count).fill(chunk('abcd', content));
+	const still = header('00');
+	t.is(pixelsOf(webp([still, ...many(9_999)])), 256);
+	t.is(pixelsOf(webp([still, ...many(10_000)])), Number.POSITIVE_INFINITY);
+	t.is(pixelsOf(webp([still, ...many(10_000, Buffer.from('a'))])), Number.POSITIVE_INFINITY, 'of an odd length');
+	const address = `data:image/webp;base64,${webp([still, ...many(200_000)]).toString('base64')}`;
+	t.is(pixelsOfAddress(address), Number.POSITIVE_INFINITY);
+	const within = chunk('ANMF', Buffer.concat([Buffer.alloc(16), ...many(10_000)]));
+	t.is(pixelsOf(webp([header('02'), within])), Number.POSITIVE_INFINITY, 'behind the picture of a frame');
+	t.is(pixelsOf(webp([still, chunk('VP8 ', Buffer.concat(many(20_000)))])), 256, 'what only looks like them');
+	t.is(pixelsOf(webp([still, ...many(20_000)], still.length)), 256, 'behind its end');
+	const shown = imageSource({ name: 'a.webp', url: 'own', renditionUrl: 'rendition' }, webp([still, ...many(10_000)]));
+	t.deepEqual(shown, { kind: 'rendition', url: 'rendition', otherwise: { kind: 'none' } });
+});
+
 test('an animation with many frames that each give way to what was there before is not drawn from its own bytes', (t) => {
 	const gif = (frames: number, control: string) =>
 		hex(

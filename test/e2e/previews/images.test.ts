@@ -525,6 +525,28 @@ test.serial('a JPEG with segments of metadata by the ten thousand is shown by a 
 	t.deepEqual(app.faults, []);
 });
 
+test.serial('a WebP with chunks by the hundred thousand is shown by a rendition of the server', async (t) => {
+	const app = await fixture.enter(t);
+	const still = (await picture('webp', '32x32', 'red')).subarray(12);
+	const extended = Buffer.from('VP8X\x0a\0\0\0\0\0\0\0\x1f\0\0\x1f\0\0', 'latin1');
+	const withEmpty = (count: number) => {
+		const chunks = [extended, ...Array<Buffer>(count).fill(Buffer.from('abcd\0\0\0\0')), still];
+		const webp = Buffer.concat([Buffer.from('RIFF\0\0\0\0WEBP'), ...chunks]);
+		webp.writeUInt32LE(webp.length - 8, 4);
+		return webp;
+	};
+	await writeFiles(app.home, { 'camera.webp': withEmpty(500), 'endless.webp': withEmpty(100_000) });
+	const page = await app.open('/browser?type=private');
+	await openPreview(page, 'camera.webp');
+	const dialog = page.getByRole('dialog');
+	await dialog.getByRole('img', { name: 'camera.webp' }).waitFor();
+	await eventuallyMatches(t, () => dialog.getByRole('img').getAttribute('src'), /download/);
+	await page.keyboard.press('ArrowRight');
+	await dialog.getByRole('img', { name: 'endless.webp' }).waitFor();
+	await eventuallyMatches(t, () => dialog.getByRole('img').getAttribute('src'), /^blob:/);
+	t.deepEqual(app.faults, []);
+});
+
 test.serial('a HEIC photo is shown by a rendition of the server, and a video has a frame as its poster', async (t) => {
 	const app = await fixture.enter(t);
 	await writeFiles(app.home, {
