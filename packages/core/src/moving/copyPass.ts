@@ -39,20 +39,26 @@ export function createPass({ config }: HomeMoveParts, move: Move, folder: Storag
 		}
 	};
 	return {
-		/** Resolves to the digest of the home. Throws if a home whose changes are blocked differs from its copy. */
-		async run(mode: 'live' | 'frozen'): Promise<string> {
+		/**
+		 * Resolves to the digest of the home, and to whether all of it was copied. Throws if a home whose changes are blocked differs from
+		 * its copy.
+		 */
+		async run(mode: 'live' | 'frozen'): Promise<{ digest: string; isWhole: boolean }> {
 			progress.begin(mode === 'frozen' ? 'finishing' : 'copying');
+			let isWhole = true;
 			try {
 				await copy();
 			} catch (error) {
-				// A file was written to while it was read: the next pass has it.
-				if (mode === 'frozen' || !isFailure(error, 'conflict')) throw error;
+				// A file was written to while it was read, or renamed to and fro: the next pass has it.
+				const isPassing = isFailure(error, 'conflict') || isFailure(error, 'notFound');
+				if (mode === 'frozen' || !isPassing) throw error;
+				isWhole = false;
 			}
 			if (mode === 'live') progress.step('comparing');
 			const { isSame, digest } = await comparison.compare();
 			if (mode === 'frozen' && !isSame)
 				throw new Failure('conflict', 'Another program keeps changing files in the home. It stays where it was.');
-			return digest;
+			return { digest, isWhole };
 		},
 	};
 }

@@ -80,13 +80,14 @@ async function copyAndSwitch(parts: HomeMoveParts, move: Move): Promise<void> {
 	if (pass !== undefined) {
 		for (let count = 1; ; count++) {
 			const startedAt = monotonic();
-			await pass.run('live');
-			if (count === maxPasses || monotonic() - startedAt < quickMs) break;
+			const { isWhole } = await pass.run('live');
+			// One that was broken off is quick as well, and says nothing of the next one.
+			if (count === maxPasses || (isWhole && monotonic() - startedAt < quickMs)) break;
 		}
 	}
 	progress.step('finishing');
 	await roots.homes.moves.blockChanges(state.runId, move.begunAt, signal);
-	const digest = await pass?.run('frozen');
+	const digest = (await pass?.run('frozen'))?.digest;
 	// Made by its user in the last moment.
 	if (pass === undefined && (await statHome(move)) !== undefined)
 		throw new Failure('conflict', 'The home was made just now. Please try again.');

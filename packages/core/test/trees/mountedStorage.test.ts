@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { MemoryStorage, memoryStorageDriver, storageSuite } from '@stowage/conformance';
-import type { CopyOptions } from '@stowage/plugin-api';
+import type { CopyOptions, StorageProvider } from '@stowage/plugin-api';
 import { Failure, isFailure, maxListedDepth, parsePath } from '@stowage/rules';
 import test from 'ava';
 import type { FileParts, PublishedNames } from '../../src/files/FileParts.js';
@@ -70,7 +70,7 @@ async function put(storage: MountedStorage, path: string, text: string, mtime = 
 	return staged.commit(p(path), { mtime });
 }
 
-async function textOf(storage: MountedStorage, path: string): Promise<string> {
+async function textOf(storage: StorageProvider, path: string): Promise<string> {
 	const file = await storage.open(p(path));
 	try {
 		return (await buffer(file.read())).toString();
@@ -356,6 +356,25 @@ test('what gets another name in a folder while that is copied to another root is
 		await namesIn(storage, 'users/far-1/docs/deeper'),
 		Array.from({ length: 5 }, (_, n) => `${n}.txt`),
 	);
+});
+
+test('a file that is away for a moment while it is copied to another root is in the copy', async (t) => {
+	const [source, target] = [new MemoryStorage(), new MemoryStorage()];
+	await source.makeDirectory(p('from'));
+	const staged = await source.stage();
+	await staged.append(chunks('a'), 0);
+	await staged.commit(p('from/a.txt'));
+	const open = source.open.bind(source);
+	const missing = new Failure('notFound', 'No such file or folder: a.txt');
+	let calls = 0;
+	source.open = (path) => (++calls <= 2 ? Promise.reject(missing) : open(path));
+	await target.makeDirectory(p('to'));
+	await copyContents(source, p('from'), target, p('to'), {});
+	t.is(await textOf(target, p('to/a.txt')), 'a');
+
+	source.open = () => Promise.reject(missing);
+	await target.makeDirectory(p('other'));
+	t.is(await t.throwsAsync(copyContents(source, p('from'), target, p('other'), {})), missing);
 });
 
 /** Copies until just before the file of this number, as if the process had died there. */

@@ -81,6 +81,9 @@ interface ContentsOptions extends Omit<CopyOptions, 'staged' | keyof MoveOptions
 /** How often a folder is listed at most, while items in it vanish. */
 const maxListings = 3;
 
+/** How often an item is copied at most that vanishes and is back. */
+const maxTries = 5;
+
 /**
  * Copies the contents of the source to `folder`; existing files with the same size and time are complete, since each
  * got its name only then. Items that vanish meanwhile are left out, but not those that only get another name in their folder.
@@ -140,8 +143,10 @@ async function copyItem(
 		await options.beforeItem?.(item);
 		options.afterBytes?.(item.size);
 	}
+	let isCopied = isThere;
 	return dropIfRemoved(source, path, target, copy, async () => {
-		if (!isThere) await copyFile(source, path, target, copy, options);
+		if (!isCopied) await copyFile(source, path, target, copy, options);
+		isCopied = true;
 		if (options.keepsAccess) await copyAccess(source, path, target, copy);
 	});
 }
@@ -166,7 +171,10 @@ export async function copyFolderTime(
 	if (hasFolderTimes(target)) await target.setFolderTime(folder, (await source.stat(from)).mtime);
 }
 
-/** Undoes the part of `work` that has been done for a source that no longer exists. Resolves to whether it does. */
+/**
+ * Undoes the part of `work` that has been done for a source that no longer exists. Resolves to whether it does. One that is back under its
+ * name is gone on with, by the same `work`.
+ */
 async function dropIfRemoved(
 	source: StorageProvider,
 	from: StoragePath,
@@ -174,14 +182,18 @@ async function dropIfRemoved(
 	copy: StoragePath,
 	work: () => Promise<unknown>,
 ): Promise<boolean> {
-	try {
-		await work();
-		return true;
-	} catch (error) {
-		if (!isFailure(error, 'notFound') || (await undefinedIf(source.stat(from), 'notFound')) !== undefined) throw error;
-		await target.remove(copy).catch(ignoreMissing);
-		return false;
+	for (let tries = 1; ; tries++) {
+		try {
+			await work();
+			return true;
+		} catch (error) {
+			if (!isFailure(error, 'notFound')) throw error;
+			if ((await undefinedIf(source.stat(from), 'notFound')) === undefined) break;
+			if (tries === maxTries) throw error;
+		}
 	}
+	await target.remove(copy).catch(ignoreMissing);
+	return false;
 }
 
 export function isSame(one: StorageItem, other: StorageItem): boolean {
