@@ -92,6 +92,11 @@ export class JobRun {
 		return this.#hasYielded;
 	}
 
+	/** The number of this run, from 1. */
+	get attempt(): number {
+		return this.#started.attempt;
+	}
+
 	get place(): JobPlace {
 		return this.#started.place;
 	}

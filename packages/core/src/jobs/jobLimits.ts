@@ -19,6 +19,8 @@ export const jobLimits = {
 	interruptions: 10,
 	/** The same with checkpoints between, for a job that began shortly before each unclean end. */
 	uncleanEnds: 3,
+	/** How often a job is begun at most, while the database leaves its runs. */
+	attempts: 20,
 	/** How long a job that was interrupted, or one like it, runs before another job begins. */
 	trialMs: 60_000,
 	/** How long a process serves before it runs the first interrupted job. */

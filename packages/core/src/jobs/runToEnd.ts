@@ -1,3 +1,4 @@
+import { DatabaseUnavailable } from '@stowage/database';
 import type { JobEnd, JobKind, JobReturn, JobRunKey, JobStore } from '@stowage/plugin-api';
 import { isFailure } from '@stowage/rules';
 import type { Log } from '../log.js';
@@ -39,6 +40,8 @@ function outcomeOf(error: unknown, run: JobRun, kind: AnyKind, log: Log): JobEnd
 	if (run.isCancelled) return { status: 'cancelled', error: isOwnReason(error, run) ? null : sentenceOf(error) };
 	if (run.hasYielded) return 'yielded';
 	if (run.signal.aborted) return kind.onRestart === 'fail' ? { status: 'failed', error: interrupted } : 'released';
+	// It goes on once the database is back, as after a restart of the server.
+	if (kind.onRestart !== 'fail' && run.attempt < jobLimits.attempts && isOfDatabase(error)) return 'released';
 	if (!isFailure(error))
 		log.error({ err: error, job: run.key.id, kind: kind.name }, 'a job failed with an unexpected error');
 	return {
@@ -68,6 +71,12 @@ export async function recordEnd(
 			await wait(jobLimits.pollMs, stopping);
 		}
 	}
+}
+
+/** Whether the database was away; a kind may have said its own sentence for that. */
+function isOfDatabase(error: unknown): boolean {
+	if (error instanceof DatabaseUnavailable) return true;
+	return error instanceof Error && error.cause !== undefined && isOfDatabase(error.cause);
 }
 
 function parsed(saved: string | null): unknown {

@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { DatabaseUnavailable } from '@stowage/database';
 import { Failure, isFailure } from '@stowage/rules';
 import test from 'ava';
+import { jobLimits } from '../../src/jobs/jobLimits.js';
 import { identifyProcess } from '../../src/leases/processIdentity.js';
 import { until } from '../until.js';
 import { heldKind, jobBench } from './testJobs.js';
@@ -456,6 +458,36 @@ test('a run whose lease can’t be renewed is aborted when it expires, and runs 
 	});
 	t.is(runs[1]?.context.id, id);
 });
+
+for (const [onRestart, most] of [
+	['resume', jobLimits.attempts],
+	['restart', jobLimits.attempts],
+	['fail', 1],
+] as const) {
+	test(`a job with onRestart ${onRestart} is begun ${most} times at most while its runs lose the database`, async (t) => {
+		const bench = await jobBench(t);
+		const ada = await bench.addUser('ada');
+		const { jobs } = bench.process();
+		const { kind, runs } = heldKind({ onRestart });
+		const { id } = await jobs.define(kind).start(ada, '', 'x');
+		await jobs.poll();
+		// A kind may say what it has done before.
+		const lost = () => {
+			const cause = new DatabaseUnavailable(new Error('The connection was closed.'));
+			return new Failure('unavailable', `Copied 1 of 3 items. ${cause.message}`, { cause });
+		};
+		for (let attempt = 1; attempt <= most; attempt++) {
+			await until('the job runs', async () => {
+				await jobs.poll();
+				return runs.length === attempt;
+			});
+			t.is(runs[attempt - 1]?.context.attempt, attempt);
+			runs[attempt - 1]?.fail(lost());
+		}
+		const error = 'Copied 1 of 3 items. The database is not available right now.';
+		t.like(await jobs.waitForEnd(ada, id, minute), { status: 'failed', error, canRetry: true });
+	});
+}
 
 for (const [onRestart, status, saved] of [
 	['resume', 'processing', { at: 1 }],

@@ -9,6 +9,13 @@ export class DatabaseError extends Error {
 	override readonly name = 'DatabaseError';
 }
 
+/** The database is away, or too busy: neither the fault of who asked nor of what they asked about. */
+export class DatabaseUnavailable extends Failure {
+	constructor(cause: unknown) {
+		super('unavailable', 'The database is not available right now.', { cause, retryAfter: 5 });
+	}
+}
+
 const uniqueViolations = new Set([
 	'SQLITE_CONSTRAINT_UNIQUE',
 	'SQLITE_CONSTRAINT_PRIMARYKEY',
@@ -61,9 +68,7 @@ export function translated(error: unknown): unknown {
 	if (hasCode(error, missingReferences)) return new Failure('notFound', 'It is no longer there.', { cause: error });
 	if (hasCode(error, fullDisks))
 		return new Failure('storageFull', 'The disk of the database is full.', { cause: error });
-	if (isUnavailable(error)) {
-		return new Failure('unavailable', 'The database is not available right now.', { cause: error, retryAfter: 5 });
-	}
+	if (isUnavailable(error)) return new DatabaseUnavailable(error);
 	return error;
 }
 
