@@ -7,6 +7,8 @@ import {
 	type StorageProvider,
 } from '@stowage/plugin-api';
 import {
+	baseName,
+	Failure,
 	isFailure,
 	joinPath,
 	maxListedDepth,
@@ -189,7 +191,9 @@ async function dropIfRemoved(
 		} catch (error) {
 			if (!isFailure(error, 'notFound')) throw error;
 			if ((await undefinedIf(source.stat(from), 'notFound')) === undefined) break;
-			if (tries === maxTries) throw error;
+			// Not `notFound`, for which each folder above would be tried again.
+			if (tries === maxTries)
+				throw new Failure('conflict', `${baseName(from)} was changed while it was copied.`, { cause: error });
 		}
 	}
 	await target.remove(copy).catch(ignoreMissing);
