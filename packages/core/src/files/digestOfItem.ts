@@ -10,7 +10,7 @@ export async function digestOfItem(
 	files: Pick<Files, 'stat' | 'listWithStats'>,
 	viewer: Viewer,
 	ref: ItemRef,
-	signal: AbortSignal,
+	signal?: AbortSignal,
 ): Promise<string> {
 	const digest = new TreeDigest();
 	const above = pathSegments(ref.path).length;
@@ -23,7 +23,7 @@ export async function digestOfItem(
 	};
 	for await (const item of files.stat(viewer, ref.area, [ref])) add(item);
 	for (let path = folders.pop(); path !== undefined; path = folders.pop()) {
-		signal.throwIfAborted();
+		signal?.throwIfAborted();
 		for await (const { items } of files.listWithStats(viewer, { ...ref, path })) items.forEach(add);
 	}
 	return digest.toString();

@@ -140,9 +140,8 @@ export function sharedChanges(
 				return into.shown(await files.move(inBoth(from, into), from.ref, into.ref.path, conflict));
 			// Of another owner: what leaves a home goes into its trash.
 			await enterToRemove(viewer, item);
-			const { signal } = new AbortController();
 			const digest = () =>
-				digestOfItem(files, from.viewer, from.ref, signal).catch((error: unknown) => {
+				digestOfItem(files, from.viewer, from.ref).catch((error: unknown) => {
 					if (!isFailure(error, 'notFound')) throw error;
 					// The message has a path of the owner's home.
 					throw new Failure('notFound', `No such file or folder: ${item.path}`, { cause: error });

@@ -25,13 +25,7 @@ class EndOfData extends Error {}
  * library that unpacks makes large ones for each, of which 1 MB may have 45,000.
  */
 export function inflatedLength(packed: Uint8Array, most: number): number {
-	const counter = new Counter(packed);
-	try {
-		while (counter.count <= most && counter.readBlock());
-	} catch (error) {
-		if (!(error instanceof EndOfData)) throw error;
-	}
-	return counter.count;
+	return readBlocks(packed, ({ count }) => count <= most).count;
 }
 
 /**
@@ -39,13 +33,18 @@ export function inflatedLength(packed: Uint8Array, most: number): number {
  * millisecond for each, also for one of 22 bytes that unpacks to nothing; programs write one for some ten thousand bytes.
  */
 export function countTables(packed: Uint8Array, most: number): number {
+	return readBlocks(packed, ({ tables }) => tables <= most).tables;
+}
+
+/** Reads blocks for as long as `isWanted`, up to the last one or to a fault. */
+function readBlocks(packed: Uint8Array, isWanted: (counter: Counter) => boolean): Counter {
 	const counter = new Counter(packed);
 	try {
-		while (counter.tables <= most && counter.readBlock());
+		while (isWanted(counter) && counter.readBlock());
 	} catch (error) {
 		if (!(error instanceof EndOfData)) throw error;
 	}
-	return counter.tables;
+	return counter;
 }
 
 class Counter {
