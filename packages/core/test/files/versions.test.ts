@@ -220,6 +220,28 @@ test('versions end with their file: deleted for good, purged with the trash, or 
 	t.is((await onDisk()).length, 1);
 });
 
+test('what is restored keeps its versions though the trash is emptied before that is recorded', async (t) => {
+	const { app, call, write, contents, onDisk } = await setUp(t);
+	const { database, trashBin } = app.services;
+	for (const name of ['docs/a', 'docs/b']) await write(name, 'one', 'two', 'three');
+	const { trashId } = await call('DELETE', '/api/deleteItem', { filePath: 'docs', type });
+	await call('GET', '/api/trash', undefined);
+	const { move } = database.versions;
+	database.versions.move = async (...values) => {
+		database.versions.move = move;
+		await call('DELETE', '/api/trash', undefined);
+		await trashBin.removePurged();
+		return move(...values);
+	};
+	const { restored } = await call('POST', '/api/trash/restore', { ids: [trashId] });
+	t.deepEqual(restored, [{ id: trashId, path: 'docs' }]);
+	await trashBin.removePurged();
+	t.deepEqual(await contents('docs/a'), ['two', 'one']);
+	t.deepEqual(await contents('docs/b'), ['two', 'one']);
+	t.is((await onDisk()).length, 4);
+	t.is((await database.trash.totals({ kind: 'item' })).entries, 0);
+});
+
 test('a file of the public tree has versions, which nobody else sees', async (t) => {
 	const { app, ada, call, write, list, contents } = await setUp(t, { '--public-listing': 'everyone' });
 	await write('Public/a', 'one', 'two');

@@ -1,6 +1,6 @@
 import { type TrashRecord, type TrashSelection, type TrashSize, Yielder } from '@stowage/plugin-api';
+import { undefinedIf } from '@stowage/rules';
 import { createKeyedMutex } from '../../limits/keyedMutex.js';
-import { ignoreMissing } from '../storage/Mounts.js';
 import { locateTrashed } from './locateTrashed.js';
 import { TrashRoom } from './TrashRoom.js';
 import type { TrashSizes } from './TrashSizes.js';
@@ -107,14 +107,13 @@ export class TrashPurge {
 			let ended = 0;
 			for (const record of records) {
 				try {
-					const located = await locateTrashed(this.#parts, record);
-					await located?.mount.storage.remove(trashedPath(record.id)).catch(ignoreMissing);
-					if (record.kind === 'item') {
-						onChanged(record.ownerId);
-						ended += await this.#endVersions(record);
+					// What has been restored since it was chosen takes its versions with it.
+					if (await this.#removeItem(record)) {
+						if (record.kind === 'item') ended += await this.#endVersions(record);
+						onPurged(record);
 					}
+					if (record.kind === 'item') onChanged(record.ownerId);
 					removed.push(record.id);
-					onPurged(record);
 				} catch (error) {
 					warnOfTrash(this.#parts, error);
 				}
@@ -123,6 +122,14 @@ export class TrashPurge {
 			skip += records.length - removed.length;
 			if (records.length < trashBatch && ended === 0) return;
 		}
+	}
+
+	/** Resolves to false if it is in no trash. */
+	async #removeItem(record: TrashRecord): Promise<boolean> {
+		const located = await locateTrashed(this.#parts, record);
+		if (located === undefined) return false;
+		const removing = located.mount.storage.remove(trashedPath(record.id)).then(() => true);
+		return (await undefinedIf(removing, 'notFound')) === true;
 	}
 
 	/** The versions of files that were in the trash, or in a folder there, go with them. */
