@@ -1,8 +1,27 @@
-import type { NamingOptions, UserRecord, UserStore } from '@stowage/plugin-api';
-import { candidateNames, Failure, homeRoot, isFailure, joinPath, type StoragePath, undefinedIf } from '@stowage/rules';
+import {
+	hasFolderTimes,
+	type NamingOptions,
+	type StorageProvider,
+	type UserRecord,
+	type UserStore,
+} from '@stowage/plugin-api';
+import {
+	baseName,
+	candidateNames,
+	Failure,
+	homeRoot,
+	isFailure,
+	joinPath,
+	parentPath,
+	type StoragePath,
+	undefinedIf,
+} from '@stowage/rules';
 import { HomeComparison } from '../trees/across/compareHomes.js';
+import { copiesFolder, newTree } from '../trees/across/copies.js';
+import { removeUnchanged } from '../trees/across/removeUnchanged.js';
 import { measureHome } from '../trees/across/walkHome.js';
 import { withFreeName } from '../trees/freeName.js';
+import { ensureFolder } from '../trees/storage/folders.js';
 import { makeHome } from '../trees/storage/homes.js';
 import type { MountedStorage } from '../trees/storage/MountedStorage.js';
 import type { TrashBin } from '../trees/trash/TrashBin.js';
@@ -62,33 +81,48 @@ async function moveByRename(storage: MountedStorage, home: StoragePath, target: 
 	return (await withFreeName(target, name, 'directory', move)).name;
 }
 
-/** Moves files to another disk. If anything can't be copied, or was not copied exactly, the original stays. */
+/**
+ * Moves files to another disk. If anything can't be copied, was not copied exactly or is changed until the original is
+ * removed, that stays.
+ */
 async function moveAcross(storage: MountedStorage, home: StoragePath, target: StoragePath, name: string) {
 	const { signal } = new AbortController();
+	const source = (await storage.homeOf(home).mount()).storage;
 	// Throws for items that a copy would leave out.
-	await measureHome((await storage.homeOf(home).mount()).storage, home, signal);
-	const isCopy = async (of: string) => {
-		const trees = [
-			{ storage, root: home },
-			{ storage, root: joinPath(target, of) },
-		] as const;
-		return (await new HomeComparison(...trees, signal, () => {}).compare()).isSame;
+	await measureHome(source, home, signal);
+	/** What the home contained as the copy was found to have the same; undefined where it has not. */
+	const digestOfCopied = async (of: string): Promise<string | undefined> => {
+		const copy = { storage, root: joinPath(target, of) };
+		const { isSame, digest } = await new HomeComparison(
+			{ storage: source, root: home },
+			copy,
+			signal,
+			() => {},
+		).compare();
+		return isSame ? digest : undefined;
 	};
-	const earlier = await findCopy(storage, target, name, isCopy);
-	if (earlier !== undefined) {
-		await storage.remove(home);
-		return earlier;
-	}
+	const earlier = await findCopy(storage, target, name, digestOfCopied);
 	const copy = (path: StoragePath, options: NamingOptions) => storage.copy(home, path, options);
-	const made = await withFreeName(target, name, 'directory', copy);
-	if (!(await isCopy(made.name))) {
+	const of = earlier?.name ?? (await withFreeName(target, name, 'directory', copy)).name;
+	const digest = earlier?.digest ?? (await digestOfCopied(of));
+	const kept = digest === undefined ? baseName(home) : await removeCopied(source, home, digest);
+	if (kept !== undefined) {
 		throw new Failure(
 			'conflict',
-			`Another program changed something in ${home} while it was copied to ${joinPath(target, made.name)}. Both are kept: run the command again once that has ended, and remove what was copied first.`,
+			`Another program changed something in ${joinPath(parentPath(home), kept)} while it was copied to ${joinPath(target, of)}. Both are kept: run the command again once that has ended, and remove what was copied first.`,
 		);
 	}
-	await storage.remove(home);
-	return made.name;
+	return of;
+}
+
+/** Removes a home that was copied; resolves to its name if it was changed since, and is kept. */
+async function removeCopied(storage: StorageProvider, home: StoragePath, digest: string): Promise<string | undefined> {
+	const away = newTree();
+	await ensureFolder(storage, copiesFolder);
+	// A copy that looks old is swept.
+	if (hasFolderTimes(storage)) await storage.setFolderTime(home, Date.now());
+	await storage.move(home, away);
+	return removeUnchanged({ storage, path: home, away, digest, onStuck: () => {} });
 }
 
 /**
@@ -99,8 +133,8 @@ async function findCopy(
 	storage: MountedStorage,
 	target: StoragePath,
 	name: string,
-	isCopy: (of: string) => Promise<boolean>,
-): Promise<string | undefined> {
+	digestOfCopied: (of: string) => Promise<string | undefined>,
+): Promise<{ name: string; digest: string } | undefined> {
 	let last: string | undefined;
 	for (const candidate of candidateNames(name, 'directory')) {
 		const found = await undefinedIf(storage.stat(joinPath(target, candidate)), 'notFound');
@@ -109,7 +143,8 @@ async function findCopy(
 	}
 	if (last === undefined) return undefined;
 	try {
-		return (await isCopy(last)) ? last : undefined;
+		const digest = await digestOfCopied(last);
+		return digest === undefined ? undefined : { name: last, digest };
 	} catch (error) {
 		// Somebody has put other files of the same sizes and times there.
 		if (isFailure(error, 'conflict')) return undefined;

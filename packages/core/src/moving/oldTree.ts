@@ -1,6 +1,6 @@
 import { Failure, isFailure, joinPath, parentPath, type StoragePath } from '@stowage/rules';
 import { copiesFolder, findTree, newTree, treeId } from '../trees/across/copies.js';
-import { digestOf } from '../trees/across/walkHome.js';
+import { removeUnchanged } from '../trees/across/removeUnchanged.js';
 import { ensureFolder } from '../trees/storage/folders.js';
 import { withoutPrefix, withPrefix } from '../trees/storage/rootIds.js';
 import { type HomeMoveParts, type Move, statHome } from './HomeMove.js';
@@ -22,36 +22,22 @@ export async function removeOld(parts: HomeMoveParts, move: Move): Promise<void>
 	await parts.database.homes.endMove(state.runId);
 }
 
-/**
- * Compares the old tree once it has been renamed away, so that a file which another program writes to its old path
- * from then on is not removed with it.
- */
 async function removeOldTree({ log }: HomeMoveParts, move: Move): Promise<void> {
 	const { source, target, home, state } = move;
 	const { storage, name } = source;
 	const away = await renameAway(move);
 	if (away === undefined) return;
-	const restore = () => storage.move(away, home, { otherNames: [`${state.name} (old)`] });
-	// It is too late to be cancelled.
-	const { signal } = new AbortController();
-	let isUnchanged = false;
-	try {
-		isUnchanged = (await digestOf(storage, away, signal)) === state.digest;
-	} catch (error) {
-		if (isFailure(error, 'notFound')) return;
-		// An item that can't be compared, such as a link, counts as a change.
-		if (!isFailure(error, 'conflict')) {
-			await restore().catch((cause) =>
-				log.warn({ err: cause, root: name }, 'the old tree of a home could not be restored'),
-			);
-			throw error;
-		}
-	}
-	if (isUnchanged) return storage.remove(away);
-	const kept = await restore();
+	const kept = await removeUnchanged({
+		storage,
+		path: home,
+		away,
+		digest: state.digest ?? '',
+		onStuck: (cause) => log.warn({ err: cause, root: name }, 'the old tree of a home could not be restored'),
+	});
+	if (kept === undefined) return;
 	throw new Failure(
 		'conflict',
-		`The home of ${state.name} lies on ${target.name} now. Another program changed something in its old place, ${joinPath(parentPath(home), kept.name)} on ${name}, at the last moment, so that was kept: look at it and remove it.`,
+		`The home of ${state.name} lies on ${target.name} now. Another program changed something in its old place, ${joinPath(parentPath(home), kept)} on ${name}, at the last moment, so that was kept: look at it and remove it.`,
 	);
 }
 

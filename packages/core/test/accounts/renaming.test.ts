@@ -183,13 +183,23 @@ test('a removed user’s files move to another disk only if all of them can be c
 	t.is(await readFile(path.join(home, 'photo.jpg'), 'utf8'), 'only copy');
 	storage.copy = copy;
 
-	const remove = storage.remove.bind(storage);
-	storage.remove = () => Promise.reject(new Error('killed'));
+	// Written once all has been compared.
+	const { storage: source } = await storage.home('ada').mount();
+	const rename = source.move.bind(source);
+	source.move = async (...values) => {
+		source.move = rename;
+		await writeFile(path.join(home, 'late.jpg'), 'later');
+		return rename(...values);
+	};
+	await t.throwsAsync(move, { message: /Another program changed something in users\/ada/ });
+	t.is(await readFile(path.join(home, 'late.jpg'), 'utf8'), 'later');
+	t.deepEqual(await users(app), ['ada', 'anonymous']);
+	source.move = () => Promise.reject(new Error('killed'));
 	await t.throwsAsync(move, { message: 'killed' });
-	storage.remove = remove;
-	t.is(await move(), 'Files of ada (1)', 'what was copied before is found, and not copied again');
-	t.deepEqual((await readdir(there)).sort(), ['Files of ada', 'Files of ada (1)', 'Public']);
-	t.is(await readFile(path.join(there, 'Files of ada (1)/photo.jpg'), 'utf8'), 'only copy');
-	t.is(await readFile(path.join(there, 'Files of ada (1)/late.jpg'), 'utf8'), 'late');
+	source.move = rename;
+	t.is(await move(), 'Files of ada (2)', 'what was copied before is found, and not copied again');
+	t.deepEqual((await readdir(there)).sort(), ['Files of ada', 'Files of ada (1)', 'Files of ada (2)', 'Public']);
+	t.is(await readFile(path.join(there, 'Files of ada (2)/photo.jpg'), 'utf8'), 'only copy');
+	t.is(await readFile(path.join(there, 'Files of ada (2)/late.jpg'), 'utf8'), 'later');
 	t.deepEqual(await users(app), ['anonymous']);
 });
