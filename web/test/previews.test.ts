@@ -750,6 +750,17 @@ test('Markdown with more marks, turns of direction or of script than a browser l
 		'letters of several scripts': 'aя漢α',
 		'letters and wide spaces': '漢\u3000',
 		'letters and numbers of another font': '漢1字 漢-字\u2003',
+		'form feeds': 'a\f',
+		'form feeds alone': '\f',
+		'form feeds by their numbers': 'a&#12;',
+		'controls by their numbers': '1&#1;',
+		'deletions and blanks': ' \x7f',
+		'controls of the second set': '.\x85',
+		'marks beside letters': ' \u02ff \u2e3a \ufe50'.repeat(2),
+		'symbols of two fonts': '⑀▀'.repeat(4),
+		'signs of East Asia of two fonts': '㆐䷀'.repeat(4),
+		'ideographs and what is none': '日\ufffd'.repeat(4),
+		'letters of Cyrillic that are rare': 'ԑԯ'.repeat(4),
 	};
 	for (const [name, part] of Object.entries(parts)) {
 		t.false(isRefused(part.repeat(2200)), name);
@@ -762,9 +773,30 @@ test('Markdown with more marks, turns of direction or of script than a browser l
 		'हिन्दी में ',
 		'Tiếng Việt, ö. ',
 		'«Русский» — ',
+		'Қазақ тілі, әліпби. ',
+		'Ἑλληνικὴ γλῶσσα. ',
+		'┌──┬─┐▓▒░█▀▄ ▲●■ ',
+		'⠁⠂⣿⡇⢸⣀',
+		'😀🎉🚀🤖🥳🧑‍🚀🇩🇪',
+		'∀x ∈ ℝ: x² ≤ ∑ → √2 ',
+		'ガンダム㊙️㍿「々〆」',
 	];
 	for (const text of texts) t.false(isRefused(`${text.repeat(500)}\n\n`.repeat(20)), text);
 	t.false(isRefused('漢字かなカナ。1 '.repeat(20_000)), 'one paragraph');
+	t.false(isRefused(`${'A line of a standard.\n'.repeat(58)}\f\n`.repeat(700)), 'pages in one paragraph');
+});
+
+test('Markdown with more lines and tabs in preformatted texts than a browser lays out in a moment is not read', (t) => {
+	const isRefused = (text: string) => markdownTree(text) === undefined;
+	for (const part of ['\n', 'a\n', '\ta', 'a\r\n']) {
+		t.true(isRefused(`\`\`\`\n${part.repeat(100_001)}\n\`\`\``), JSON.stringify(part));
+		t.true(isRefused(`<pre>\n<code>${part.repeat(100_001)}</code></pre>`), JSON.stringify(part));
+		t.false(isRefused(`<p>${part.repeat(100_001)}</p>`), 'in a paragraph they are blanks');
+	}
+	t.true(isRefused(`\`\`\`\n${'\n'.repeat(1000)}a\n\`\`\`\n\n`.repeat(101)), 'in many of them');
+	const code = '\tif (a) {\n\t\treturn; // it is\n\t}\n\n';
+	t.false(isRefused(`\`\`\`js\n${code.repeat(14_000)}\`\`\`\n`), 'code');
+	t.false(isRefused(`\`\`\`\n${'1\t22.5\t333.75\t4444\n'.repeat(24_000)}\`\`\`\n`), 'a table');
 });
 
 test('a text is cut into blocks of whole lines, and only a line that is too long for a block is cut itself', (t) => {

@@ -86,6 +86,32 @@ test.serial('tables and quotes of a Markdown text that few bytes make wide or ma
 	t.deepEqual(app.faults, []);
 });
 
+test.serial('controls, symbols and lines of Markdown by the hundred thousand do not stop the page', async (t) => {
+	const app = await fixture.enter(t);
+	const files = {
+		'feeds.md': 'a\f'.repeat(300_000),
+		'deletions.md': 'a\x7f'.repeat(300_000),
+		'symbols.md': '⑀▀'.repeat(160_000),
+		'lines.md': `\`\`\`\n${'a\n'.repeat(450_000)}\`\`\`\n`,
+		'tabs.md': `\`\`\`\n${'\ta'.repeat(450_000)}\n\`\`\`\n`,
+	};
+	await writeFiles(app.home, files);
+	const page = await app.open('/browser?type=private');
+	const work = await measureMainThread(page);
+	for (const name of Object.keys(files)) {
+		const viewer = await openPreview(page, name);
+		await viewer.getByRole('button', { name: 'Rendered' }).click();
+		// It is shown as it is.
+		await viewer.locator('article').waitFor({ state: 'detached' });
+		await viewer.locator('pre').waitFor();
+		await closePreview(page);
+	}
+	const workMs = await work();
+	t.log(`${workMs} ms`);
+	t.true(workMs < 8000, `${workMs} ms`);
+	t.deepEqual(app.faults, []);
+});
+
 test.serial('Markdown is rendered on request, and nothing in it runs or requests other hosts', async (t) => {
 	const app = await fixture.enter(t);
 	await writeFiles(app.home, {

@@ -5,6 +5,11 @@ const directionTurn = 4;
 /** Among letters without a font it takes a browser the square of their number. */
 const wideSpace = 0x3000;
 const wideSpaceTurn = 4;
+/**
+ * Form feeds and the like, of which a browser lays out each by itself, and for which it looks for a font: among letters it takes the square
+ * of their number. Not tabs and ends of lines.
+ */
+const controlTurn = 4;
 /** No letter has more, in any language. */
 const marksOfLetter = 4;
 const rightToLeft = 0;
@@ -43,6 +48,7 @@ export function letterCosts(): LetterCosts {
 				}
 				marks = 0;
 				if (code === wideSpace) turns += wideSpaceTurn;
+				else if (isSeparateControl(code)) turns += controlTurn;
 				const found = scriptOf(code);
 				const isBack = isBetween && found === script;
 				isBetween = found === undefined;
@@ -60,13 +66,24 @@ export function letterCosts(): LetterCosts {
 
 const markOrControl = /^[\p{M}\p{Bidi_Control}]$/u;
 
+/** Of the first 256 characters those that stand for nothing on screen. */
+const isSeparateControl = (code: number) =>
+	code < 0x20 ? code !== 0x09 && code !== 0x0a : code >= 0x7f && code <= 0x9f;
+
 const isControl = (code: number) => code === 0x61c || (code >= 0x200e && code <= 0x2069);
 
-/** Blocks beyond Latin whose letters have one script or font in common, by their last character. */
-const blocks: readonly (readonly [last: number, script: number | undefined])[] = [
+/**
+ * Blocks beyond Latin whose letters have one script or font in common, by their last character. Of those of `many` one font has some and
+ * another one others, in groups of 32.
+ */
+const blocks: readonly (readonly [last: number, script: number | 'many' | undefined])[] = [
+	[0x2ff, 'many'],
 	[0x36f, undefined],
-	[0x3ff, 2],
-	[0x52f, 3],
+	[0x385, 'many'],
+	[0x3ce, 2],
+	[0x3ff, 'many'],
+	[0x4ff, 3],
+	[0x52f, 'many'],
 	[0x58f, 4],
 	[0x8ff, rightToLeft],
 	[0x10ff, 5],
@@ -75,32 +92,55 @@ const blocks: readonly (readonly [last: number, script: number | undefined])[] =
 	[0x1eff, 1],
 	[0x1fff, 2],
 	[0x206f, undefined],
-	[0x2bff, 7],
+	[0x24ff, 'many'],
+	[0x259f, 7],
+	[0x27ff, 'many'],
+	[0x28ff, 12],
+	[0x2bff, 'many'],
 	[0x2dff, 5],
-	[0x2e7f, undefined],
-	[0x312f, 8],
+	[0x2e7f, 'many'],
+	[0x30ff, 8],
+	[0x312f, 13],
 	[0x318f, 6],
-	[0x9fff, 8],
+	[0x33ff, 'many'],
+	[0x4dbf, 14],
+	[0x4dff, 15],
+	[0x9fa5, 8],
+	[0x9fff, 16],
 	[0xabff, 5],
 	[0xd7ff, 6],
 	[0xf8ff, 9],
-	[0xfaff, 8],
+	[0xfaff, 17],
 	[0xfb1c, 4],
 	[0xfdff, rightToLeft],
-	[0xfe6f, undefined],
+	[0xfe6f, 'many'],
 	[0xfeff, rightToLeft],
-	[0xffff, 8],
+	[0xffef, 8],
+	[0xffff, 'many'],
 	[0x107ff, 10],
 	[0x10fff, rightToLeft],
 	[0x1e7ff, 10],
 	[0x1efff, rightToLeft],
-	[0x1ffff, 11],
+	[0x1f1e5, 'many'],
+	[0x1f1ff, 11],
+	[0x1f2ff, 'many'],
+	[0x1f64f, 11],
+	[0x1f67f, 'many'],
+	[0x1f6ff, 11],
+	[0x1f8ff, 'many'],
+	[0x1faff, 11],
+	[0x1ffff, 'many'],
+	[0x2ffff, 18],
+	[0x3ffff, 19],
 ];
+/** The first number of groups of 32. */
+const firstGroup = 100;
 
 /** Undefined for what belongs to the script around it, such as a space or a full stop. */
 function scriptOf(code: number): number | undefined {
-	if (code <= 0x40) return undefined;
+	if (code <= 0x40 || isSeparateControl(code)) return undefined;
 	if (code <= 0x24f) return 1;
 	const block = blocks.find(([last]) => code <= last);
-	return block === undefined ? 8 : block[1];
+	const script = block === undefined ? 'many' : block[1];
+	return script === 'many' ? firstGroup + (code >> 5) : script;
 }
