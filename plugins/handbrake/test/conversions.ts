@@ -4,7 +4,6 @@ import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { handbrakeStatus, ResultOf } from '@stowage/contract';
-import type { ExecutionContext } from 'ava';
 import { logLines } from '../../../packages/core/test/logLines.js';
 import { Client, json, type TestApp, testApp } from '../../../packages/core/test/testApp.js';
 import { until } from '../../../packages/core/test/until.js';
@@ -39,9 +38,11 @@ export interface Site {
 	names(user?: string): Promise<string[]>;
 }
 
+type Teardown = { teardown(end: () => Promise<void>): void };
+
 /** A server that converts, with one user. */
 export async function site(
-	t: ExecutionContext,
+	t: Teardown,
 	options: Record<string, unknown> = {},
 	flags: Record<string, string> = {},
 	filesDir?: string,
@@ -62,8 +63,33 @@ export async function site(
 		home: path.join(users, 'alice'),
 		staging: path.join(files, '.stowage/staging'),
 		lines,
-		names: async (user = 'alice') => (await readdir(path.join(users, user))).filter((name) => name !== 'Public').sort(),
+		names: (user = 'alice') => namesIn(path.join(users, user)),
 	};
+}
+
+const namesIn = async (home: string) => (await readdir(home)).filter((name) => name !== 'Public').sort();
+
+const ends: (() => Promise<void>)[] = [];
+let shared: Promise<Site> | undefined;
+let users = 0;
+
+/**
+ * A new user of one server for all tests of a process, which converts two films at once: each server tries its programs
+ * when it starts, which costs as much as the conversion of a short film.
+ */
+export async function siteOfUser(): Promise<Pick<Site, 'home' | 'names'> & { client: Client }> {
+	shared ??= site({ teardown: (end) => ends.push(end) }, { concurrency: 2 });
+	const { app, home } = await shared;
+	const name = `user${users++}`;
+	const client = await new Client(app).register(name);
+	const own = path.join(path.dirname(home), name);
+	return { client, home: own, names: () => namesIn(own) };
+}
+
+/** After the last test: ends that server and removes the films. */
+export async function endAll(): Promise<void> {
+	for (const end of ends) await end();
+	await removeFilms();
 }
 
 export interface ConversionRequest {

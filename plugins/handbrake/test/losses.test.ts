@@ -6,20 +6,21 @@ import { atMost } from '../../../test/atMost.js';
 import {
 	type ConversionRequest,
 	convert,
+	endAll,
 	film,
 	h264,
 	optionsFor,
 	picture,
 	probe,
-	removeFilms,
 	site,
+	siteOfUser,
 	subtitles,
 	tone,
 } from './conversions.js';
 
-// Each test has a server and a film: all at once would leave no time to any.
+// Each test has a film: all at once would leave no time to any.
 atMost(6);
-test.after.always(removeFilms);
+test.after.always(endAll);
 
 interface Kept {
 	/** What ffmpeg makes the film of. */
@@ -34,15 +35,15 @@ interface Kept {
 }
 
 async function converted(t: ExecutionContext, name: string, format: string, request: Partial<ConversionRequest> = {}) {
-	const at = await site(t);
+	const at = await siteOfUser();
 	const put = (args: readonly string[]) => film(name, args, path.join(at.home, name));
-	const ask = () => convert(at.alice, { filePath: name, outputFormat: format, deleteOriginal: true, ...request });
+	const ask = () => convert(at.client, { filePath: name, outputFormat: format, deleteOriginal: true, ...request });
 	/** Incomplete outputs so many times are made again, as their user would. */
 	const run = async (repeats = 0) => {
 		let done = await ask();
 		for (; repeats > 0 && done.error?.startsWith('Only '); repeats--) done = await ask();
 		t.is(done.status, 'completed', done.error ?? '');
-		const { detail } = json(await at.alice.get(`/api/jobs/${done.conversionId}`));
+		const { detail } = json(await at.client.get(`/api/jobs/${done.conversionId}`));
 		return { done, detail, names: await at.names() };
 	};
 	return { ...at, put, run };
@@ -394,7 +395,7 @@ test('a transport stream with a track of sound that begins later and ends before
 });
 
 test('recordings that were joined to one file are converted with all of them', async (t) => {
-	const { alice, home, names } = await site(t);
+	const { client, home, names } = await siteOfUser();
 	const joined = {
 		'tape.avi': [...picture('160x96', 4), ...tone(440, 4), '-c:v', 'mpeg4', '-c:a', 'mp3'],
 		'tape.mpg': [...picture('160x96', 4), ...tone(440, 4), '-c:v', 'mpeg2video', '-c:a', 'mp2', '-f', 'vob'],
@@ -405,7 +406,7 @@ test('recordings that were joined to one file are converted with all of them', a
 		await film(name, args, file);
 		const bytes = await readFile(file);
 		await writeFile(file, Buffer.concat([bytes, bytes]));
-		const { status, error, outputPath } = await convert(alice, { filePath: name, customOutputName: name.slice(5) });
+		const { status, error, outputPath } = await convert(client, { filePath: name, customOutputName: name.slice(5) });
 		t.is(status, 'completed', error ?? '');
 		t.is(Math.round((await probe(path.join(home, outputPath ?? ''))).seconds), 8, name);
 	}
@@ -413,13 +414,13 @@ test('recordings that were joined to one file are converted with all of them', a
 });
 
 test('a transport stream of which the middle half is destroyed is not replaced by what is left of it', async (t) => {
-	const { alice, home, names } = await site(t);
+	const { client, home, names } = await siteOfUser();
 	const file = path.join(home, 'noise.mts');
 	await film('noise.mts', [...long, ...h264, '-c:a', 'aac', '-f', 'mpegts'], file);
 	const bytes = await readFile(file);
 	noise(bytes);
 	await writeFile(file, bytes);
-	const { status, error } = await convert(alice, { filePath: 'noise.mts', deleteOriginal: true });
+	const { status, error } = await convert(client, { filePath: 'noise.mts', deleteOriginal: true });
 	t.is(status, 'failed');
 	t.regex(error ?? '', /^Only \d.* s could be converted: the original is probably damaged\. It was kept\.$/);
 	t.deepEqual(await names(), ['noise.mts']);
