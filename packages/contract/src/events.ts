@@ -33,11 +33,12 @@ export const events = endpoint({
 export const eventData = {
 	/** The folder's listing may have changed. */
 	changed: z.object({ type: area, directory: z.string() }),
+	/** `changed`: what was sent can't be completed, since a file of it was changed; another request gets all anew. */
 	ticket: z.object({
 		ticket: z.string(),
 		sent: z.number(),
 		size: z.number(),
-		state: z.enum(['waiting', 'sending', 'done', 'ended']),
+		state: z.enum(['waiting', 'sending', 'changed', 'done', 'ended']),
 	}),
 	/** Is new, has progressed or has ended. */
 	job: z.object({ job }),

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, open, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, open, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -182,6 +182,23 @@ test.serial('the notification bar shows the progress of a ZIP, and Cancel aborts
 	t.truthy(await download?.failure());
 	const answer = await page.goto(download?.url() ?? '');
 	t.is(answer?.status(), 410, 'its URL has expired');
+	t.deepEqual(ada.faults, []);
+});
+
+test.serial('a ZIP in which a file is changed while it is downloaded is said to be incomplete', async (t) => {
+	const ada = await fixture.enter(t);
+	await writeFiles(ada.home, { 'film/': '' });
+	const long = path.join(ada.home, 'film/long.mp4');
+	await writeFile(long, '');
+	await truncate(long, 3 * 1024 ** 3);
+	const page = await ada.open('/browser?type=private');
+	await page.goto(`${await slowConnection(t, ada.url, 20_000_000)}/browser?type=private`);
+	const [download] = await downloadsOf(page, 1, () => choose(page, 'film', 'Download as ZIP'));
+	const bar = page.getByRole('status').filter({ hasText: /^Downloading film_/ });
+	await bar.locator('[role=progressbar]:not([aria-valuenow="0"])').waitFor();
+	await truncate(long, 1024);
+	const name = `${download?.suggestedFilename()} is incomplete`;
+	await expectNotice(page, name, 'A file was changed during the download. Download it again.');
 	t.deepEqual(ada.faults, []);
 });
 

@@ -1,4 +1,5 @@
-import type { Audience, ByteRange, Notifications, OpenFile } from '@stowage/plugin-api';
+import type { Audience, ByteRange, Notification, Notifications, OpenFile } from '@stowage/plugin-api';
+import { isFailure } from '@stowage/rules';
 import { throttle } from '../events/throttle.js';
 import type { Ticket, Tickets } from './createTickets.js';
 
@@ -8,7 +9,7 @@ const spacingMs = 250;
 /** How often a transfer checks whether its ticket was ended in another process. */
 const pollMs = 2_000;
 
-type State = 'waiting' | 'sending' | 'done' | 'ended';
+type State = Extract<Notification, { kind: 'ticket' }>['state'];
 
 type Report = (sent: number, size: number, state: State) => void;
 
@@ -104,7 +105,9 @@ function withProgress(file: OpenFile, report: Report): OpenFile {
 	return {
 		item: file.item,
 		async *read(range?: ByteRange) {
-			let sent = range?.start ?? 0;
+			const begin = range?.start ?? 0;
+			let sent = begin;
+			let isChanged = false;
 			try {
 				report(sent, size, 'sending');
 				for await (const chunk of file.read(range)) {
@@ -114,8 +117,12 @@ function withProgress(file: OpenFile, report: Report): OpenFile {
 					sent += length;
 					report(sent, size, 'sending');
 				}
+			} catch (error) {
+				// Before the first byte it is tried again.
+				isChanged = sent > begin && isFailure(error, 'conflict');
+				throw error;
 			} finally {
-				report(sent, size, sent === size ? 'done' : 'waiting');
+				report(sent, size, sent === size ? 'done' : isChanged ? 'changed' : 'waiting');
 			}
 		},
 		isChanged: () => file.isChanged(),

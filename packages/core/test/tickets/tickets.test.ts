@@ -188,6 +188,29 @@ test.serial(
 	},
 );
 
+test.serial(
+	'of an archive in which a file is changed while it is sent the events say so, and it can be had anew',
+	async (t) => {
+		const { app, ada, home } = await withAda(t);
+		mkdirSync(path.join(home, 'docs'));
+		const large = path.join(home, 'docs/large');
+		writeFileSync(large, '');
+		truncateSync(large, 256 * 1024 * 1024);
+		const { url, ticket } = await ticketOf(ada, [{ path: 'docs' }]);
+		const states: string[] = [];
+		app.services.notifications.subscribe({ ticket }, (item) => item.kind === 'ticket' && states.push(item.state));
+		const answer = await begin(new Client(app), url);
+		await once(answer, 'readable');
+		truncateSync(large, 1024 * 1024);
+		await t.throwsAsync(async () => {
+			for await (const chunk of answer) t.true(chunk.length > 0);
+		});
+		await until('the change is published', () => states.at(-1) === 'changed');
+		await assertReadable(t, (await new Client(app).get(url)).bytes);
+		await until('the end is published', () => states.at(-1) === 'done');
+	},
+);
+
 const abortsDownload = test.macro(async (t, endIt: (ada: Client, url: string) => Promise<unknown>) => {
 	const { app, ada, home } = await withAda(t);
 	mkdirSync(path.join(home, 'docs'));

@@ -2,7 +2,14 @@ import type { Job } from './jobs.js';
 
 /** One event for an open page, as its event stream sends it. `sent` and `size` are bytes. */
 export type Notification =
-	| { kind: 'ticket'; ticket: string; sent: number; size: number; state: 'waiting' | 'sending' | 'done' | 'ended' }
+	| {
+			kind: 'ticket';
+			ticket: string;
+			sent: number;
+			size: number;
+			/** `changed`: what was sent can't be completed, since a file of it was changed. */
+			state: 'waiting' | 'sending' | 'changed' | 'done' | 'ended';
+	  }
 	| { kind: 'job'; job: Job }
 	/** The user's trash is another one than it was. */
 	| { kind: 'trash' }

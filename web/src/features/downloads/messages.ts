@@ -22,6 +22,8 @@ export const downloadMessages = {
 	sentOf: (sent: string, size: string) => `${sent} of ${size}`,
 	timeLeft: (duration: string) => `${duration} left`,
 	downloaded: (name: string) => `Downloaded ${name}`,
+	incomplete: (name: string) => `${name} is incomplete`,
+	changedMeanwhile: 'A file was changed during the download. Download it again.',
 	cancelled: 'Download cancelled',
 	cancelFailed: 'The download could not be cancelled',
 } as const;

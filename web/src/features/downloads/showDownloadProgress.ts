@@ -30,9 +30,12 @@ export function showDownloadProgress(
 		// A hidden page gets no events.
 		if (document.visibilityState === 'visible') {
 			dismiss(key);
-			// Of a share that has ended there will be none any more.
-			if (!isStreaming()) unfollow();
+			rest();
 		} else timer = setTimeout(hide, hideAfterMs);
+	};
+	const rest = () => {
+		// Of a share that has ended there will be none any more.
+		if (!isStreaming()) unfollow();
 	};
 	const end = () => {
 		unsubscribe();
@@ -63,6 +66,12 @@ export function showDownloadProgress(
 		} else if (event.state === 'ended') {
 			end();
 			dismiss(key);
+		} else if (event.state === 'changed') {
+			// Followed on: the browser gets all anew if it is asked to resume.
+			clearTimeout(timer);
+			timer = setTimeout(rest, hideAfterMs);
+			const { incomplete, changedMeanwhile } = messages;
+			notify({ key, intent: 'danger', message: incomplete(ticket.fileName), detail: changedMeanwhile, stays: true });
 		} else show();
 	});
 	const unfollow = ticketEvents === undefined ? () => {} : followTickets(ticketEvents);
