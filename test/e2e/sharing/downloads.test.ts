@@ -8,7 +8,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { Download, Page } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { desktop, phone } from '../support/browser.js';
-import { absent, eventually } from '../support/expect.js';
+import { absent, eventually, gone } from '../support/expect.js';
 import {
 	menuItems,
 	nameIn,
@@ -199,6 +199,9 @@ test.serial('a ZIP in which a file is changed while it is downloaded is said to 
 	await truncate(long, 1024);
 	const name = `${download?.suggestedFilename()} is incomplete`;
 	await expectNotice(page, name, 'A file was changed during the download. Download it again.');
+	const notice = page.getByRole('alert').filter({ hasText: name });
+	await notice.getByRole('button', { name: 'Close' }).click();
+	await gone(t, notice);
 	t.deepEqual(ada.faults, []);
 });
 

@@ -10,6 +10,9 @@ import { applyTicketEvent, noProgress, zipNotice } from './zipNotice.js';
 /** Without an event for this long the notice is hidden; the browser's own list still shows the download. */
 const hideAfterMs = 30_000;
 
+/** Whoever went away during a long download finds it, and can close it. */
+const incompleteMs = 60 * 60_000;
+
 /** Shows in the notification bar how much of a ticket's download was sent, with `Cancel`, until it has ended. */
 export function showDownloadProgress(
 	ticket: DownloadTicket,
@@ -71,7 +74,13 @@ export function showDownloadProgress(
 			clearTimeout(timer);
 			timer = setTimeout(rest, hideAfterMs);
 			const { incomplete, changedMeanwhile } = messages;
-			notify({ key, intent: 'danger', message: incomplete(ticket.fileName), detail: changedMeanwhile, stays: true });
+			notify({
+				key,
+				intent: 'danger',
+				message: incomplete(ticket.fileName),
+				detail: changedMeanwhile,
+				hidesAfter: incompleteMs,
+			});
 		} else show();
 	});
 	const unfollow = ticketEvents === undefined ? () => {} : followTickets(ticketEvents);
