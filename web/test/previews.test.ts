@@ -14,6 +14,7 @@ import { maxPixels, pixelsOf, pixelsOfAddress } from '../src/features/previews/c
 import { FontBudget, fontBytes, fontBytesOfAddress } from '../src/features/previews/common/markup/fonts.js';
 import { htmlAsXml, textOfHtml } from '../src/features/previews/common/markup/htmlAsXml.js';
 import { isOwnCall, mayOpenLink } from '../src/features/previews/common/markup/links.js';
+import { textBound } from '../src/features/previews/common/markup/longTexts.js';
 import { countElements, TooMuchMarkup } from '../src/features/previews/common/markup/markupBounds.js';
 import { languageIn } from '../src/features/previews/document/languageIn.js';
 import { assertModestFiles, assertModestPages } from '../src/features/previews/document/wordBounds.js';
@@ -761,6 +762,10 @@ test('Markdown with more marks, turns of direction or of script than a browser l
 		'signs of East Asia of two fonts': '㆐䷀'.repeat(4),
 		'ideographs and what is none': '日\ufffd'.repeat(4),
 		'letters of Cyrillic that are rare': 'ԑԯ'.repeat(4),
+		'rare letters of Latin': 'a\u0181 \u0180\u024f'.repeat(2),
+		'joiners of words': 'a\u2060\u2064\u206a'.repeat(2),
+		'joiners of letters': 'a\u200d\u200c'.repeat(2),
+		'letters of private use': '\ue000\uf8ff\u{f0000}\u{10fffd}',
 	};
 	for (const [name, part] of Object.entries(parts)) {
 		t.false(isRefused(part.repeat(2200)), name);
@@ -780,10 +785,73 @@ test('Markdown with more marks, turns of direction or of script than a browser l
 		'😀🎉🚀🤖🥳🧑‍🚀🇩🇪',
 		'∀x ∈ ℝ: x² ≤ ∑ → √2 ',
 		'ガンダム㊙️㍿「々〆」',
+		'Ștefan și țara, într-o ',
+		'Người Việt ở nước ngoài. ',
+		'Hànyǔ pīnyīn: nǚ, lǜ, ǒu. ',
+		'Ƙasar Hausa, ɓangaren ƴan ƙauye. ',
+		'می‌خواهم کتاب‌ها را ',
+		'한국어 문장 1개, ',
 	];
 	for (const text of texts) t.false(isRefused(`${text.repeat(500)}\n\n`.repeat(20)), text);
 	t.false(isRefused('漢字かなカナ。1 '.repeat(20_000)), 'one paragraph');
 	t.false(isRefused(`${'A line of a standard.\n'.repeat(58)}\f\n`.repeat(700)), 'pages in one paragraph');
+});
+
+test('a book or document has no more controls, turns, joiners or lines than a browser lays out in time', (t) => {
+	const isRefused = (paragraph: string, count = 1) => {
+		const bound = textBound();
+		try {
+			for (let index = 0; index < count; index++) {
+				bound.add(paragraph);
+				bound.endParagraph();
+			}
+			return false;
+		} catch (error) {
+			t.true(error instanceof TooMuchMarkup);
+			return true;
+		}
+	};
+	const parts = {
+		controls: 'a\x7f',
+		'symbols of two fonts': '⑀▀'.repeat(4),
+		'rare letters of Latin': 'a\u0181'.repeat(4),
+		'letters in both directions': 'aא',
+		'letters and wide spaces': '漢\u3000',
+		'letters and numbers of another font': '日1日1',
+		'joiners of words': 'a\u2060'.repeat(4),
+		'private use': '\ue000'.repeat(4),
+		'turns of direction': '\u2067a\u2069',
+	};
+	for (const [name, part] of Object.entries(parts)) {
+		t.false(isRefused(part.repeat(2000)), name);
+		t.true(isRefused(part.repeat(10_100)), name);
+		t.true(isRefused(part.repeat(2000), 160), `${name} in many paragraphs`);
+	}
+	for (const part of ['a\n', '\ta']) t.true(isRefused(part.repeat(100_001)), JSON.stringify(part));
+	const texts = [
+		'Words of a novel, “and what he said”.\n',
+		'Người Việt ở nước ngoài, ư. ',
+		'Ștefan și țara, într-o ',
+		'Қазақ тілі, әліпби — «так». ',
+		'Ἐν ἀρχῇ ἦν ὁ λόγος, ',
+		'漢字かなカナ、2024年10月。「そうか」\u3000',
+		'他说：“你好”。English 字 1，',
+		'한국어 문장은 띄어쓰기가 있다, 1개. ',
+	];
+	for (const text of texts) {
+		t.false(isRefused(text.repeat(Math.floor(1000 / text.length)), 1500), text);
+		t.false(isRefused(text.repeat(Math.floor(30_000 / text.length))), `${text} in one paragraph`);
+	}
+	const joined = [
+		'שָׁלוֹם עֲלֵיכֶם 12. ',
+		'می‌خواهم کتاب‌ها را (2 بار) ',
+		'हिन्दी में लिखा, 10. ',
+		'ภาษาไทย 1 คำ ',
+		'Հայերեն, բառեր. ',
+	];
+	for (const text of joined) t.false(isRefused(text.repeat(Math.floor(1000 / text.length)), 330), text);
+	const code = '\tif (a) {\n\t\treturn; // it is\n\t}\n\n';
+	t.false(isRefused(code.repeat(14_000)), 'code');
 });
 
 test('Markdown with more lines and tabs in preformatted texts than a browser lays out in a moment is not read', (t) => {

@@ -406,7 +406,10 @@ test.serial('a book or document that no browser lays out in time is refused, and
 		'deep.epub': chapter(within('<div>', '</div>', 4900)),
 		'formats.epub': chapter(`<br>${'<b>'.repeat(100_000)}`),
 		'joined.epub': chapter(`<p>${'ﷺعر بي '.repeat(50_000)}</p>`),
+		'lines.epub': chapter(`<pre>${'a\n'.repeat(450_000)}</pre>`),
+		'joiners.epub': chapter(`<p>${'a\u2060'.repeat(300_000)}</p>`),
 		'deep.docx': word({ body: within('<w:sdt><w:sdtContent>', '</w:sdtContent></w:sdt>', 2400) }),
+		'joiners.docx': word({ body: paragraph('a\u2060'.repeat(300_000)) }),
 		'columns.epub': chapter(within('<div style="columns: 2">', '</div>', 60)),
 		'faulty.epub': chapter('<p>a&nbsp;b<p><svg><text>c</text></svg>'),
 		'spans.docx': word({ body: `${paragraph('Words')}<w:tbl>${`<w:tr>${cells}</w:tr>`.repeat(200)}</w:tbl>` }),
@@ -416,7 +419,15 @@ test.serial('a book or document that no browser lays out in time is refused, and
 		'plain.epub': chapter(collapsing('<tr><td rowspan="2">x</td><td>y</td></tr><tr><td>z</td></tr>')),
 	});
 	const page = await app.open('/browser?type=private');
-	for (const name of ['deep.epub', 'formats.epub', 'joined.epub', 'deep.docx']) {
+	for (const name of [
+		'deep.epub',
+		'formats.epub',
+		'joined.epub',
+		'lines.epub',
+		'joiners.epub',
+		'deep.docx',
+		'joiners.docx',
+	]) {
 		const viewer = await openPreview(page, name);
 		await viewer.getByRole('alert').waitFor();
 		await closePreview(page);

@@ -92,6 +92,7 @@ test.serial('controls, symbols and lines of Markdown by the hundred thousand do 
 		'feeds.md': 'a\f'.repeat(300_000),
 		'deletions.md': 'a\x7f'.repeat(300_000),
 		'symbols.md': '⑀▀'.repeat(160_000),
+		'latin.md': 'a\u0181'.repeat(320_000),
 		'lines.md': `\`\`\`\n${'a\n'.repeat(450_000)}\`\`\`\n`,
 		'tabs.md': `\`\`\`\n${'\ta'.repeat(450_000)}\n\`\`\`\n`,
 	};

@@ -1,5 +1,5 @@
 import { diffArrays } from 'diff';
-import { countJoining } from '../common/markup/longTexts.js';
+import { countJoining } from '../common/markup/letterCosts.js';
 import type { Encoding } from '../text/encodings.js';
 import { type Encoded, encode } from './encode.js';
 

@@ -1,8 +1,8 @@
 import { Parser } from 'htmlparser2';
 import { marked } from 'marked';
 import { maxPixels, pixelsOfAddress } from '../common/images/pixels.js';
+import { letterCosts, maxSeparate } from '../common/markup/letterCosts.js';
 import { isInline, maxInParagraph } from '../common/markup/longTexts.js';
-import { letterCosts } from './letterCosts.js';
 
 /**
  * A text, or an element with its parts. Only elements and attributes of the lists below occur; where its links lead
@@ -52,12 +52,6 @@ const maxSlots = 20_000;
 const maxInBlock = 100_000;
 /** Of what takes no place, in all: however many elements of it there are, all of them are on screen. */
 const maxPiled = 5_000;
-
-/**
- * Ends of lines, and tabs behind anything else, in all preformatted texts: a browser lays out each by itself, 450,000 in 6 s. A megabyte of
- * code has some 60,000.
- */
-const maxPreformatted = 100_000;
 
 /** There is more of it than the page could show without a stop. */
 class TooMuch extends Error {}
@@ -137,8 +131,8 @@ function readTree(html: string): MarkdownNode[] {
 			joined.paragraph += added.joined;
 			joined.block += added.joined;
 			piled += added.piled;
-			if (parent.isPreformatted) preformatted += countSeparate(text);
-			if (preformatted > maxPreformatted) throw new TooMuch();
+			if (parent.isPreformatted) preformatted += added.separate;
+			if (preformatted > maxSeparate) throw new TooMuch();
 			if (joined.paragraph > maxInParagraph || joined.block > maxInBlock || piled > maxPiled) throw new TooMuch();
 			const before = parent.children.at(-1);
 			// It comes in pieces.
@@ -149,9 +143,6 @@ function readTree(html: string): MarkdownNode[] {
 	parser.end(html);
 	return top.children;
 }
-
-/** What a browser lays out by itself of a text whose blanks and lines are kept. */
-const countSeparate = (text: string) => text.match(/\n|\t+/g)?.length ?? 0;
 
 /** Undefined for one that is left out, but for what is in it. */
 function nodeOf(tag: string, given: Readonly<Record<string, string>>): MarkdownNode | undefined {

@@ -1,4 +1,4 @@
-import { letterCosts } from './letterCosts.js';
+import { letterCosts } from '../common/markup/letterCosts.js';
 
 /** As much as the browser lays out in a moment, whatever it is: a line of a megabyte, or of letters that join, takes it minutes. */
 const maxUnits = 4000;

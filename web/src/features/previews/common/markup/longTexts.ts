@@ -1,3 +1,4 @@
+import { letterCosts, maxSeparate } from './letterCosts.js';
 import { TooMuchMarkup } from './markupBounds.js';
 
 /** The longest word is one of a few hundred letters, an address of a thousand. */
@@ -8,8 +9,11 @@ const maxLetters = 2_000_000;
 const maxJoining = 300_000;
 /** Of those in one paragraph, for whose lines the browser takes the square of their number. */
 export const maxInParagraph = 20_000;
-/** All marks, the scripts that join their letters or are written from right to left, and rare ones. */
-const joining = /[\p{M}\u0590-\u1DFF\uA800-\uABFF\uFB1D-\uFDFF\uFE70-\uFEFF\u{10000}-\u{1EFFF}]/gu;
+/** Of those and of turns of script or font in one document. The words of a Korean text have one each. */
+const maxCostly = 600_000;
+/** Of what takes no place in one paragraph and in one document. */
+const maxPiledInParagraph = 5_000;
+const maxPiled = 20_000;
 
 /** What is within a line by itself. Everything else is taken to end a paragraph, which styles may not change (`cleanMarkup`). */
 const inline = new Set(
@@ -21,19 +25,39 @@ const inline = new Set(
 /** Whether it is within a line by itself, and so part of the paragraph around it. */
 export const isInline = (name: string) => inline.has(name);
 
-/** The letters of a text that join or combine. */
-export const countJoining = (text: string) => text.match(joining)?.length ?? 0;
-
-/** The beginning of a text, of which no more than `max` letters join or combine. */
-export function withFewJoining(text: string, max: number): string {
-	if (countJoining(text) <= max) return text;
-	let left = max;
-	let end = 0;
-	for (const { index } of text.matchAll(joining)) {
-		end = index;
-		if (left-- === 0) break;
-	}
-	return text.slice(0, end);
+/**
+ * Counts the texts of one document as they follow each other, by what they cost to lay out. Throws for more than a browser lays out in
+ * time.
+ */
+export function textBound() {
+	let letters = 0;
+	let joining = 0;
+	let costly = 0;
+	let piled = 0;
+	let separate = 0;
+	let paragraph = { costly: 0, piled: 0 };
+	const costs = letterCosts();
+	return {
+		add(text: string): void {
+			const added = costs.add(text);
+			letters += text.length;
+			joining += added.letters;
+			costly += added.joined;
+			piled += added.piled;
+			// Styles may keep the blanks of any element.
+			separate += added.separate;
+			paragraph.costly += added.joined;
+			paragraph.piled += added.piled;
+			const isLong = letters > maxLetters || joining > maxJoining || costly > maxCostly;
+			const isDense = paragraph.costly > maxInParagraph || paragraph.piled > maxPiledInParagraph;
+			if (isLong || isDense || piled > maxPiled || separate > maxSeparate) {
+				throw new TooMuchMarkup('Its text is too long.');
+			}
+		},
+		endParagraph(): void {
+			paragraph = { costly: 0, piled: 0 };
+		},
+	};
 }
 
 /**
@@ -42,22 +66,14 @@ export function withFewJoining(text: string, max: number): string {
  */
 export function boundTexts(root: Node): void {
 	const nodes = (root.ownerDocument as Document).createTreeWalker(root, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
-	let letters = 0;
-	let joined = 0;
-	let paragraph = 0;
+	const bound = textBound();
 	for (let node = nodes.nextNode(); node; node = nodes.nextNode()) {
 		if (node instanceof Element) {
-			if (!isInline(node.localName)) paragraph = 0;
+			if (!isInline(node.localName)) bound.endParagraph();
 			continue;
 		}
 		const text = node.nodeValue ?? '';
-		const ofThese = countJoining(text);
-		letters += text.length;
-		joined += ofThese;
-		paragraph += ofThese;
-		if (letters > maxLetters || joined > maxJoining || paragraph > maxInParagraph) {
-			throw new TooMuchMarkup('Its text is too long.');
-		}
+		bound.add(text);
 		if (text.length >= 500) node.nodeValue = text.replaceAll(longWord, '$&\u200B');
 	}
 }
