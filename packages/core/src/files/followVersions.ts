@@ -39,9 +39,14 @@ export function followVersions(watcher: ItemWatcher, versions: Versions): ItemWa
 
 		async removing(viewer, at, remove) {
 			if (viewer.kind !== 'user' || !(await hasAny(viewer))) return watcher.removing(viewer, at, remove);
-			const files = await versions.counts.filesWithin(viewer, relativePath(at, homeRoot(viewer.username)));
+			const path = relativePath(at, homeRoot(viewer.username));
+			const files = await versions.counts.filesWithin(viewer, path);
 			await watcher.removing(viewer, at, remove);
-			await versions.end(viewer.id, files);
+			if (files.length === 0) return;
+			// What was moved out of a folder while that was removed has another path after its move, and keeps its versions.
+			await exclusively(viewer.id, async () =>
+				versions.end(viewer.id, await versions.counts.gone(viewer, path, files)),
+			);
 		},
 	};
 

@@ -242,6 +242,62 @@ test('what is restored keeps its versions though the trash is emptied before tha
 	t.is((await database.trash.totals({ kind: 'item' })).entries, 0);
 });
 
+test('what is moved out of a folder while that is deleted for good keeps its versions', async (t) => {
+	const { app, call, write, contents, onDisk } = await setUp(t);
+	const { database, trashBin } = app.services;
+	for (const name of ['docs/a', 'docs/b']) await write(name, 'one', 'two', 'three');
+	const { countsWithin } = database.versions;
+	const { hasAny } = database.links;
+	database.versions.countsWithin = async (...values) => {
+		database.versions.countsWithin = countsWithin;
+		// Asked once the files are known, before the folder is removed.
+		database.links.hasAny = async (ownerId) => {
+			database.links.hasAny = hasAny;
+			await call('POST', '/api/moveItem', { fromPath: 'docs/a', toPath: 'a', type });
+			return hasAny(ownerId);
+		};
+		return countsWithin(...values);
+	};
+	await call('DELETE', '/api/deleteItem', { filePath: 'docs', type, permanent: true });
+	await trashBin.removePurged();
+	t.deepEqual(await contents('a'), ['two', 'one']);
+	t.is((await onDisk()).length, 2, 'those of what was deleted are gone');
+});
+
+test('what was moved out of a folder that is deleted for good keeps its versions before they are said to have moved', async (t) => {
+	const { app, call, write, contents } = await setUp(t);
+	const { database, trashBin } = app.services;
+	await write('docs/a', 'one', 'two', 'three');
+	const steps = new EventEmitter();
+	const [moved, deleted] = [once(steps, 'moved'), once(steps, 'deleted')];
+	const { move, countsWithin } = database.versions;
+	const { hasAny } = database.links;
+	database.versions.move = async (...values) => {
+		database.versions.move = move;
+		steps.emit('moved');
+		// It ends by then, unless that waits for this.
+		await Promise.race([deleted, wait(200)]);
+		return move(...values);
+	};
+	let moving: Promise<unknown> = Promise.resolve();
+	database.versions.countsWithin = async (...values) => {
+		database.versions.countsWithin = countsWithin;
+		// Asked once the files are known, before the folder is removed.
+		database.links.hasAny = async (ownerId) => {
+			database.links.hasAny = hasAny;
+			moving = call('POST', '/api/moveItem', { fromPath: 'docs/a', toPath: 'a', type });
+			await moved;
+			return hasAny(ownerId);
+		};
+		return countsWithin(...values);
+	};
+	await call('DELETE', '/api/deleteItem', { filePath: 'docs', type, permanent: true });
+	steps.emit('deleted');
+	await moving;
+	await trashBin.removePurged();
+	t.deepEqual(await contents('a'), ['two', 'one']);
+});
+
 test('a file of the public tree has versions, which nobody else sees', async (t) => {
 	const { app, ada, call, write, list, contents } = await setUp(t, { '--public-listing': 'everyone' });
 	await write('Public/a', 'one', 'two');

@@ -51,6 +51,15 @@ export class VersionCounts {
 		return this.#present(owner, await this.#parts.versions.countsWithin(owner.id, path));
 	}
 
+	/** Which of these files that were at a path or below are there no more, and have not been moved elsewhere. */
+	async gone(owner: User, path: StoragePath, files: readonly VersionedFile[]): Promise<VersionedFile[]> {
+		const were = new Set(files.map(({ file }) => file));
+		const left = await this.#parts.versions.countsWithin(owner.id, path);
+		const mayBeGone = left.filter(({ file }) => were.has(file));
+		const present = new Set((await this.#present(owner, mayBeGone)).map(({ file }) => file));
+		return mayBeGone.filter(({ file }) => !present.has(file));
+	}
+
 	async #counts(
 		ownerId: string,
 		folders: readonly StoragePath[],
