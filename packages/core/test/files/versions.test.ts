@@ -298,6 +298,39 @@ test('what was moved out of a folder that is deleted for good keeps its versions
 	t.deepEqual(await contents('a'), ['two', 'one']);
 });
 
+test('a version that is chosen to give way before its content has arrived leaves no content without a row', async (t) => {
+	const { app, write, read, onDisk } = await setUp(t);
+	const { database, trashBin } = app.services;
+	await write('a', 'one');
+	const steps = new EventEmitter();
+	const [recorded, removing] = [once(steps, 'recorded'), once(steps, 'removing')];
+	const { add, remove, settle } = database.trash;
+	let purged: Promise<void> = Promise.resolve();
+	database.trash.add = async (record) => {
+		await add(record);
+		t.is(await database.trash.beginPurging({ ids: [record.id] }), 1);
+		purged = trashBin.removePurged();
+		await removing;
+	};
+	database.trash.remove = async (ids) => {
+		database.trash.remove = remove;
+		steps.emit('removing');
+		await recorded;
+		await remove(ids);
+	};
+	database.trash.settle = async (ids) => {
+		const settled = await settle(ids);
+		setTimeout(() => steps.emit('recorded'), 200);
+		return settled;
+	};
+	await write('a', 'two');
+	await purged;
+	t.is(await read('a'), 'two');
+	await trashBin.removePurged();
+	t.deepEqual(await onDisk(), []);
+	t.deepEqual(await database.trash.inState('purging', { limit: 1 }), []);
+});
+
 test('a file of the public tree has versions, which nobody else sees', async (t) => {
 	const { app, ada, call, write, list, contents } = await setUp(t, { '--public-listing': 'everyone' });
 	await write('Public/a', 'one', 'two');

@@ -4,7 +4,7 @@ import { createKeyedMutex } from '../../limits/keyedMutex.js';
 import { locateTrashed } from './locateTrashed.js';
 import { TrashRoom } from './TrashRoom.js';
 import type { TrashSizes } from './TrashSizes.js';
-import { type TrashParts, trashBatch, warnOfTrash } from './trashParts.js';
+import { lostMs, type TrashParts, trashBatch, warnOfTrash } from './trashParts.js';
 import { trashedLinkPath, trashedPath } from './trashPaths.js';
 
 /** Whose trash gives way, or that of which disk. */
@@ -99,7 +99,7 @@ export class TrashPurge {
 	}
 
 	async #removePurged(): Promise<void> {
-		const { store, onPurged, onChanged } = this.#parts;
+		const { store, now, onPurged, onChanged } = this.#parts;
 		// Those that could not be removed, such as on a root that is away: they hold up no others.
 		for (let skip = 0; ; ) {
 			const records = await store.inState('purging', { limit: trashBatch, skip });
@@ -108,12 +108,14 @@ export class TrashPurge {
 			for (const record of records) {
 				try {
 					// What has been restored since it was chosen takes its versions with it.
-					if (await this.#removeItem(record)) {
+					const wasHere = await this.#removeItem(record);
+					if (wasHere) {
 						if (record.kind === 'item') ended += await this.#endVersions(record);
 						onPurged(record);
 					}
 					if (record.kind === 'item') onChanged(record.ownerId);
-					removed.push(record.id);
+					// What is still on its way has its row until it has arrived: nothing else would ever find it.
+					if (wasHere || record.deletedAt < now() - lostMs) removed.push(record.id);
 				} catch (error) {
 					warnOfTrash(this.#parts, error);
 				}

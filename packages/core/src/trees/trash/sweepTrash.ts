@@ -2,14 +2,13 @@ import type { TrashRecord } from '@stowage/plugin-api';
 import { isFailure } from '@stowage/rules';
 import { locateTrashed } from './locateTrashed.js';
 import { tidyNotes } from './recording/TrashNotes.js';
-import { type TrashParts, trashBatch, warnOfTrash } from './trashParts.js';
+import { lostMs, type TrashParts, trashBatch, warnOfTrash } from './trashParts.js';
 import { finishVersion } from './versions/finishVersion.js';
 
 const dayMs = 24 * 60 * 60_000;
 
-/** An item of which it is not known whether it is in the trash is looked for after this time, and its row forgotten after that one. */
+/** An item of which it is not known whether it is in the trash is looked for after this time. */
 const movingMs = 60_000;
-const lostMs = dayMs;
 
 /** A suspended machine, whose monotonic clock stands still, is one whose clock was set as well. */
 const maxJumpMs = 60 * 60_000;

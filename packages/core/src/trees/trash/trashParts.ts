@@ -42,6 +42,9 @@ export interface ReplacedFile {
 	file: string;
 }
 
+/** The row of an item that is in no trash is forgotten this long after it was to get there. */
+export const lostMs = 24 * 60 * 60_000;
+
 /** Items that are handled together. */
 export const trashBatch = 200;
 
