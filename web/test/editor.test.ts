@@ -390,6 +390,22 @@ test('a text is edited unless one of its lines has more joined letters than a br
 	t.false(shown(`a${'\u0301'.repeat(5001)}`));
 });
 
+test('a text is edited unless one of its lines has more turns of script or font than a browser lays out at once', (t) => {
+	const shown = (text: string) => canBeShown(read(new TextEncoder().encode(text)));
+	for (const some of ['a\u0181', '日1', '⑀▀', 'αа']) {
+		t.false(shown(`short\n${some.repeat(42_000)}`), some);
+		t.true(shown(`${some.repeat(2500)}\n`.repeat(40)), some);
+	}
+	for (const some of [
+		'{"名前":"山田太郎","年":25,"住所":"東京都千代田区"},',
+		'한국어 문장 1개, ',
+		'Người Việt, ư. ',
+		'<b>Слово</b> ',
+	]) {
+		t.true(shown(some.repeat(Math.floor(80_000 / some.length))), some);
+	}
+});
+
 test('a text is edited unless one of its lines has more tabs, controls or blanks than a browser wraps at once', (t) => {
 	const shown = (text: string) => canBeShown(read(new TextEncoder().encode(text)));
 	t.true(shown('a few words '.repeat(85_000)));

@@ -1,5 +1,5 @@
 import { diffArrays } from 'diff';
-import { countJoining } from '../common/markup/letterCosts.js';
+import { letterCosts } from '../common/markup/letterCosts.js';
 import type { Encoding } from '../text/encodings.js';
 import { type Encoded, encode } from './encode.js';
 
@@ -97,12 +97,16 @@ const maxJoined = 5000;
 const maxBlank = 20_000;
 const blank = /\p{Cc}|\p{Zs}(?=\p{Zs})/gu;
 
+/** Turns of script or font of a line, each of which a browser lays out by itself: 320,000 take it half a minute. */
+const maxTurns = 40_000;
+
 /** Whether a browser shows each of its lines in a moment. */
 export function canBeShown({ lines }: ReadText): boolean {
-	return lines.every(
-		(line) =>
-			line.length <= maxJoined || (countJoining(line) <= maxJoined && (line.match(blank)?.length ?? 0) <= maxBlank),
-	);
+	return lines.every((line) => {
+		if (line.length <= maxJoined) return true;
+		const { letters, joined } = letterCosts().add(line);
+		return letters <= maxJoined && joined - letters <= maxTurns && (line.match(blank)?.length ?? 0) <= maxBlank;
+	});
 }
 
 export function areEqual(one: Uint8Array, other: Uint8Array): boolean {

@@ -47,7 +47,7 @@ const joining =
 	/[\p{M}\u0590-\u1DFF\u2060-\u2064\u206A-\u206F\uA800-\uABFF\uE000-\uF8FF\uFB1D-\uFDFF\uFE70-\uFEFF\u{10000}-\u{1EFFF}\u{F0000}-\u{10FFFF}]|\u200C|\u200D/gu;
 
 /** The letters of a text that join or combine. */
-export const countJoining = (text: string) => text.match(joining)?.length ?? 0;
+const countJoining = (text: string) => text.match(joining)?.length ?? 0;
 
 /** The beginning of a text, of which no more than `max` letters join or combine. */
 export function withFewJoining(text: string, max: number): string {
