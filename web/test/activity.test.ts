@@ -78,6 +78,20 @@ test(
 	'2.0 MB → 1.0 MB · The original was kept, since the new file lacks 1 of 2 video tracks',
 );
 test(
+	'a completed conversion shows that its original was kept although it was to be deleted',
+	showsText,
+	{ status: 'completed', detail: { deletesOriginal: true, isOriginalDeleted: false, losses: [] } },
+	'Completed',
+	'The conversion deleted nothing, since the original was changed, moved or deleted meanwhile',
+);
+test(
+	'a completed conversion does not mention an original that was not to be deleted',
+	showsText,
+	{ status: 'completed', detail: { deletesOriginal: false, isOriginalDeleted: false, losses: [] } },
+	'Completed',
+	'',
+);
+test(
 	'a job detail of an unexpected type is not shown',
 	showsText,
 	{ status: 'failed', detail: { sizeBefore: 'many' } },

@@ -10,7 +10,7 @@ import {
 	withStatus,
 } from '../src/features/conversion/conversionState.js';
 import { noConversions, reduceConversions } from '../src/features/conversion/conversions.js';
-import { barOf, detailOf } from '../src/features/conversion/conversionText.js';
+import { barOf, detailOf, keptText } from '../src/features/conversion/conversionText.js';
 import { refreshAfterConversion } from '../src/features/conversion/refreshAfterConversion.js';
 
 type Status = ConversionStatus['status'];
@@ -119,6 +119,19 @@ test('a completed conversion shows what the new file lacks, for which the origin
 			'The original was kept, since the new file lacks 1 of 2 video tracks, 1 of 1 subtitles',
 		);
 	}
+});
+
+test('the notice of conversions in the background says why an original was kept', (t) => {
+	const job = (title: string, detail: object) => ({ title, detail: { losses: [], ...detail } });
+	const deleted = job('Convert a.mov to MP4', { deletesOriginal: true, isOriginalDeleted: true });
+	const moved = job('Convert b.mov to MP4', { deletesOriginal: true, isOriginalDeleted: false });
+	const lossy = job('Convert c.mov to MP4', { isOriginalDeleted: false, losses: ['1 of 1 subtitles'] });
+	const asWished = job('Convert d.mov to MP4', { deletesOriginal: false, isOriginalDeleted: false });
+	t.is(keptText([deleted, asWished, { title: 'Convert e.mov to MP4', detail: null }]), undefined);
+	const sentence = 'The conversion deleted nothing, since the original was changed, moved or deleted meanwhile';
+	t.is(keptText([moved]), sentence);
+	t.is(keptText([deleted, moved, lossy]), `Convert b.mov to MP4: ${sentence}`);
+	t.is(keptText([lossy]), 'The original was kept, since the new file lacks 1 of 1 subtitles');
 });
 
 test('three output names are shown and the others are counted', (t) => {

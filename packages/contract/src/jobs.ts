@@ -66,6 +66,8 @@ export const conversionDetail = z.object({
 	/** Bytes of the original and, at the end, of the new file. */
 	sizeBefore: z.number().nullish(),
 	sizeAfter: z.number().nullish(),
+	/** At the end: it was asked for that the original is deleted. */
+	deletesOriginal: z.boolean().nullish(),
 	/**
 	 * At the end: the original is also kept if it was to be deleted but was changed during the conversion, or if the new file lacks
 	 * something of it.

@@ -37,6 +37,8 @@ interface ConversionResult extends Record<string, unknown> {
 	outputPath: string;
 	sizeBefore: number;
 	sizeAfter: number;
+	/** Whether it was asked for that the original is deleted. */
+	deletesOriginal: boolean;
 	isOriginalDeleted: boolean;
 	/** What the new file lacks of the original, in words: then that is kept. */
 	losses: string[];
@@ -195,6 +197,7 @@ async function replaceOriginal(
 		outputPath: joinPath(folder, outputName),
 		sizeBefore,
 		sizeAfter,
+		deletesOriginal: input.deleteOriginal,
 		isOriginalDeleted,
 		losses,
 	});

@@ -242,7 +242,8 @@ test('a conversion whose original is renamed during it does not say that it was 
 			return done;
 		},
 	};
-	t.like(await run({ app, viewer, input: {}, encoder }), { outputPath: 'film.mp4', isOriginalDeleted: false });
+	const result = await run({ app, viewer, input: {}, encoder });
+	t.like(result, { outputPath: 'film.mp4', deletesOriginal: true, isOriginalDeleted: false });
 	t.is(await readFile(at, 'utf8'), converted);
 	t.is(await readFile(path.join(home, 'holidays.mp4'), 'utf8'), film.toString());
 });

@@ -76,8 +76,14 @@ export function detailText(job: Job): string {
 	// Or its user would look for a way to cancel it.
 	const isOrdered = isActive(job) && !job.canCancel;
 	const shown = unbreakable(isOrdered ? [...parts, messages.byAdministrator] : parts);
-	const losses = isActive(job) ? [] : (conversionOf(job.detail).losses ?? []);
-	return [...(shown === '' ? [] : [shown]), ...(losses.length > 0 ? [messages.losses(losses)] : [])].join(' · ');
+	return [...(shown === '' ? [] : [shown]), ...(isActive(job) ? [] : keptParts(job))].join(' · ');
+}
+
+/** Why the original of a conversion is still there. */
+function keptParts({ detail }: Job): string[] {
+	const { losses, deletesOriginal, isOriginalDeleted } = conversionOf(detail);
+	if (losses && losses.length > 0) return [messages.losses(losses)];
+	return deletesOriginal === true && isOriginalDeleted === false ? [messages.originalKept] : [];
 }
 
 function fpsParts({ detail }: Job): string[] {

@@ -1,4 +1,6 @@
+import { conversionDetail } from '@stowage/contract';
 import { baseName, formatListSize, parsePath, shownName } from '@stowage/rules';
+import type { Job } from '../../api/jobs/jobs.js';
 import type { Conversion } from './conversionState.js';
 import { conversionMessages as messages } from './messages.js';
 
@@ -14,10 +16,25 @@ export function barOf({ status, progress }: Conversion): number {
 }
 
 /** Why the original is still there. */
-function keptParts({ losses, deletesOriginal, isOriginalDeleted }: Conversion): string[] {
+function keptParts({
+	losses,
+	deletesOriginal,
+	isOriginalDeleted,
+}: Pick<Conversion, 'losses' | 'deletesOriginal' | 'isOriginalDeleted'>): string[] {
 	// Also where it was not to be deleted: nobody should do that now.
 	if (losses.length > 0) return [messages.losses(losses)];
 	return deletesOriginal && isOriginalDeleted === false ? [messages.originalKept] : [];
+}
+
+/** Why the first completed conversion that should tell so has kept its original; undefined if none has. */
+export function keptText(completed: readonly Pick<Job, 'title' | 'detail'>[]): string | undefined {
+	for (const { title, detail } of completed) {
+		const { losses, deletesOriginal, isOriginalDeleted = null } = conversionDetail.parse(detail ?? {});
+		const [reason] = keptParts({ losses: losses ?? [], deletesOriginal: deletesOriginal === true, isOriginalDeleted });
+		if (reason === undefined) continue;
+		return completed.length === 1 ? reason : messages.keptOf(shownName(title), reason);
+	}
+	return undefined;
 }
 
 /** The text below the bar of a conversion. */

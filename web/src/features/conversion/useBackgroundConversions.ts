@@ -6,6 +6,7 @@ import type { Job } from '../../api/jobs/jobs.js';
 import { waitForJob } from '../../api/jobs/waitForJob.js';
 import { useFrame } from '../../ui/frame.js';
 import { useNotify } from '../../ui/notifications/useNotify.js';
+import { keptText } from './conversionText.js';
 import { conversionMessages as messages } from './messages.js';
 
 /**
@@ -37,11 +38,15 @@ export function useBackgroundConversions(
 				}
 			}
 			const failed = ended.find(({ status }) => status === 'failed');
+			const completed = ended.filter(({ status }) => status === 'completed');
+			const kept = keptText(completed);
+			const action = { text: messages.activity, onClick: openActivity };
 			if (failed) {
 				const detail = failed.error === null ? {} : { detail: failed.error };
-				const action = { text: messages.activity, onClick: openActivity };
 				notify({ intent: 'danger', message: messages.backgroundFailed(failed.title), ...detail, action });
-			} else if (ended.some(({ status }) => status === 'completed')) {
+			} else if (kept !== undefined) {
+				notify({ intent: 'warning', message: messages.completed, detail: kept, action });
+			} else if (completed.length > 0) {
 				notify({ intent: 'success', message: messages.completed });
 			}
 		},
