@@ -10,6 +10,8 @@ export const messages = {
 	moduleFailed: 'This could not be loaded.',
 	moduleFailedReason: 'The server is away, or was updated. Reload the page and try again.',
 	newVersion: 'A new version is there.',
+	keptForLosses: (losses: readonly string[]) => `The original was kept, since the new file lacks ${losses.join(', ')}`,
+	originalKept: 'The conversion deleted nothing, since the original was changed, moved or deleted meanwhile',
 	newVersionLater: 'Reload the page once the uploads have ended.',
 
 	privateFiles: 'Private Files',

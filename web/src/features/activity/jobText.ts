@@ -1,6 +1,7 @@
 import { conversionDetail, transferDetail } from '@stowage/contract';
 import { formatDate, formatListSize, formatTime, plural, shownName } from '@stowage/rules';
 import { isActive, type Job } from '../../api/jobs/jobs.js';
+import { keptReason } from '../../api/jobs/keptReason.js';
 import { fractionOf, progressParts, unbreakable } from '../../ui/display/progressText.js';
 import { activityMessages as messages } from './messages.js';
 
@@ -76,14 +77,8 @@ export function detailText(job: Job): string {
 	// Or its user would look for a way to cancel it.
 	const isOrdered = isActive(job) && !job.canCancel;
 	const shown = unbreakable(isOrdered ? [...parts, messages.byAdministrator] : parts);
-	return [...(shown === '' ? [] : [shown]), ...(isActive(job) ? [] : keptParts(job))].join(' · ');
-}
-
-/** Why the original of a conversion is still there. */
-function keptParts({ detail }: Job): string[] {
-	const { losses, deletesOriginal, isOriginalDeleted } = conversionOf(detail);
-	if (losses && losses.length > 0) return [messages.losses(losses)];
-	return deletesOriginal === true && isOriginalDeleted === false ? [messages.originalKept] : [];
+	const kept = isActive(job) ? undefined : keptReason(conversionOf(job.detail));
+	return [...(shown === '' ? [] : [shown]), ...(kept === undefined ? [] : [kept])].join(' · ');
 }
 
 function fpsParts({ detail }: Job): string[] {

@@ -26,8 +26,6 @@ export const activityMessages = {
 	changed: (title: string, state: string) => `${title}: ${state}`,
 	fps: (fps: string) => `${fps} fps`,
 	sizes: (before: string, after: string) => `${before} → ${after}`,
-	losses: (losses: readonly string[]) => `The original was kept, since the new file lacks ${losses.join(', ')}`,
-	originalKept: 'The conversion deleted nothing, since the original was changed, moved or deleted meanwhile',
 	itemsFailed: (failed: number, items: string) => `${failed.toLocaleString('en-US')} of ${items} failed.`,
 	endedAt: (date: string, time: string) => `${date} at ${time}`,
 	/** Why a job waits, and until when at least. */

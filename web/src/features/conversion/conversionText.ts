@@ -1,6 +1,7 @@
 import { conversionDetail } from '@stowage/contract';
 import { baseName, formatListSize, parsePath, shownName } from '@stowage/rules';
 import type { Job } from '../../api/jobs/jobs.js';
+import { keptReason } from '../../api/jobs/keptReason.js';
 import type { Conversion } from './conversionState.js';
 import { conversionMessages as messages } from './messages.js';
 
@@ -15,22 +16,10 @@ export function barOf({ status, progress }: Conversion): number {
 	return hasEnded && progress >= 100 ? 0 : progress / 100;
 }
 
-/** Why the original is still there. */
-function keptParts({
-	losses,
-	deletesOriginal,
-	isOriginalDeleted,
-}: Pick<Conversion, 'losses' | 'deletesOriginal' | 'isOriginalDeleted'>): string[] {
-	// Also where it was not to be deleted: nobody should do that now.
-	if (losses.length > 0) return [messages.losses(losses)];
-	return deletesOriginal && isOriginalDeleted === false ? [messages.originalKept] : [];
-}
-
 /** Why the first completed conversion that should tell so has kept its original; undefined if none has. */
 export function keptText(completed: readonly Pick<Job, 'title' | 'detail'>[]): string | undefined {
 	for (const { title, detail } of completed) {
-		const { losses, deletesOriginal, isOriginalDeleted = null } = conversionDetail.parse(detail ?? {});
-		const [reason] = keptParts({ losses: losses ?? [], deletesOriginal: deletesOriginal === true, isOriginalDeleted });
+		const reason = keptReason(conversionDetail.parse(detail ?? {}));
 		if (reason === undefined) continue;
 		return completed.length === 1 ? reason : messages.keptOf(shownName(title), reason);
 	}
@@ -52,11 +41,12 @@ export function detailOf(conversion: Conversion): string | null {
 			return parts.length === 0 ? messages.preparing : parts.join(' · ');
 		}
 		case 'completed': {
+			const kept = keptReason(conversion);
 			const hasSizes = sizeBefore !== null && sizeAfter !== null;
 			return [
 				...(outputPath === null ? [] : [messages.savedAs(shownName(baseName(parsePath(outputPath))))]),
 				...(hasSizes ? [messages.sizes(formatListSize(sizeBefore), formatListSize(sizeAfter))] : []),
-				...keptParts(conversion),
+				...(kept === undefined ? [] : [kept]),
 			].join(' · ');
 		}
 		default:

@@ -44,8 +44,6 @@ export const conversionMessages = {
 	waiting: 'Waits for its turn',
 	preparing: 'Preparing',
 	savedAs: (name: string) => `Saved as ${name}`,
-	originalKept: 'The conversion deleted nothing, since the original was changed, moved or deleted meanwhile',
-	losses: (losses: readonly string[]) => `The original was kept, since the new file lacks ${losses.join(', ')}`,
 	sizes: (before: string, after: string) => `${before} → ${after}`,
 
 	completed: 'All conversions completed successfully! The converted files have been saved.',

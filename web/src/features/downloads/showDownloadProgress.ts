@@ -33,10 +33,10 @@ export function showDownloadProgress(
 		// A hidden page gets no events.
 		if (document.visibilityState === 'visible') {
 			dismiss(key);
-			rest();
+			unfollowUnlessStreaming();
 		} else timer = setTimeout(hide, hideAfterMs);
 	};
-	const rest = () => {
+	const unfollowUnlessStreaming = () => {
 		// Of a share that has ended there will be none any more.
 		if (!isStreaming()) unfollow();
 	};
@@ -72,7 +72,7 @@ export function showDownloadProgress(
 		} else if (event.state === 'changed') {
 			// Followed on: the browser gets all anew if it is asked to resume.
 			clearTimeout(timer);
-			timer = setTimeout(rest, hideAfterMs);
+			timer = setTimeout(unfollowUnlessStreaming, hideAfterMs);
 			const { incomplete, changedMeanwhile } = messages;
 			notify({
 				key,
