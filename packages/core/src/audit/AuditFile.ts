@@ -24,6 +24,8 @@ const checkMs = 1000;
 interface Line {
 	text: string;
 	time: number;
+	/** How many lines are lost with it. */
+	standsFor: number;
 }
 
 interface Options {
@@ -61,13 +63,13 @@ export class AuditFile {
 		this.#node = options.node === undefined ? undefined : nodeInFileNames(options.node);
 	}
 
-	/** Appends a line with its line feed; `time` determines the day's file. */
-	append(text: string, time: number): void {
+	/** Appends a line with its line feed; `time` determines the day's file. One that says how many were lost stands for these. */
+	append(text: string, time: number, standsFor = 1): void {
 		if (this.#waitingBytes + text.length > maxWaitingBytes) {
-			this.#lose(1, new Error('The disk takes no more lines.'));
+			this.#lose(standsFor, new Error('The disk takes no more lines.'));
 			return;
 		}
-		this.#waiting.push({ text, time });
+		this.#waiting.push({ text, time, standsFor });
 		this.#waitingBytes += text.length;
 		this.#gathering ??= setTimeout(() => this.#begin(), gatherMs).unref();
 	}
@@ -88,6 +90,13 @@ export class AuditFile {
 		}
 	}
 
+	/** How many lines were lost, which whoever takes the number has to say. */
+	takeLost(): number {
+		const lost = this.#lost;
+		this.#lost = 0;
+		return lost;
+	}
+
 	async close(): Promise<void> {
 		await this.flush();
 		const { handle } = this.#open ?? {};
@@ -103,7 +112,7 @@ export class AuditFile {
 			try {
 				await this.#write(batch);
 			} catch (error) {
-				this.#lose(batch.length, error);
+				this.#lose(linesOf(batch), error);
 			}
 		}
 	}
@@ -120,18 +129,18 @@ export class AuditFile {
 	async #write(batch: readonly Line[]): Promise<void> {
 		const handle = await this.#handleFor(dayOf(batch[0]?.time ?? 0));
 		const texts = batch.map(({ text }) => text);
-		const bytes = Buffer.from(`${(await endsWithinLine(handle)) ? '\n' : ''}${texts.join('')}`);
+		const before = (await endsWithinLine(handle)) ? '\n' : '';
+		const bytes = Buffer.from(`${before}${texts.join('')}`);
 		const { bytesWritten } = await handle.write(bytes);
 		if (this.#open !== undefined) this.#open.size += bytesWritten;
 		if (bytesWritten < bytes.length) {
-			const whole = bytes.subarray(0, bytesWritten).toString('latin1').split('\n').length - 1;
-			this.#lose(batch.length - whole, new Error('The disk took only a part of the lines.'));
+			const ends = bytes.subarray(0, bytesWritten).toString('latin1').split('\n').length - 1;
+			const whole = Math.max(0, ends - before.length);
+			this.#lose(linesOf(batch.slice(whole)), new Error('The disk took only a part of the lines.'));
 			return;
 		}
-		if (this.#lost === 0) return;
-		const lost = this.#lost;
-		this.#lost = 0;
-		this.#options.onRecovered(lost);
+		const lost = this.takeLost();
+		if (lost > 0) this.#options.onRecovered(lost);
 	}
 
 	/** Counts the loss, and opens the file anew next time: it may have been removed, or its disk replaced. */
@@ -193,6 +202,10 @@ export class AuditFile {
 		const { open: openFile } = this.#options;
 		return openRegularFile(path.join(this.#folder, name), flags, openFile === undefined ? {} : { open: openFile });
 	}
+}
+
+function linesOf(batch: readonly Line[]): number {
+	return batch.reduce((sum, { standsFor }) => sum + standsFor, 0);
 }
 
 /** As a power cut leaves it, or the write of any process to a full disk: the next line would be a part of that one. */

@@ -78,10 +78,24 @@ export function createAudit({ config, log, now, monotonic, bytesSent, administra
 	const lineOf = (entry: AuditEntry) => auditLine(now(), node === undefined ? entry : { ...entry, node });
 	const onError = (error: unknown) =>
 		log.error({ err: error }, 'the audit log could not be written: entries were lost');
+	const appendLost = (lost: number) => {
+		const entry = auditEntry({ action: 'lost', entries: lost }, { outcome: 'failed' }, {});
+		files.get('security')?.append(lineOf(entry), now(), lost);
+	};
 	const onRecovered = (lost: number) => {
 		log.warn({ lost }, 'the audit log is written again');
-		const entry = auditEntry({ action: 'lost', entries: lost }, { outcome: 'failed' }, {});
-		files.get('security')?.append(lineOf(entry), now());
+		appendLost(lost);
+	};
+	/** Also of a class that nothing has happened of since: its next line may never come. Who runs a command has read it already. */
+	const sayWhatIsLost = async () => {
+		await flush();
+		const lost = [...files.values()].reduce((sum, file) => sum + file.takeLost(), 0);
+		if (lost > 0 && administrator === undefined) {
+			log.warn({ lost }, 'lines of the audit log were lost');
+			appendLost(lost);
+		}
+		// A file that can be written again has a line in another one.
+		await flush();
 	};
 	const files = new Map(
 		auditClasses.map((each) => [each, new AuditFile(folder, each, { node, onError, onRecovered })]),
@@ -189,6 +203,7 @@ export function createAudit({ config, log, now, monotonic, bytesSent, administra
 			await writtenByAll.idle();
 			repeats.endAll();
 			throttle.writeAggregates();
+			await sayWhatIsLost();
 			await removeOldAudit(folder, now(), config.audit);
 		},
 
@@ -197,8 +212,7 @@ export function createAudit({ config, log, now, monotonic, bytesSent, administra
 			await writtenByAll.idle();
 			repeats.endAll();
 			throttle.endAll();
-			// A file that can be written again has a line in another one.
-			for (const file of [...files.values(), ...files.values()]) await file.flush();
+			await sayWhatIsLost();
 			for (const file of files.values()) await file.close();
 		},
 	};
