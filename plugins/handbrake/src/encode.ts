@@ -5,7 +5,9 @@ import { delayIn } from './films/aviDelay.js';
 import { countPackets, secondsByPackets } from './films/countPackets.js';
 import { decodeFilm } from './films/decodeFilm.js';
 import { hiddenParts, ShownPackets } from './films/hiddenParts.js';
+import { hasLayers } from './films/layers.js';
 import { lossesOf } from './films/losses.js';
+import { movTextsIn } from './films/movTexts.js';
 import { unendedIn } from './films/oggEnds.js';
 import { type Film, probe } from './films/probe.js';
 import { scan } from './films/scan.js';
@@ -132,8 +134,10 @@ async function compare(
 	const findHidden = async (known: ShownPackets) =>
 		packets === undefined ? undefined : inTime(hiddenParts(ffprobe, source, known, signal));
 	const hidden = shown === undefined ? new Map() : await findHidden(shown);
+	const boxed = original.container === 'mov' ? await inTime(movTextsIn(source, signal)) : new Set<string>();
+	const texts = new Set([...original.texts, ...(boxed ?? ['parts that could not be read'])]);
 	return lossesOf({
-		original: { film: original, packets },
+		original: { film: { ...original, texts }, packets },
 		originalBytes: sourceBytes,
 		output: { film: output, packets: await inTime(countPackets(ffprobe, target.descriptor, signal)) },
 		decoded,
@@ -141,6 +145,7 @@ async function compare(
 		unreadDelay: original.container === 'avi' ? await delayIn(source) : 0,
 		unended: original.container === 'ogg' ? await inTime(unendedIn(source, sourceBytes, signal)) : 0,
 		hidden,
+		isLayered: await inTime(hasLayers(ffprobe, source, signal)),
 	});
 }
 

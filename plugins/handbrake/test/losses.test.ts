@@ -281,6 +281,39 @@ const kept: Readonly<Record<string, Kept>> = {
 		},
 		losses: /^that it is shown mirrored or at a slant$/,
 	},
+	'of which only the frames say that it is shown mirrored': {
+		args: [...picture('160x90', 2), ...h264, '-bsf:v', 'h264_metadata=display_orientation=insert:flip=horizontal'],
+		name: 'frames.mp4',
+		format: 'mkv',
+		losses: /^that it is shown turned or mirrored, which only its pictures say$/,
+	},
+	'with a second layer of pictures, of which no decoder says anything': {
+		args: [...picture('160x90', 1), '-pix_fmt', 'yuv420p', '-c:v', 'libx265', '-tag:v', 'hvc1'],
+		name: 'layers.mp4',
+		format: 'mp4',
+		damage: (bytes) => {
+			const parameters = bytes.indexOf(Buffer.from([0x40, 1]), bytes.indexOf('hvcC'));
+			bytes[parameters + 3] = (bytes[parameters + 3] ?? 0) | 0x10;
+			return bytes;
+		},
+		losses: /^the second layer of its pictures \(the view of the other eye, or transparency\)$/,
+	},
+	'with keywords that a program for photographs has written behind it': {
+		args: [...picture('160x90', 2), ...h264],
+		name: 'keywords.mp4',
+		format: 'mp4',
+		damage: (bytes) => {
+			const xmp = '<x:xmpmeta><dc:subject><rdf:Bag><rdf:li>holiday</rdf:li></rdf:Bag></dc:subject></x:xmpmeta>';
+			const box = Buffer.concat([
+				Buffer.from([0, 0, 0, 24 + xmp.length]),
+				Buffer.from('uuid'),
+				Buffer.from('be7acfcb97a942e89c71999491e3afac', 'hex'),
+				Buffer.from(xmp),
+			]);
+			return Buffer.concat([bytes, box]);
+		},
+		losses: /^what the file says of it \(keywords\)$/,
+	},
 	'of which only the frames say that they are views for two eyes': {
 		args: [...picture('160x90', 2), ...h264, '-x264-params', 'frame-packing=3'],
 		name: 'stereo.mp4',

@@ -4,9 +4,11 @@ import { aviDelay } from '../src/films/aviDelay.js';
 import { countPackets, secondsByPackets, type TrackPackets } from '../src/films/countPackets.js';
 import { type DecodedFilm, frameReader, isError } from '../src/films/decodeFilm.js';
 import { type HiddenPart, hiddenParts, ShownPackets } from '../src/films/hiddenParts.js';
+import { parseLayers } from '../src/films/layers.js';
 import { lossesOf, type ReadFilm } from '../src/films/losses.js';
+import { movTexts } from '../src/films/movTexts.js';
 import { unendedTracks } from '../src/films/oggEnds.js';
-import { type Film, type NamedTracks, parseProbe, type SubtitleTrack } from '../src/films/probe.js';
+import { type Film, matrixOf, type NamedTracks, parseProbe, type SubtitleTrack } from '../src/films/probe.js';
 import { parseScan, type Video } from '../src/films/scan.js';
 import { conversionArguments, videoEncoder } from '../src/formats.js';
 import { parseEncoders } from '../src/HandBrake.js';
@@ -138,6 +140,7 @@ const whole: Film = {
 	subtitleTracks: [],
 	styledSubtitles: 0,
 	named: { audio: unnamed, subtitles: unnamed },
+	matrices: new Set(),
 	texts: new Set(),
 };
 
@@ -191,7 +194,7 @@ const losses = (
 ) =>
 	lossesOf({
 		...{ original: read(original), originalBytes: original.bytes ?? 1_250_000 },
-		...{ output: read(output), decoded, decoderErrors, unreadDelay, unended: 0, hidden },
+		...{ output: read(output), decoded, decoderErrors, unreadDelay, unended: 0, hidden, isLayered: false },
 	});
 
 test('errors are counted by what programs say, not by what a film says of itself', (t) => {
@@ -255,16 +258,38 @@ test('what an output lacks of its original is named, and what is not known is ta
 	t.deepEqual(losses({}, {}, 3), ['what could not be decoded (3 errors)']);
 	const undecoded = { original: read({}), originalBytes: 0, decoded: undefined, unended: 0 };
 	t.deepEqual(
-		lossesOf({ ...undecoded, output: read({}), decoderErrors: undefined, unreadDelay: 0, hidden: new Map() }),
+		lossesOf({
+			...undecoded,
+			output: read({}),
+			decoderErrors: undefined,
+			unreadDelay: 0,
+			hidden: new Map(),
+			isLayered: false,
+		}),
 		['what could not be decoded (the errors were not counted)'],
 	);
 	t.deepEqual(losses({}, {}, 0, 3.004), ['a delay of 3 s between tracks']);
 	t.deepEqual(
-		lossesOf({ ...undecoded, output: read({}), decoderErrors: 0, unreadDelay: undefined, hidden: new Map() }),
+		lossesOf({
+			...undecoded,
+			output: read({}),
+			decoderErrors: 0,
+			unreadDelay: undefined,
+			hidden: new Map(),
+			isLayered: false,
+		}),
 		['delays of tracks (they could not be read)'],
 	);
 	const unendedLosses = (unended: number | undefined) =>
-		lossesOf({ ...undecoded, output: read({}), decoderErrors: 0, unreadDelay: 0, unended, hidden: new Map() });
+		lossesOf({
+			...undecoded,
+			output: read({}),
+			decoderErrors: 0,
+			unreadDelay: 0,
+			unended,
+			hidden: new Map(),
+			isLayered: false,
+		});
 	t.deepEqual(unendedLosses(1), ['the end of 1 track, which is missing in the file']);
 	t.deepEqual(unendedLosses(2), ['the ends of 2 tracks, which are missing in the file']);
 	t.deepEqual(unendedLosses(undefined), ['ends of tracks (they could not be found)']);
@@ -318,6 +343,7 @@ test('what an output lacks of its original is named, and what is not known is ta
 			decoderErrors: 0,
 			unreadDelay: 0,
 			hidden: new Map(),
+			isLayered: false,
 		}),
 		['frames (they could not be counted)'],
 	);
@@ -502,7 +528,7 @@ test('parts that an edit list hides are found by where their packets are, and ar
 	t.deepEqual(
 		lossesOf({
 			...{ original: read({}), originalBytes: 0, output: read({}), decoded: undefined },
-			...{ decoderErrors: 0, unreadDelay: 0, unended: 0, hidden: undefined },
+			...{ decoderErrors: 0, unreadDelay: 0, unended: 0, hidden: undefined, isLayered: false },
 		}),
 		['hidden parts of tracks (they could not be read)'],
 	);
@@ -575,6 +601,19 @@ test('what only the frames of a film show is lost with them: sizes, half picture
 	t.deepEqual(lost(frame(), 'side_data_type=ATSC A53 Part 4 Closed Captions'), ['closed captions']);
 	t.deepEqual(lost(`${frame()}|side_data_type=ATSC A53 Part 4 Closed Captions`), ['closed captions']);
 	t.deepEqual(lost(`${frame()}|side_data_type=Stereo 3D`), ['the view of a panorama or in 3D']);
+	t.deepEqual(lost(frame(), 'side_data_type=Dolby Vision RPU Data'), ['high dynamic range']);
+	t.deepEqual(lost(frame(), 'side_data_type=SMPTE 12-1 timecode'), ['its timecode']);
+	// Encoders of DVDs count from 0 in theirs.
+	t.deepEqual(lost(frame(), 'side_data_type=GOP timecode'), []);
+	const matrix = (first: number) =>
+		`\\n00000000:  ${first}  0  0\\n00000001:  0  65536  0\\n00000002:  0  0  1073741824\\n`;
+	const turned = (first: number) => `${frame()}|side_data_type=3x3 displaymatrix|displaymatrix=${matrix(first)}`;
+	t.deepEqual(lost(turned(-65536)), ['that it is shown turned or mirrored, which only its pictures say']);
+	t.deepEqual(lost(turned(65536)), []);
+	const { take: takeTurned, read: readTurned } = frameReader(() => {});
+	takeTurned(turned(-65536));
+	const known = { film: { matrices: new Set([matrixOf(matrix(-65536))]) } };
+	t.deepEqual(losses(known, {}, 0, 0, { errors: 0, ...readTurned() }), []);
 	t.deepEqual(lost(frame(), 'stream_index=1|channels=2', 'stream_index=1|channels=6', 'stream_index=1|channels=2'), [
 		'4 of 6 channels of audio track 1',
 	]);
@@ -783,4 +822,54 @@ test('the limit of hours is also read by the name that the option had before', (
 	t.like(hoursOf({ mostHours: 5 }), { maxHours: 5 });
 	t.like(hoursOf({ mostHours: 5, maxHours: 7 }), { maxHours: 7 });
 	t.false(plugin.options.safeParse({ mostHours: 0 }).success);
+});
+
+test('a video of several layers is known by its parameters, and what can not be read counts as unknown', (t) => {
+	const printed = (extradata: string, codec_name = 'hevc') => JSON.stringify({ streams: [{ codec_name, extradata }] });
+	const dump = (layers: string) =>
+		`\n00000000: 0101 6000 0000 9000 0000 0000 3cf0 00fc  ..\`.........<...\n00000010: fdf8 f800 000f 04a0 0001 0018 4001 0c${layers}  ............@...\n00000020: ffff 0160 0000 03                         ...\n`;
+	t.false(parseLayers(printed(dump('01'))));
+	t.true(parseLayers(printed(dump('11'))));
+	t.false(parseLayers(printed(dump('11'), 'h264')));
+	t.false(parseLayers(printed('')));
+	t.is(parseLayers(printed(dump('01')).slice(0, -9)), undefined);
+});
+
+const box = (name: string, ...content: (Uint8Array | string)[]) => {
+	const bytes = Buffer.concat(content.map((each) => Buffer.from(each as string, 'latin1')));
+	const head = Buffer.alloc(8);
+	head.writeUInt32BE(8 + bytes.length);
+	head.write(name, 4, 'latin1');
+	return Buffer.concat([head, bytes]);
+};
+
+const number = (value: number) => {
+	const bytes = Buffer.alloc(4);
+	bytes.writeUInt32BE(value);
+	return bytes;
+};
+
+const textsOf = async (...boxes: Buffer[]) => {
+	const bytes = Buffer.concat(boxes);
+	const found = await movTexts(async (at, length) => bytes.subarray(at, at + length), new AbortController().signal);
+	return found && [...found].sort();
+};
+
+const xmpUuid = Buffer.from('be7acfcb97a942e89c71999491e3afac', 'hex');
+
+test('texts of MP4 and MOV are found that stand in boxes of other programs', async (t) => {
+	const film = box('mdat', 'x'.repeat(100));
+	const xmp = '<x xmp:Rating="5"><dc:subject><rdf:Bag><rdf:li>holiday</rdf:li></rdf:Bag></dc:subject></x>';
+	t.deepEqual(await textsOf(film, box('uuid', xmpUuid, xmp)), ['keywords', 'rating']);
+	t.deepEqual(await textsOf(film, box('moov', box('udta', box('XMP_', xmp)))), ['keywords', 'rating']);
+	const entry = (name: string) => Buffer.concat([number(8 + name.length), number(name.length), Buffer.from(name)]);
+	const windows = box('Xtra', entry('WM/Category'), entry('WM/EncodingTime'), entry('WM/SharedUserRating'));
+	t.deepEqual(await textsOf(box('moov', box('udta', windows)), film), ['keywords', 'rating']);
+	t.deepEqual(await textsOf(box('moov', box('trak', box('udta', box('dscp', 'ours'), number(0))))), ['description']);
+	// Written by programs for cutting, of themselves.
+	const own = '<x xmp:Rating="0" xmp:CreatorTool="Cut"><dc:format>H264</dc:format><dc:title><rdf:li/></dc:title></x>';
+	t.deepEqual(await textsOf(film, box('uuid', xmpUuid, own), box('uuid', 'other')), []);
+	t.deepEqual(await textsOf(box('moov', box('udta', number(0))), film, Buffer.from('abc')), []);
+	t.is(await textsOf(box('uuid', xmpUuid, ' '.repeat(5_000_000))), undefined);
+	t.deepEqual(await textsOf(box('uuid', xmpUuid, `<dc:title>${'<'.repeat(3_000_000)}`)), []);
 });

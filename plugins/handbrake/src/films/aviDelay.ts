@@ -1,8 +1,4 @@
-import { read } from 'node:fs';
-import { promisify } from 'node:util';
-
-/** Reads bytes from a place of a file on; fewer at its end. */
-type ReadAt = (at: number, length: number) => Promise<Uint8Array>;
+import { type ReadAt, readerOf } from './readAt.js';
 
 /** An AVI has some dozens before its film. */
 const maxChunks = 1000;
@@ -48,12 +44,7 @@ function delayOf(view: DataView): number {
 
 /** `aviDelay` of an open file. */
 export function delayIn(descriptor: number): Promise<number | undefined> {
-	return aviDelay(async (position, length) => {
-		const { bytesRead, buffer } = await readOnce(descriptor, { buffer: new Uint8Array(length), position });
-		return buffer.subarray(0, bytesRead);
-	});
+	return aviDelay(readerOf(descriptor));
 }
-
-const readOnce = promisify(read);
 
 const textAt = (bytes: Uint8Array, at: number) => String.fromCharCode(...bytes.subarray(at, at + 4));

@@ -1,6 +1,6 @@
 import os from 'node:os';
 import type { SandboxedProgram } from '../SandboxedProgram.js';
-import { source } from './probe.js';
+import { matrixOf, source } from './probe.js';
 
 /** What only its frames show of a film: tracks change on the way, and headers don't say all. */
 export interface DecodedFilm {
@@ -12,6 +12,12 @@ export interface DecodedFilm {
 	hasCaptions: boolean;
 	/** Whether they are views for two eyes. */
 	isStereo: boolean;
+	/** Whether they carry what Dolby Vision needs, which not each container says. */
+	hasDolbyVision: boolean;
+	/** Whether they carry the timecode of a camera. */
+	hasTimecode: boolean;
+	/** How they say themselves that they are turned or mirrored, as `matrixOf` has it. */
+	matrices: ReadonlySet<string>;
 }
 
 export interface DecodedTrack {
@@ -25,6 +31,9 @@ export interface DecodedTrack {
 }
 
 const maxThreads = 8;
+
+/** One that its file doesn't have says enough. */
+const maxMatrices = 16;
 
 /**
  * Such as `[h264 @ 0x55d0c8] [error] error while decoding MB 5 3`. What a film says of itself is printed too, such as
@@ -42,7 +51,7 @@ export function isError(line: string): boolean {
 
 const entries = [
 	'frame=stream_index,pts_time,width,height,sample_aspect_ratio,interlaced_frame,channels',
-	'frame_side_data=side_data_type',
+	'frame_side_data=side_data_type,displaymatrix',
 ];
 
 /**
@@ -85,16 +94,23 @@ export function frameReader(onTime: (seconds: number) => void): {
 	const tracks = new Map<number, CountedTrack>();
 	let hasCaptions = false;
 	let isStereo = false;
+	let hasDolbyVision = false;
+	let hasTimecode = false;
+	const matrices = new Set<string>();
 	return {
 		take(line) {
-			const { side_data_type: sideData = '', ...values } = valuesOf(line);
+			const { side_data_type: sideData = '', displaymatrix, ...values } = valuesOf(line);
 			if (/closed captions/i.test(sideData)) hasCaptions = true;
 			if (/stereo 3d/i.test(sideData)) isStereo = true;
+			if (/dolby vision/i.test(sideData)) hasDolbyVision = true;
+			if (/smpte 12-1 timecode/i.test(sideData)) hasTimecode = true;
+			const matrix = displaymatrix && matrixOf(displaymatrix);
+			if (matrix && matrices.size < maxMatrices) matrices.add(matrix);
 			if (values.stream_index === undefined) return;
 			takeFrame(tracks, Number(values.stream_index), values);
 			reportTime(Number(values.pts_time));
 		},
-		read: () => ({ tracks, hasCaptions, isStereo }),
+		read: () => ({ tracks, hasCaptions, isStereo, hasDolbyVision, hasTimecode, matrices }),
 	};
 }
 

@@ -25,6 +25,8 @@ interface Comparison {
 	unended: number | undefined;
 	/** What edit lists leave out of its tracks, by the index of their streams; undefined if that is not known. */
 	hidden: ReadonlyMap<number, HiddenPart> | undefined;
+	/** Whether its pictures have a second layer; undefined if that is not known. */
+	isLayered: boolean | undefined;
 }
 
 /** The part of frames that may be missing: the times of a film are rounded, and two frames may have the same one. */
@@ -43,6 +45,7 @@ export function lossesOf({
 	unreadDelay,
 	unended,
 	hidden,
+	isLayered,
 }: Comparison): string[] {
 	const lost = [
 		...lostTracks(original.film, output.film),
@@ -56,6 +59,7 @@ export function lossesOf({
 		...lostSound(original, output, decoded),
 		...lostLines(original, output),
 		...lostToEdits(original.film, hidden),
+		...lostLayers(isLayered),
 		...lostBytes(original, originalBytes),
 		...(decoderErrors === 0 ? [] : [`what could not be decoded${errorsOf(decoderErrors)}`]),
 	];
@@ -92,6 +96,8 @@ function lostTraits(original: Film, output: Film, decoded: DecodedFilm | undefin
 	const traits = new Set<Trait>([
 		...original.traits,
 		...(decoded?.isStereo ? (['the view of a panorama or in 3D'] as const) : []),
+		...(decoded?.hasDolbyVision ? (['high dynamic range'] as const) : []),
+		...(decoded?.hasTimecode ? (['its timecode'] as const) : []),
 	]);
 	return [...traits].filter((trait) => !output.traits.includes(trait));
 }
@@ -121,7 +127,7 @@ const fewer = (before: NamedTracks['marks'], after: NamedTracks['marks']) =>
 	[...before].filter(([name, count]) => (after.get(name) ?? 0) < count).map(([name]) => name);
 
 /** The encoder gives all pictures the size of the first ones, takes two moments for one, and finds only captions near the beginning. */
-function lostInFrames({ video }: Film, decoded: DecodedFilm | undefined): string[] {
+function lostInFrames({ video, matrices }: Film, decoded: DecodedFilm | undefined): string[] {
 	if (decoded === undefined) return [];
 	const tracks = video.flatMap(({ index }) => decoded.tracks.get(index) ?? []);
 	return [
@@ -130,12 +136,21 @@ function lostInFrames({ video }: Film, decoded: DecodedFilm | undefined): string
 			? ['the half pictures of interlaced video']
 			: []),
 		...(decoded.hasCaptions ? ['closed captions'] : []),
+		...([...decoded.matrices].some((each) => !matrices.has(each))
+			? ['that it is shown turned or mirrored, which only its pictures say']
+			: []),
 	];
 }
 
 function lostDelay(seconds: number | undefined): string[] {
 	if (seconds === undefined) return ['delays of tracks (they could not be read)'];
 	return seconds === 0 ? [] : [`a delay of ${Math.round(seconds * 100) / 100} s between tracks`];
+}
+
+/** No encoder here reads another layer than the first one, and no decoder says that there is one. */
+function lostLayers(isLayered: boolean | undefined): string[] {
+	if (isLayered === undefined) return ['further layers of its pictures (they could not be looked for)'];
+	return isLayered ? ['the second layer of its pictures (the view of the other eye, or transparency)'] : [];
 }
 
 /** Where a file was cut off whose container says no duration, what was behind that can't be counted. */

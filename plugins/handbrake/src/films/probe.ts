@@ -27,6 +27,8 @@ export interface Film {
 	/** How many of the subtitles are of a kind that has fonts, colours and places of its own. */
 	styledSubtitles: number;
 	named: { audio: NamedTracks; subtitles: NamedTracks };
+	/** How the file says that its pictures are turned or mirrored, as `matrixOf` has it. */
+	matrices: ReadonlySet<string>;
 	/** What the file says of the film for people: the names of the texts. */
 	texts: ReadonlySet<string>;
 }
@@ -192,6 +194,7 @@ export function parseProbe(output: string): Film | undefined {
 		subtitleTracks: of('subtitle').map(({ index, codec_name }) => ({ index, kind: subtitleKind(codec_name) })),
 		styledSubtitles: of('subtitle').filter(({ codec_name }) => styled.has(codec_name)).length,
 		named: { audio: namedTracks(of('audio')), subtitles: namedTracks(of('subtitle')) },
+		matrices: new Set(video.flatMap((each) => each.side_data_list.map(({ displaymatrix }) => matrixOf(displaymatrix)))),
 		texts: new Set([
 			...textsOf(found.format.tags, container),
 			...found.streams.filter((each) => !isPicture(each)).flatMap(({ tags }) => textsOfTrack(tags, container)),
@@ -304,6 +307,13 @@ function traitsOf(
 const withFieldsInFrames: ReadonlySet<string> = new Set([
 	...['h264', 'hevc', 'mpeg1video', 'mpeg2video', 'mpeg4', 'vc1', 'wmv3', 'dvvideo', 'prores', 'dnxhd', 'ffv1', 'v210'],
 ]);
+
+/** The nine numbers of a matrix that ffprobe prints as lines with addresses; empty for none, and for one that changes nothing. */
+export function matrixOf(printed: string): string {
+	const numbers = printed.replace(/[0-9a-f]{8}:/g, '').match(/-?\d+/g) ?? [];
+	const matrix = numbers.slice(0, 9).join();
+	return matrix === '65536,0,0,0,65536,0,0,0,1073741824' ? '' : matrix;
+}
 
 /** Whether a matrix of ffprobe, three lines of three numbers, turns pictures by quarters only, or does nothing. */
 function isTurned(matrix: string): boolean {
