@@ -496,6 +496,16 @@ test('a picture whose colour profile takes a browser longer than its pixels is n
 	t.true(pixelsOf(jpeg(330)) > maxPixels);
 });
 
+test('a JPEG with empty segments by the hundred thousand before its picture is not drawn from its own bytes', (t) => {
+	const picture = Buffer.from('ffc0 0011 08 0040 0040 03 012200021101031101'.replaceAll(' ', ''), 'hex');
+	for (const segment of ['ffe00002', 'fffe0002', 'ffdb0002', 'ff01', 'ff']) {
+		const before = (count: number) =>
+			Buffer.concat([Buffer.from('ffd8', 'hex'), Buffer.from(segment.repeat(count), 'hex'), picture]);
+		t.is(pixelsOf(before(1000)), 64 * 64, segment);
+		t.is(pixelsOf(before(200_000)), Number.POSITIVE_INFINITY, segment);
+	}
+});
+
 test('a JPEG with more segments than a browser keeps in a moment is not drawn from its own bytes', (t) => {
 	const picture = hex(`ffc0 0011 08 000a 000a 03 ${'00'.repeat(9)} ffda 000c 03 ${'00'.repeat(9)} 20 55`);
 	for (const marker of ['e1', 'e2']) {

@@ -1,4 +1,10 @@
-/** The size in pixels; 0 where metadata have put it behind these first bytes. */
+/**
+ * The most steps from marker to marker up to the first scan. A picture of 50 MB has room for 12 million of them, through which the
+ * page goes several times and then the browser in its thread. Cameras write some hundreds at most.
+ */
+const maxSteps = 100_000;
+
+/** The size in pixels; 0 where metadata have put it behind these first bytes, or behind too many markers. */
 export function jpegSize(view: DataView): { width: number; height: number } {
 	for (const { marker, at } of jpegSegments(view)) {
 		if (isFrame(marker)) return { width: view.getUint16(at + 7), height: view.getUint16(at + 5) };
@@ -12,7 +18,7 @@ const isFrame = (marker: number) => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 
 /** The markers up to the first scan, with their places. Whatever a decoder would skip in a way of its own ends them. */
 export function* jpegSegments(view: DataView): Generator<{ marker: number; at: number }> {
 	let at = 2;
-	while (at + 9 <= view.byteLength && view.getUint8(at) === 0xff) {
+	for (let steps = 0; steps < maxSteps && at + 9 <= view.byteLength && view.getUint8(at) === 0xff; steps++) {
 		const marker = view.getUint8(at + 1);
 		if (marker === 0xff) {
 			// A marker may be filled up.
