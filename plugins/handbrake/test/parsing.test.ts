@@ -664,6 +664,10 @@ test('names, languages and marks that tell tracks apart, the looks of subtitles 
 		'what the file says of it (keywords, publisher, shelf mark)',
 	]);
 	t.deepEqual(lost(filmOf([], { 'title-deu': 'Eins' }), filmOf([], { title: 'One' })), []);
+	const many = Object.fromEntries(Array.from({ length: 5000 }, (_, each) => [`${each} ${'x'.repeat(100)}`, 'Ours']));
+	const [sentence = ''] = lost(filmOf([], many), filmOf([]));
+	t.true(sentence.length < 1000);
+	t.true(sentence.endsWith('… and 4990 more)'), sentence);
 	// Of a track, where Ogg has all of them and a title is the name of the track elsewhere.
 	const ofTrack = [{ codec_type: 'audio', tags: { TITLE: 'Ours', COMMENT: 'At the sea', ENCODER: 'x' } }];
 	t.deepEqual(lost(filmOf(ofTrack, {}, 'ogg'), filmOf([])), ['what the file says of it (title, comment)']);
@@ -855,6 +859,10 @@ const textsOf = async (...boxes: Buffer[]) => {
 	return found && [...found].sort();
 };
 
+/** A property of Windows without values. */
+const entry = (name: string) =>
+	Buffer.concat([number(8 + name.length), number(name.length), Buffer.from(name)]).toString('latin1');
+
 const xmpUuid = Buffer.from('be7acfcb97a942e89c71999491e3afac', 'hex');
 
 test('texts of MP4 and MOV are found that stand in boxes of other programs', async (t) => {
@@ -862,7 +870,6 @@ test('texts of MP4 and MOV are found that stand in boxes of other programs', asy
 	const xmp = '<x xmp:Rating="5"><dc:subject><rdf:Bag><rdf:li>holiday</rdf:li></rdf:Bag></dc:subject></x>';
 	t.deepEqual(await textsOf(film, box('uuid', xmpUuid, xmp)), ['keywords', 'rating']);
 	t.deepEqual(await textsOf(film, box('moov', box('udta', box('XMP_', xmp)))), ['keywords', 'rating']);
-	const entry = (name: string) => Buffer.concat([number(8 + name.length), number(name.length), Buffer.from(name)]);
 	const windows = box('Xtra', entry('WM/Category'), entry('WM/EncodingTime'), entry('WM/SharedUserRating'));
 	t.deepEqual(await textsOf(box('moov', box('udta', windows)), film), ['keywords', 'rating']);
 	t.deepEqual(await textsOf(box('moov', box('trak', box('udta', box('dscp', 'ours'), number(0))))), ['description']);
@@ -870,6 +877,18 @@ test('texts of MP4 and MOV are found that stand in boxes of other programs', asy
 	const own = '<x xmp:Rating="0" xmp:CreatorTool="Cut"><dc:format>H264</dc:format><dc:title><rdf:li/></dc:title></x>';
 	t.deepEqual(await textsOf(film, box('uuid', xmpUuid, own), box('uuid', 'other')), []);
 	t.deepEqual(await textsOf(box('moov', box('udta', number(0))), film, Buffer.from('abc')), []);
-	t.is(await textsOf(box('uuid', xmpUuid, ' '.repeat(5_000_000))), undefined);
-	t.deepEqual(await textsOf(box('uuid', xmpUuid, `<dc:title>${'<'.repeat(3_000_000)}`)), []);
+	t.deepEqual(await textsOf(box('uuid', xmpUuid, `<dc:title>${'<'.repeat(900_000)}`)), []);
+	// Only where they belong.
+	t.deepEqual(await textsOf(box('moov', box('moov', box('udta', box('dscp', 'ours'))))), []);
+	t.deepEqual(await textsOf(box('moov', box('udta', box('Xtra', entry('constructor'))))), ['constructor']);
+});
+
+test('texts of MP4 and MOV of more bytes, boxes or properties than any film has count as unread', async (t) => {
+	const xmp = (bytes: number) => box('uuid', xmpUuid, ' '.repeat(bytes));
+	t.deepEqual(await textsOf(xmp(500_000), xmp(500_000)), []);
+	t.is(await textsOf(xmp(500_000), xmp(600_000)), undefined);
+	const properties = (count: number) => box('moov', box('udta', box('Xtra', entry('WM/Genre').repeat(count))));
+	t.deepEqual(await textsOf(properties(1000)), ['genre']);
+	t.is(await textsOf(properties(1001)), undefined);
+	t.is(await textsOf(Buffer.alloc(900_000, box('free'))), undefined);
 });

@@ -29,6 +29,9 @@ interface Comparison {
 	isLayered: boolean | undefined;
 }
 
+const maxNames = 10;
+const maxName = 50;
+
 /** The part of frames that may be missing: the times of a film are rounded, and two frames may have the same one. */
 const tolerance = 0.01;
 
@@ -119,8 +122,14 @@ function lostNames(original: Film, output: Film): string[] {
 		...(kinds.some(([before, after]) => before.languages > after.languages) ? ['languages of tracks'] : []),
 		...(marks.length > 0 ? [`which tracks are ${marks.join(' or ')}`] : []),
 		...(looks > 0 ? [`fonts, colours and places of ${looks} subtitles`] : []),
-		...(texts.length > 0 ? [`what the file says of it (${texts.join(', ')})`] : []),
+		...(texts.length > 0 ? [`what the file says of it (${someOf(texts)})`] : []),
 	];
+}
+
+/** Whoever made the film chose how many and how long they are. */
+function someOf(names: readonly string[]): string {
+	const some = names.slice(0, maxNames).map((name) => (name.length > maxName ? `${name.slice(0, maxName)}…` : name));
+	return `${some.join(', ')}${names.length > maxNames ? ` and ${names.length - maxNames} more` : ''}`;
 }
 
 const fewer = (before: NamedTracks['marks'], after: NamedTracks['marks']) =>

@@ -1,46 +1,58 @@
 import { type ReadAt, readerOf } from './readAt.js';
 
-/** A film of hours may be in fragments of a second. */
-const maxBoxes = 500_000;
-/** More than any text about a film has. */
-const maxTextBytes = 4 * 2 ** 20;
+/** A film of half a day may be in fragments of a second, each of two boxes. */
+const maxBoxes = 100_000;
+/** Of all texts together: more than is said of any film, and a moment's work. */
+const maxTextBytes = 2 ** 20;
+/** Of Windows, whose programs write some dozens. */
+const maxProperties = 1000;
 
-/** Boxes in which texts may be. */
-const parents: ReadonlySet<string> = new Set(['moov', 'trak', 'udta']);
+/** The boxes in which texts may be, and those in which these are in their turn. */
+const parents: ReadonlyMap<string, readonly string[]> = new Map([
+	['moov', []],
+	['trak', ['moov']],
+	['udta', ['moov', 'trak']],
+]);
 
 /** Boxes of one text. Other ones are read by ffprobe. */
-const single: Readonly<Record<string, string>> = {
-	titl: 'title',
-	dscp: 'description',
-	kywd: 'keywords',
-	perf: 'performer',
-	auth: 'author',
-	gnre: 'genre',
-	albm: 'album',
-	'\u00a9key': 'keywords',
-};
+const single: ReadonlyMap<string, string> = new Map([
+	['titl', 'title'],
+	['dscp', 'description'],
+	['kywd', 'keywords'],
+	['perf', 'performer'],
+	['auth', 'author'],
+	['gnre', 'genre'],
+	['albm', 'album'],
+	['\u00a9key', 'keywords'],
+]);
 
 /** Of XMP, which programs for photographs write: what people say, by its usual name. Dates and histories say programs of themselves. */
-const xmpTexts = [
-	...[['dc:title', 'title'] as const, ['photoshop:Headline', 'title'] as const],
-	...[['dc:description', 'description'] as const, ['xmpDM:logComment', 'comment'] as const],
-	...[['dc:subject', 'keywords'] as const, ['lr:hierarchicalSubject', 'keywords'] as const],
-	...[
-		['digiKam:TagsList', 'keywords'] as const,
-		['dc:creator', 'artist'] as const,
-		['dc:rights', 'copyright'] as const,
-	],
-	...[['xmp:Rating', 'rating'] as const, ['xmp:Label', 'label'] as const],
-	...[['Iptc4xmpExt:PersonInImage', 'people'] as const, ['photoshop:City', 'place'] as const],
-	...[['exif:GPSLatitude', 'place'] as const],
-];
+const xmpTexts: ReadonlyMap<string, string> = new Map([
+	['dc:title', 'title'],
+	['photoshop:Headline', 'title'],
+	['dc:description', 'description'],
+	['xmpDM:logComment', 'comment'],
+	['dc:subject', 'keywords'],
+	['lr:hierarchicalSubject', 'keywords'],
+	['digiKam:TagsList', 'keywords'],
+	['dc:creator', 'artist'],
+	['dc:rights', 'copyright'],
+	['xmp:Rating', 'rating'],
+	['xmp:Label', 'label'],
+	['Iptc4xmpExt:PersonInImage', 'people'],
+	['photoshop:City', 'place'],
+	['exif:GPSLatitude', 'place'],
+]);
 
 const xmpUuid = 'be7acfcb97a942e89c71999491e3afac';
 
 /** Of Windows: what programs say of themselves there. */
 const technical = /^(?:wm\/(?:encod|mediaclass|tool|provider|uniquefile|wmc)|is|has)/;
 
-const windowsNames: Readonly<Record<string, string>> = { category: 'keywords', shareduserrating: 'rating' };
+const windowsNames: ReadonlyMap<string, string> = new Map([
+	['category', 'keywords'],
+	['shareduserrating', 'rating'],
+]);
 
 /**
  * The names of the texts for people that an MP4 or MOV has in boxes which neither ffprobe nor HandBrake reads: XMP, properties that
@@ -48,20 +60,23 @@ const windowsNames: Readonly<Record<string, string>> = { category: 'keywords', s
  */
 export async function movTexts(readAt: ReadAt, signal: AbortSignal): Promise<ReadonlySet<string> | undefined> {
 	const found = new Set<string>();
-	let left = maxBoxes;
+	let boxesLeft = maxBoxes;
+	let bytesLeft = maxTextBytes;
 	const takeBox = async (name: string, at: number, end: number): Promise<boolean> => {
 		const isXmp = name === 'XMP_' || (name === 'uuid' && hexOf(await readAt(at, 16)) === xmpUuid);
 		if (!isXmp && name !== 'Xtra') {
-			const text = single[name];
+			const text = single.get(name);
 			if (text !== undefined && end > at) found.add(text);
 			return true;
 		}
-		if (end - at > maxTextBytes) return false;
+		bytesLeft -= end - at;
+		if (bytesLeft < 0) return false;
 		const bytes = await readAt(at, end - at);
-		for (const text of isXmp ? textsOfXmp(bytes) : textsOfWindows(bytes)) found.add(text);
-		return true;
+		const texts = isXmp ? textsOfXmp(bytes) : textsOfWindows(bytes);
+		for (const text of texts ?? []) found.add(text);
+		return texts !== undefined;
 	};
-	const walk = async (start: number, stop: number): Promise<boolean> => {
+	const walk = async (start: number, stop: number, parent?: string): Promise<boolean> => {
 		for (let at = start; at + 8 <= stop; ) {
 			signal.throwIfAborted();
 			const head = await readAt(at, 16);
@@ -72,10 +87,11 @@ export async function movTexts(readAt: ReadAt, signal: AbortSignal): Promise<Rea
 			const length = isLong && head.length === 16 ? Number(view.getBigUint64(8)) : view.getUint32(0);
 			const content = at + (isLong ? 16 : 8);
 			if (at + length < content) return true;
-			if (left-- === 0) return false;
+			if (boxesLeft-- === 0) return false;
 			const name = String.fromCharCode(...head.subarray(4, 8));
 			const end = Math.min(stop, at + length);
-			const isRead = parents.has(name) ? await walk(content, end) : await takeBox(name, content, end);
+			const isParent = parent === undefined ? parents.has(name) : parents.get(name)?.includes(parent);
+			const isRead = isParent ? await walk(content, end, name) : await takeBox(name, content, end);
 			if (!isRead) return false;
 			at += length;
 		}
@@ -103,19 +119,23 @@ function textsOfXmp(bytes: Uint8Array): string[] {
 		return end === -1 ? '' : xmp.slice(xmp.indexOf('>', begin) + 1, end).replace(/<[^<>]*>/g, '');
 	};
 	const isSaid = (value: string) => value !== '' && value !== '0';
-	return xmpTexts.filter(([name]) => isSaid(textOf(name).trim())).map(([, text]) => text);
+	return [...xmpTexts].filter(([name]) => isSaid(textOf(name).trim())).map(([, text]) => text);
 }
 
-/** Entries of a length, that of a name, the name and its values. */
-function textsOfWindows(bytes: Uint8Array): string[] {
+/** Entries of a length, that of a name, the name and its values. Undefined for too many. */
+function textsOfWindows(bytes: Uint8Array): string[] | undefined {
 	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 	const names: string[] = [];
 	for (let at = 0; at + 8 <= bytes.length; ) {
 		const [length, nameLength] = [view.getUint32(at), view.getUint32(at + 4)];
 		if (length < 8) break;
+		if (names.length === maxProperties) return undefined;
 		const name = new TextDecoder().decode(bytes.subarray(at + 8, at + 8 + Math.min(nameLength, 100))).toLowerCase();
-		if (!technical.test(name)) names.push(name.replace(/^wm\//, ''));
+		names.push(name);
 		at += length;
 	}
-	return names.map((name) => windowsNames[name] ?? name);
+	return names
+		.filter((name) => !technical.test(name))
+		.map((name) => name.replace(/^wm\//, ''))
+		.map((name) => windowsNames.get(name) ?? name);
 }
