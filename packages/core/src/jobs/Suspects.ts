@@ -11,6 +11,12 @@ const pauses = [0, 30_000, 2 * minuteMs, 10 * minuteMs, 30 * minuteMs] as const;
 /** Ends that are closer together than this are a series. */
 const seriesMs = hourMs;
 
+/**
+ * Processes that end in this time end by one cause, such as a power cut that all workers of a server share, or all nodes of a cluster:
+ * of these the leases run out one after another.
+ */
+const togetherMs = jobLimits.leaseMs;
+
 /** After so many unclean ends with jobs of a user and kind all of these wait, a day first and longer if it happens again. */
 const userEnds = 3;
 const userHoldsMs = [dayMs, 3 * dayMs] as const;
@@ -51,9 +57,9 @@ export class Suspects {
 		return this.#of({ userId, kind }).length > 0;
 	}
 
-	/** How many unclean ends a job was part of. */
+	/** How many unclean ends a job was part of: it runs in one process at a time. */
 	endsOf(jobId: string): number {
-		return endsIn(this.#counted.filter((each) => each.jobId === jobId));
+		return new Set(this.#counted.filter((each) => each.jobId === jobId).map(({ holder }) => holder)).size;
 	}
 
 	/** Whether a process counts as ended without giving its jobs back. */
@@ -101,16 +107,13 @@ export class Suspects {
 	}
 
 	#pause(): JobHold | undefined {
-		let ends = 0;
-		let before: JobInterruption | undefined;
-		const seen = new Set<string>();
+		const series: JobInterruption[] = [];
 		for (const each of this.#counted) {
-			if (before !== undefined && before.at - each.at > seriesMs) break;
-			before = each;
-			if (!seen.has(each.holder)) ends++;
-			seen.add(each.holder);
+			const later = series.at(-1);
+			if (later !== undefined && later.at - each.at > seriesMs) break;
+			series.push(each);
 		}
-		const span = pauses[Math.min(ends, pauses.length) - 1] ?? 0;
+		const span = pauses[Math.min(endsIn(series), pauses.length) - 1] ?? 0;
 		const reason = 'The server ended unexpectedly while this or a similar job ran. It continues after a pause.';
 		return this.#until(this.#counted, span, reason);
 	}
@@ -155,6 +158,25 @@ export function suspectsAmong(held: readonly HeldJob[], hadTrial: boolean): read
 	return held.filter(({ isOnTrial, ranMs }) => isOnTrial || ranMs < maxMs);
 }
 
+/**
+ * How often something ended the server, or a process of it. Processes that ended together count once. One that had a job on trial counts
+ * by itself: a trial follows an earlier end, maybe at once.
+ */
 function endsIn(interruptions: readonly JobInterruption[]): number {
-	return new Set(interruptions.map(({ holder }) => holder)).size;
+	const processes = new Map<string, { at: number; wasTrial: boolean }>();
+	for (const { holder, at, wasTrial } of interruptions) {
+		const found = processes.get(holder);
+		processes.set(holder, {
+			at: Math.min(found?.at ?? at, at),
+			wasTrial: wasTrial || found?.wasTrial === true,
+		});
+	}
+	let ends = 0;
+	let since = Number.NEGATIVE_INFINITY;
+	for (const { at, wasTrial } of [...processes.values()].sort((a, b) => a.at - b.at)) {
+		if (!wasTrial && at - since <= togetherMs) continue;
+		ends++;
+		since = at;
+	}
+	return ends;
 }

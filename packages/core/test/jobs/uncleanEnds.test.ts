@@ -259,6 +259,35 @@ test('of two processes only the jobs of the one that was killed are suspected', 
 	t.deepEqual(two.begun(), ['b', 'a']);
 });
 
+test('all processes that end together, as by a power cut, are one unclean end for users and kinds', async (t) => {
+	const { ada, bob, serve, advance, addUser } = await crashes(t, { concurrency: 8 });
+	const users = [ada, bob, await addUser('cid')];
+	const all = Array.from({ length: 7 }, serve);
+	for (const [index, each] of all.entries()) {
+		// Four of ada, in as many processes.
+		await each.queue(users[Math.max(0, index - 3) % 3] ?? ada, `job ${index}`);
+		await each.poll();
+		t.is(each.runs.length, 1);
+	}
+	for (const each of all) each.kill();
+	const next = serve();
+	await next.poll();
+	t.is(next.runs.length, 1, 'at once');
+	const reasons = async () => (await next.jobs.listOf()).map(({ hold }) => hold?.reason).filter(Boolean);
+	t.regex((await reasons())[0] ?? '', /run one after another/);
+	next.kill();
+	// The one that had a job on trial is another end, however soon.
+	const last = serve();
+	await last.poll();
+	t.is(last.runs.length, 0);
+	advance(20 * second);
+	await last.poll();
+	t.is(last.runs.length, 0);
+	advance(10 * second);
+	await last.poll();
+	t.is(last.runs.length, 1);
+});
+
 test('a run of an hour is not suspected, however its process ends', async (t) => {
 	const { ada, serve, advance, database } = await crashes(t);
 	const one = serve();
