@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, link, mkdtemp, open, readFile, rename, rm, stat, symlink, unlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import os from 'node:os';
+import os, { availableParallelism } from 'node:os';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -41,7 +41,9 @@ interface Outcome {
 	errors: string;
 }
 
-interface RunNeeds extends Pick<SandboxNeeds, 'readOnly' | 'mayFork'>, Pick<ProgramOptions, 'fileBytes'> {
+interface RunNeeds
+	extends Pick<SandboxNeeds, 'readOnly' | 'mayFork' | 'reservesAddresses'>,
+		Pick<ProgramOptions, 'fileBytes'> {
 	lent?: readonly number[];
 	access?: readonly ('read' | 'write')[];
 }
@@ -324,6 +326,44 @@ if (process.arch === 'x64') {
 			if (!name.startsWith('a call')) t.is((await shell(none, script)).code, 0, 'without a sandbox');
 		});
 	}
+}
+
+const withFilter = ['Landlock', 'bubblewrap and a filter', 'bubblewrap and Landlock'] as const;
+
+if (process.arch === 'x64') {
+	test('memory that a program has written to and can then only read is bounded in a sandbox with a filter', async (t) => {
+		// Maps 64 MB that may be written, makes them readable only, and begins again.
+		const script =
+			'my $n = 0; for (1..400) { my $at = syscall(9, 0, 2**26, 3, 0x22, -1, 0); last if $at < 0; syscall(10, $at, 2**26, 1); $n++ } print $n';
+		for (const sandbox of withFilter) {
+			const { output, errors } = await run(sandboxes[sandbox], '/usr/bin/perl', ['-e', script]);
+			const bytes = Number(output) * 2 ** 26;
+			t.true(bytes > 2 ** 29, `${sandbox}: ${errors}`);
+			t.true(bytes < 2 ** 29 + 2 ** 31 + availableParallelism() * 2 ** 26, `${sandbox}: ${output}`);
+		}
+		const free = await run(sandboxes.Landlock, '/usr/bin/perl', ['-e', script], { reservesAddresses: true });
+		t.is(free.output, '400');
+	});
+
+	test('a program in a sandbox with a filter takes no room behind the end of the file that it writes', async (t) => {
+		const folder = await temporaryFolder(t);
+		const file = path.join(folder, 'output');
+		await writeFile(file, '');
+		const output = await open(file, 'r+');
+		t.teardown(() => output.close());
+		const allocate = (mode: number, bytes: number) => `exit(syscall(285, 3, ${mode}, 0, ${bytes}) < 0 ? 1 : 0)`;
+		for (const sandbox of withFilter) {
+			const attempt = async (mode: number, bytes: number) => {
+				const needs: RunNeeds = { lent: [output.fd], access: ['write'], fileBytes: 2 ** 20 };
+				return (await run(sandboxes[sandbox], '/usr/bin/perl', ['-e', allocate(mode, bytes)], needs)).code;
+			};
+			t.not(await attempt(1, 2 ** 24), 0, `${sandbox}: FALLOC_FL_KEEP_SIZE`);
+			t.is((await stat(file)).blocks, 0);
+			t.is(await attempt(0, 2 ** 19), 0, sandbox);
+			t.is((await stat(file)).size, 2 ** 19);
+			await output.truncate(0);
+		}
+	});
 }
 
 test('a program can not raise its stack, which the limit of memory does not count', async (t) => {

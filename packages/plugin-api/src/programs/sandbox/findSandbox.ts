@@ -159,7 +159,7 @@ function described(landlock: number): string {
 
 /** The command of the launcher, which confines itself by a filter of system calls, and by Landlock unless the version is 0. */
 function launch(landlock: number, program: string, args: readonly string[], needs: SandboxNeeds) {
-	const { files = [], devices = [], mayFork = false } = needs;
+	const { files = [], devices = [], mayFork = false, reservesAddresses = false } = needs;
 	const parts: Launch = {
 		isRestricted: landlock > 0,
 		mayFork,
@@ -167,6 +167,8 @@ function launch(landlock: number, program: string, args: readonly string[], need
 		files: files.map(({ descriptor, access }) => ({ descriptor, access })),
 		devices: [...plainDevices, ...devices],
 		reservedBytes: program === process.execPath ? 0 : nodeReservesBytes,
+		// Node and the drivers of graphics processors reserve addresses by the ten gigabytes.
+		limitsAddresses: !reservesAddresses && program !== process.execPath && devices.length === 0,
 	};
 	return {
 		command: process.execPath,

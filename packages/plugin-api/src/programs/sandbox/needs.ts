@@ -18,6 +18,11 @@ export interface SandboxNeeds {
 	 * what it becomes by `exec`.
 	 */
 	mayFork?: boolean;
+	/**
+	 * Whether it reserves gigabytes of addresses that it does not use, as engines of languages do. Off by default: then its address space is
+	 * limited too, without which a program that was taken over has memory that its limit doesn't count. Node and devices turn it on.
+	 */
+	reservesAddresses?: boolean;
 }
 
 /** A file that a program is lent. */

@@ -29,6 +29,8 @@ export interface Launch extends Allowed {
 	/** Whether it may start further processes. */
 	mayFork: boolean;
 	reservedBytes: number;
+	/** Whether its address space is limited as well. */
+	limitsAddresses: boolean;
 }
 
 /** The code by which shells say that a program can't be started. */
@@ -49,6 +51,14 @@ const threadsOfOwn = () => 256 + 16 * availableParallelism();
 /** Where the system does not say how many there are. */
 const threadsOfOthers = 4096;
 const privateMemory = 2;
+const addressSpace = 9;
+
+const mebibyte = 1024n * 1024n;
+
+/** More than libraries, files and what allocators only reserve take beside private memory: half of it for HandBrake on two processors. */
+const addressesBeside = () => (2048n + 64n * BigInt(availableParallelism())) * mebibyte;
+
+const unlimited = 2n ** 64n - 1n;
 
 const call: SystemCall = (number, ...rest) => {
 	const values = rest.map((value) => (typeof value === 'number' ? value : koffi.address(value)));
@@ -131,9 +141,27 @@ function lowerMemory(bytes: number): void {
 	must(getrlimit(privateMemory, limits), 'getrlimit');
 	for (const offset of [0, 8]) {
 		const limit = limits.readBigUInt64LE(offset);
-		if (limit !== 2n ** 64n - 1n) limits.writeBigUInt64LE(limit - BigInt(bytes), offset);
+		if (limit !== unlimited) limits.writeBigUInt64LE(limit - BigInt(bytes), offset);
 	}
 	must(setrlimit(privateMemory, limits), 'setrlimit');
+}
+
+/**
+ * Private memory that was written to counts no more once it can only be read (`mprotect`), and the tables for what is mapped never do: the
+ * address space bounds both.
+ */
+function limitAddresses(): void {
+	const memory = Buffer.alloc(16);
+	must(getrlimit(privateMemory, memory), 'getrlimit');
+	const most = memory.readBigUInt64LE(0);
+	if (most === unlimited) return;
+	const limits = Buffer.alloc(16);
+	must(getrlimit(addressSpace, limits), 'getrlimit');
+	const limit = most + addressesBeside();
+	for (const offset of [0, 8]) {
+		if (limits.readBigUInt64LE(offset) > limit) limits.writeBigUInt64LE(limit, offset);
+	}
+	must(setrlimit(addressSpace, limits), 'setrlimit');
 }
 
 const [, , launch, program, ...rest] = process.argv;
@@ -150,6 +178,7 @@ if (launch === undefined || program === undefined) {
 		// Node ignores it, and a program inherits that.
 		signal(brokenPipe, null);
 		if (parsed.reservedBytes > 0) lowerMemory(parsed.reservedBytes);
+		if (parsed.limitsAddresses) limitAddresses();
 		execv(program, [program, ...rest, null]);
 		throw new Error(`${program} could not be started: error ${koffi.errno()}.`);
 	} catch (error) {

@@ -70,6 +70,8 @@ export function seccompFilter(processor: Processor, pid: number, { mayFork }: { 
 			...(mayFork ? [] : onlyThreads),
 		]),
 		...(mayFork ? [] : [...endIf(number('fork'), refuse), ...endIf(number('vfork'), refuse)]),
+		// With FALLOC_FL_KEEP_SIZE a file takes room behind its end, which neither RLIMIT_FSIZE nor its size shows.
+		...judge(number('fallocate'), 1, onlyEqual(0)),
 		...judge(number('fcntl'), 1, badFileControls.flatMap(refuseEqual)),
 		...judge(number('ioctl'), 1, badControls.flatMap(refuseEqual)),
 		...judge(number('ioctl'), 1, noChangeOfFiles),

@@ -138,6 +138,7 @@ const refused: Readonly<Record<string, readonly [x64: number | undefined, arm64:
 const judged = {
 	clone: [56, 220],
 	clone3: [435, 435],
+	fallocate: [285, 47],
 	fcntl: [72, 25],
 	fork: [57, undefined],
 	ioctl: [16, 29],
