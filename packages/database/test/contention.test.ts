@@ -91,6 +91,32 @@ test('reads do not wait for writes that wait for the lock', async (t) => {
 	t.is((await db.users.list()).length, isWritten ? 2 : 1, 'a read returns committed writes');
 });
 
+test('a read that waited while another program put the file right leaves later reads what is written then', async (t) => {
+	const folder = await temporaryFolder();
+	t.teardown(folder.remove);
+	const path = `${folder.path}/stowage.db`;
+	const [one, two] = [await openDatabase(`sqlite:${path}`), await openDatabase(`sqlite:${path}`)];
+	t.teardown(one.close);
+	t.teardown(two.close);
+	await one.users.add({ username: 'alice', secret: 's' });
+	t.is((await two.users.list()).length, 1);
+	const holder = startProgram('holdRecovery', path);
+	t.teardown(holder.release);
+	await holder.firstOutput;
+	let isRead = false;
+	const reading = two.users.list().then(({ length }) => {
+		isRead = true;
+		return length;
+	});
+	await wait(200);
+	t.false(isRead);
+	holder.release();
+	t.is((await holder.end).errors, '');
+	t.is(await reading, 1);
+	await one.users.add({ username: 'bob', secret: 's' });
+	t.is((await two.users.list()).length, 2);
+});
+
 test('opening an older file waits for the lock of another program, longer than a statement would', async (t) => {
 	const folder = await temporaryFolder();
 	t.teardown(folder.remove);

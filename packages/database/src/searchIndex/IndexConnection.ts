@@ -39,12 +39,14 @@ export class IndexConnection {
 
 	/** The rows of one statement. Each row is an object by the names of its columns. */
 	async all<Row>(sql: string, ...bindings: Value[]): Promise<Row[]> {
+		const idle = this.#idle.get(sql) ?? [];
+		this.#idle.set(sql, idle);
+		let statement: Statement | undefined;
 		return named(async () => {
-			const idle = this.#idle.get(sql) ?? [];
-			this.#idle.set(sql, idle);
-			// One call at a time has a statement: a second one would bind its values to it while the rows of the first are
+			// One that found the file locked is in progress still, and is run again: beside another one the connection would see no
+			// later change. One call at a time has a statement: a second one would bind its values to it while the rows of the first are
 			// read, and each would get rows of the other.
-			const statement = idle.pop() ?? ((await this.#database.prepare(sql)) as unknown as Statement);
+			statement ??= idle.pop() ?? ((await this.#database.prepare(sql)) as unknown as Statement);
 			const rows = (await statement.all(bindings)) as Row[];
 			if (idle.length < maxIdle) idle.push(statement);
 			return rows;

@@ -137,7 +137,11 @@ export class SqliteClient extends BetterSqlite3Client {
 	}
 }
 
-type ReadConnection = SyncLibsql.Database & { readonly statements: PreparedStatements<SyncLibsql.Statement> };
+type ReadConnection = SyncLibsql.Database & {
+	/** As of `Connection`. */
+	__knex__disposed?: unknown;
+	readonly statements: PreparedStatements<SyncLibsql.Statement>;
+};
 
 interface ReadQuery {
 	sql: string;
@@ -174,15 +178,24 @@ export class SqliteReader extends BetterSqlite3Client {
 	override async _query(connection: ReadConnection, query: ReadQuery): Promise<ReadQuery> {
 		const { filename } = this.connectionSettings as { filename: string };
 		const bindings = this._formatBindings(query.bindings);
-		await namingFullDisk(filename, () => retriedWhileLocked(() => read(connection, query, bindings)));
+		await namingFullDisk(filename, () => read(connection, query, bindings));
 		return query;
 	}
 }
 
-function read(connection: ReadConnection, query: ReadQuery, bindings: unknown[]): void {
+/**
+ * A statement that found the file locked is in progress still. If another one were run in its place, the connection would see no later
+ * change for as long as the first one exists: the same one is run again, and a connection that gave up is not used any more.
+ */
+async function read(connection: ReadConnection, query: ReadQuery, bindings: unknown[]): Promise<void> {
 	const { sql } = query;
-	const statement = connection.statements.take(sql) ?? connection.prepare(sql);
-	query.response = statement.all(bindings);
+	const statement = connection.statements.take(sql) ?? (await retriedWhileLocked(() => connection.prepare(sql)));
+	try {
+		query.response = await retriedWhileLocked(() => statement.all(bindings));
+	} catch (error) {
+		connection.__knex__disposed = error;
+		throw error;
+	}
 	connection.statements.giveBack(sql, statement);
 }
 
