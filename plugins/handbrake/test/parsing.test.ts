@@ -668,6 +668,10 @@ test('names, languages and marks that tell tracks apart, the looks of subtitles 
 	const [sentence = ''] = lost(filmOf([], many), filmOf([]));
 	t.true(sentence.length < 1000);
 	t.true(sentence.endsWith('… and 4990 more)'), sentence);
+	const windows = filmOf([], { 'WM/Category': 'sea', 'WM/SharedUserRating': '99', 'WM/EncodingTime': '1' }, 'asf');
+	t.deepEqual(lost(windows, filmOf([])), ['what the file says of it (keywords, rating)']);
+	const ofAvi = filmOf([], { IKEY: 'sea', ISBJ: 'Ours', ISFT: 'x' }, 'avi');
+	t.deepEqual(lost(ofAvi, filmOf([])), ['what the file says of it (keywords, subject)']);
 	// Of a track, where Ogg has all of them and a title is the name of the track elsewhere.
 	const ofTrack = [{ codec_type: 'audio', tags: { TITLE: 'Ours', COMMENT: 'At the sea', ENCODER: 'x' } }];
 	t.deepEqual(lost(filmOf(ofTrack, {}, 'ogg'), filmOf([])), ['what the file says of it (title, comment)']);

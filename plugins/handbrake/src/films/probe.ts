@@ -220,6 +220,19 @@ const styled: ReadonlySet<string> = new Set(['ass', 'ssa']);
 const texts: ReadonlySet<string> = new Set([
 	...['title', 'artist', 'album', 'album_artist', 'composer', 'performer', 'author', 'genre', 'date', 'copyright'],
 	...['comment', 'description', 'synopsis', 'lyrics', 'show', 'network', 'episode_id', 'season_number', 'episode_sort'],
+	...['keywords', 'subject', 'rating', 'director'],
+]);
+
+/** Of AVI and ASF those that ffprobe prints by the names of their formats, in small letters. */
+const formatNames: ReadonlyMap<string, string> = new Map([
+	['ikey', 'keywords'],
+	['isbj', 'subject'],
+	['irtd', 'rating'],
+	['wm/category', 'keywords'],
+	['wm/keywords', 'keywords'],
+	['wm/subtitle', 'subject'],
+	['wm/shareduserrating', 'rating'],
+	['wm/director', 'director'],
 ]);
 
 /** Those to which people give tags of any name. */
@@ -235,6 +248,7 @@ function textsOf(tags: Readonly<Record<string, string>>, container: VideoContain
 	return new Set(
 		Object.keys(tags)
 			.map((name) => name.toLowerCase().replace(/-[a-z]{3}$/, ''))
+			.map((name) => formatNames.get(name) ?? name)
 			.filter(isText),
 	);
 }
@@ -308,16 +322,19 @@ const withFieldsInFrames: ReadonlySet<string> = new Set([
 	...['h264', 'hevc', 'mpeg1video', 'mpeg2video', 'mpeg4', 'vc1', 'wmv3', 'dvvideo', 'prores', 'dnxhd', 'ffv1', 'v210'],
 ]);
 
-/** The nine numbers of a matrix that ffprobe prints as lines with addresses; empty for none, and for one that changes nothing. */
+/** The nine numbers of a matrix that ffprobe prints as lines with addresses, each behind a space. */
+const numbersOf = (printed: string) =>
+	[...printed.matchAll(/ (-?\d+)/g)].map(([, number]) => Number(number)).slice(0, 9);
+
+/** A matrix that ffprobe prints, to be compared; empty for none, and for one that changes nothing. */
 export function matrixOf(printed: string): string {
-	const numbers = printed.replace(/[0-9a-f]{8}:/g, '').match(/-?\d+/g) ?? [];
-	const matrix = numbers.slice(0, 9).join();
+	const matrix = numbersOf(printed).join();
 	return matrix === '65536,0,0,0,65536,0,0,0,1073741824' ? '' : matrix;
 }
 
-/** Whether a matrix of ffprobe, three lines of three numbers, turns pictures by quarters only, or does nothing. */
+/** Whether a matrix of ffprobe turns pictures by quarters only, or does nothing. */
 function isTurned(matrix: string): boolean {
-	const [a = 1, b = 0, , c = 0, d = 1] = [...matrix.matchAll(/ (-?\d+)/g)].map(([, number]) => Number(number));
+	const [a = 1, b = 0, , c = 0, d = 1] = numbersOf(matrix);
 	return (b === 0 && c === 0 && a * d > 0) || (a === 0 && d === 0 && b * c < 0);
 }
 
