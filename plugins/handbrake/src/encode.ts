@@ -128,14 +128,16 @@ async function compare(
 	};
 	const inTime = <T>(counted: Promise<T>) => counted.catch((error: unknown) => ifLate(error, job.signal, signal));
 	const { deleteOriginal } = job.input;
+	// First what takes a moment: what lacks time is then what takes long.
+	const boxed = original.container === 'mov' ? await inTime(movTextsIn(source, signal)) : new Set<string>();
+	const texts = new Set([...original.texts, ...(boxed ?? ['parts that could not be read'])]);
+	const isLayered = await inTime(hasLayers(ffprobe, source, signal));
 	const decoded = deleteOriginal ? await inTime(decodeAgain()) : undefined;
 	const shown = original.container === 'mov' ? new ShownPackets() : undefined;
 	const packets = await inTime(countPackets(ffprobe, source, signal, shown));
 	const findHidden = async (known: ShownPackets) =>
 		packets === undefined ? undefined : inTime(hiddenParts(ffprobe, source, known, signal));
 	const hidden = shown === undefined ? new Map() : await findHidden(shown);
-	const boxed = original.container === 'mov' ? await inTime(movTextsIn(source, signal)) : new Set<string>();
-	const texts = new Set([...original.texts, ...(boxed ?? ['parts that could not be read'])]);
 	return lossesOf({
 		original: { film: { ...original, texts }, packets },
 		originalBytes: sourceBytes,
@@ -145,7 +147,7 @@ async function compare(
 		unreadDelay: original.container === 'avi' ? await delayIn(source) : 0,
 		unended: original.container === 'ogg' ? await inTime(unendedIn(source, sourceBytes, signal)) : 0,
 		hidden,
-		isLayered: await inTime(hasLayers(ffprobe, source, signal)),
+		isLayered,
 	});
 }
 
