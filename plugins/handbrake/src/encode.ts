@@ -7,7 +7,7 @@ import { decodeFilm } from './films/decodeFilm.js';
 import { hiddenParts, ShownPackets } from './films/hiddenParts.js';
 import { hasLayers } from './films/layers.js';
 import { lossesOf } from './films/losses.js';
-import { movTextsIn } from './films/movTexts.js';
+import { type MovBoxes, movTextsIn } from './films/movTexts.js';
 import { unendedIn } from './films/oggEnds.js';
 import { type Film, probe } from './films/probe.js';
 import { scan } from './films/scan.js';
@@ -110,6 +110,8 @@ async function measure(ffprobe: SandboxedProgram, source: number, film: Film, si
 	return packets === undefined ? 0 : secondsByPackets(film, packets);
 }
 
+const noBoxes: MovBoxes = { texts: new Set(), isEncrypted: false };
+
 /** What the output lacks. It takes as long as to play the film fast; if that is too long nothing is lost, for the original is kept. */
 async function compare(
 	{ job, installed, timeLimitMs, source, sourceBytes, target }: EncodeOptions,
@@ -129,8 +131,9 @@ async function compare(
 	const inTime = <T>(counted: Promise<T>) => counted.catch((error: unknown) => ifLate(error, job.signal, signal));
 	const { deleteOriginal } = job.input;
 	// First what takes a moment: what lacks time is then what takes long.
-	const boxed = original.container === 'mov' ? await inTime(movTextsIn(source, signal)) : new Set<string>();
-	const texts = new Set([...original.texts, ...(boxed ?? ['parts that could not be read'])]);
+	const boxed = original.container === 'mov' ? await inTime(movTextsIn(source, signal)) : noBoxes;
+	const texts = new Set([...original.texts, ...(boxed?.texts ?? ['parts that could not be read'])]);
+	const traits = [...original.traits, ...(boxed?.isEncrypted ? (['encrypted tracks'] as const) : [])];
 	const isLayered = await inTime(hasLayers(ffprobe, source, signal));
 	const decoded = deleteOriginal ? await inTime(decodeAgain()) : undefined;
 	const shown = original.container === 'mov' ? new ShownPackets() : undefined;
@@ -139,7 +142,7 @@ async function compare(
 		packets === undefined ? undefined : inTime(hiddenParts(ffprobe, source, known, signal));
 	const hidden = shown === undefined ? new Map() : await findHidden(shown);
 	return lossesOf({
-		original: { film: { ...original, texts }, packets },
+		original: { film: { ...original, texts, traits }, packets },
 		originalBytes: sourceBytes,
 		output: { film: output, packets: await inTime(countPackets(ffprobe, target.descriptor, signal)) },
 		decoded,

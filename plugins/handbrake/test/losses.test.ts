@@ -87,6 +87,19 @@ function captioned(bytes: Buffer): Buffer {
 	return bytes;
 }
 
+/** Says of the sound of a MOV that it is encrypted, as is done by the boxes around the description of its samples. */
+function encryptedSound(bytes: Buffer): Buffer {
+	const described = bytes.lastIndexOf('sowt');
+	const box = Buffer.from('\0\0\0\x14sinf\0\0\0\x0cfrmasowt', 'latin1');
+	const end = described - 4 + bytes.readUInt32BE(described - 4);
+	for (const name of ['enca', 'stsd', 'stbl', 'minf', 'mdia', 'trak', 'moov']) {
+		const at = name === 'enca' ? described : bytes.lastIndexOf(name, described);
+		bytes.writeUInt32BE(bytes.readUInt32BE(at - 4) + box.length, at - 4);
+	}
+	bytes.write('enca', described, 'latin1');
+	return Buffer.concat([bytes.subarray(0, end), box, bytes.subarray(end)]);
+}
+
 const kept: Readonly<Record<string, Kept>> = {
 	'of which the middle half is destroyed': {
 		args: [...long, ...h264, '-c:a', 'aac'],
@@ -178,6 +191,22 @@ const kept: Readonly<Record<string, Kept>> = {
 		name: 'hdr.mp4',
 		format: 'mp4',
 		losses: /^high dynamic range$/,
+	},
+	'of a high dynamic range that is said beside its pictures only': {
+		args: [
+			...[...picture('160x90', 1), '-pix_fmt', 'yuv420p10le', '-c:v', 'libx265'],
+			...['-x265-params', 'transfer=bt2020-10:atc-sei=18'],
+		],
+		name: 'hlg.mp4',
+		format: 'mp4',
+		losses: /^high dynamic range$/,
+	},
+	'whose sound is encrypted': {
+		args: [...picture('160x90', 2), ...tone(440, 2), ...h264, '-c:a', 'pcm_s16le'],
+		name: 'encrypted.mov',
+		format: 'mp4',
+		damage: encryptedSound,
+		losses: /^encrypted tracks$/,
 	},
 	'of which half a second is zeros': {
 		args: [...picture('160x90', 12), ...tone(440, 12), '-c:v', 'flv', '-c:a', 'mp3', '-ar', '44100'],

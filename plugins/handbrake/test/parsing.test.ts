@@ -602,6 +602,9 @@ test('what only the frames of a film show is lost with them: sizes, half picture
 	t.deepEqual(lost(`${frame()}|side_data_type=ATSC A53 Part 4 Closed Captions`), ['closed captions']);
 	t.deepEqual(lost(`${frame()}|side_data_type=Stereo 3D`), ['the view of a panorama or in 3D']);
 	t.deepEqual(lost(frame(), 'side_data_type=Dolby Vision RPU Data'), ['high dynamic range']);
+	const coloured = (color_transfer: string, pix_fmt: string) => frame({ color_transfer, pix_fmt });
+	t.deepEqual(lost(frame(), coloured('arib-std-b67', 'yuv420p10le')), ['high dynamic range']);
+	t.deepEqual(lost(coloured('bt2020-10', 'yuv420p10le'), coloured('arib-std-b67', 'yuv420p')), []);
 	t.deepEqual(lost(frame(), 'side_data_type=SMPTE 12-1 timecode'), ['its timecode']);
 	// Encoders of DVDs count from 0 in theirs.
 	t.deepEqual(lost(frame(), 'side_data_type=GOP timecode'), []);
@@ -857,10 +860,14 @@ const number = (value: number) => {
 	return bytes;
 };
 
-const textsOf = async (...boxes: Buffer[]) => {
+const boxesOf = (...boxes: Buffer[]) => {
 	const bytes = Buffer.concat(boxes);
-	const found = await movTexts(async (at, length) => bytes.subarray(at, at + length), new AbortController().signal);
-	return found && [...found].sort();
+	return movTexts(async (at, length) => bytes.subarray(at, at + length), new AbortController().signal);
+};
+
+const textsOf = async (...boxes: Buffer[]) => {
+	const found = await boxesOf(...boxes);
+	return found && [...found.texts].sort();
 };
 
 /** A property of Windows without values. */
@@ -885,6 +892,69 @@ test('texts of MP4 and MOV are found that stand in boxes of other programs', asy
 	// Only where they belong.
 	t.deepEqual(await textsOf(box('moov', box('moov', box('udta', box('dscp', 'ours'))))), []);
 	t.deepEqual(await textsOf(box('moov', box('udta', box('Xtra', entry('constructor'))))), ['constructor']);
+});
+
+test('texts of MP4 and MOV are found that stand in a box of metadata, wherever that is', async (t) => {
+	const handler = box('hdlr', 'x'.repeat(24));
+	const xmp = '<x:xmpmeta><dc:subject>holiday</dc:subject></x:xmpmeta>';
+	const places: readonly ((meta: Buffer) => Buffer)[] = [
+		(meta) => meta,
+		(meta) => box('moov', meta),
+		(meta) => box('moov', box('udta', meta)),
+		(meta) => box('moov', box('trak', meta)),
+		(meta) => box('moov', box('trak', box('udta', meta))),
+	];
+	const contents = [
+		{ content: box('xml ', number(0), xmp), texts: ['keywords'] },
+		{ content: box('uuid', xmpUuid, xmp), texts: ['keywords'] },
+		{ content: box('XMP_', xmp), texts: ['keywords'] },
+		{ content: box('xml ', number(0), '<NonRealTimeMeta><Device/></NonRealTimeMeta>'), texts: ['XML'] },
+		{ content: box('ID32', number(0), 'eng'), texts: ['tags of ID3'] },
+		{ content: box('iinf', number(0)), texts: ['items'] },
+		// Read by ffprobe.
+		{ content: box('ilst', box('\u00a9nam', 'ours')), texts: [] },
+	];
+	for (const place of places) {
+		for (const { content, texts } of contents) {
+			t.deepEqual(await textsOf(place(box('meta', number(0), handler, content))), texts);
+			// Of QuickTime, without a version.
+			t.deepEqual(await textsOf(place(box('meta', handler, content))), texts);
+		}
+	}
+	t.deepEqual(await textsOf(box('moov', box('mdia', box('meta', handler, box('XMP_', xmp))))), []);
+});
+
+test('a last box of an MP4 that says no length goes on to the end of the file', async (t) => {
+	const withoutLength = (bytes: Buffer) => Buffer.concat([number(0), bytes.subarray(4)]);
+	const film = box('mdat', 'x'.repeat(100));
+	t.deepEqual(await textsOf(film, withoutLength(box('uuid', xmpUuid, '<dc:title>ours</dc:title>'))), ['title']);
+	t.deepEqual(await textsOf(film, withoutLength(box('moov', box('udta', box('dscp', 'ours'))))), ['description']);
+	t.deepEqual(await textsOf(withoutLength(film)), []);
+	t.is(await textsOf(withoutLength(box('uuid', xmpUuid, ' '.repeat(1_100_000)))), undefined);
+});
+
+test('a track of an MP4 whose samples are encrypted is found, and that of a Matroska file', async (t) => {
+	const film = (kind: string) =>
+		box(
+			'moov',
+			...['avc1', kind].map((each) =>
+				box(
+					'trak',
+					box('mdia', box('minf', box('stbl', box('stsd', number(0), number(1), box(each, 'x'.repeat(28)))))),
+				),
+			),
+		);
+	for (const kind of ['encv', 'enca', 'drms']) t.true((await boxesOf(film(kind)))?.isEncrypted);
+	for (const kind of ['mp4a', 'tx3g']) t.false((await boxesOf(film(kind)))?.isEncrypted);
+	const matroska = (tags: object) =>
+		parseProbe(
+			JSON.stringify({
+				format: { format_name: 'matroska,webm' },
+				streams: [{ codec_type: 'video' }, { codec_type: 'audio', tags }].map((each, index) => ({ index, ...each })),
+			}),
+		)?.traits;
+	t.deepEqual(matroska({ enc_key_id: 'MTIzNA==' }), ['encrypted tracks']);
+	t.deepEqual(matroska({ language: 'eng' }), []);
 });
 
 test('texts of MP4 and MOV of more bytes, boxes or properties than any film has count as unread', async (t) => {

@@ -1,6 +1,6 @@
 import os from 'node:os';
 import type { SandboxedProgram } from '../SandboxedProgram.js';
-import { matrixOf, source } from './probe.js';
+import { hasWideRange, matrixOf, source } from './probe.js';
 
 /** What only its frames show of a film: tracks change on the way, and headers don't say all. */
 export interface DecodedFilm {
@@ -14,6 +14,8 @@ export interface DecodedFilm {
 	isStereo: boolean;
 	/** Whether they carry what Dolby Vision needs, which not each container says. */
 	hasDolbyVision: boolean;
+	/** Whether they have a high dynamic range, which HLG may say beside the pictures only, and a film later than at its beginning. */
+	hasWideRange: boolean;
 	/** Whether they carry the timecode of a camera. */
 	hasTimecode: boolean;
 	/** How they say themselves that they are turned or mirrored, as `matrixOf` has it. */
@@ -50,7 +52,7 @@ export function isError(line: string): boolean {
 }
 
 const entries = [
-	'frame=stream_index,pts_time,width,height,sample_aspect_ratio,interlaced_frame,channels',
+	'frame=stream_index,pts_time,width,height,sample_aspect_ratio,interlaced_frame,channels,pix_fmt,color_transfer',
 	'frame_side_data=side_data_type,displaymatrix',
 ];
 
@@ -95,6 +97,7 @@ export function frameReader(onTime: (seconds: number) => void): {
 	let hasCaptions = false;
 	let isStereo = false;
 	let hasDolbyVision = false;
+	let isWide = false;
 	let hasTimecode = false;
 	const matrices = new Set<string>();
 	return {
@@ -107,10 +110,11 @@ export function frameReader(onTime: (seconds: number) => void): {
 			const matrix = displaymatrix && matrixOf(displaymatrix);
 			if (matrix && matrices.size < maxMatrices) matrices.add(matrix);
 			if (values.stream_index === undefined) return;
+			if (hasWideRange(values.color_transfer ?? '', values.pix_fmt ?? '')) isWide = true;
 			takeFrame(tracks, Number(values.stream_index), values);
 			reportTime(Number(values.pts_time));
 		},
-		read: () => ({ tracks, hasCaptions, isStereo, hasDolbyVision, hasTimecode, matrices }),
+		read: () => ({ tracks, hasCaptions, isStereo, hasDolbyVision, hasWideRange: isWide, hasTimecode, matrices }),
 	};
 }
 

@@ -99,7 +99,7 @@ function lostTraits(original: Film, output: Film, decoded: DecodedFilm | undefin
 	const traits = new Set<Trait>([
 		...original.traits,
 		...(decoded?.isStereo ? (['the view of a panorama or in 3D'] as const) : []),
-		...(decoded?.hasDolbyVision ? (['high dynamic range'] as const) : []),
+		...(decoded?.hasDolbyVision || decoded?.hasWideRange ? (['high dynamic range'] as const) : []),
 		...(decoded?.hasTimecode ? (['its timecode'] as const) : []),
 	]);
 	return [...traits].filter((trait) => !output.traits.includes(trait));

@@ -7,11 +7,19 @@ const maxTextBytes = 2 ** 20;
 /** Of Windows, whose programs write some dozens. */
 const maxProperties = 1000;
 
-/** The boxes in which texts may be, and those in which these are in their turn. */
+/** A file itself, in which its boxes are. */
+const theFile = '';
+
+/** The boxes in which others are read, and those in which these are in their turn. */
 const parents: ReadonlyMap<string, readonly string[]> = new Map([
-	['moov', []],
+	['moov', [theFile]],
 	['trak', ['moov']],
 	['udta', ['moov', 'trak']],
+	['meta', [theFile, 'moov', 'trak', 'udta']],
+	['mdia', ['trak']],
+	['minf', ['mdia']],
+	['stbl', ['minf']],
+	['stsd', ['stbl']],
 ]);
 
 /** Boxes of one text. Other ones are read by ffprobe. */
@@ -24,7 +32,24 @@ const single: ReadonlyMap<string, string> = new Map([
 	['gnre', 'genre'],
 	['albm', 'album'],
 	['\u00a9key', 'keywords'],
+	['ID32', 'tags of ID3'],
+	// Pictures and texts of a film that are files of their own, such as XMP.
+	['iinf', 'items'],
+	['bxml', 'XML'],
 ]);
+
+/** Samples of these kinds are encrypted; which kind they are without that, ffprobe takes from a box in them. */
+const encrypted: ReadonlySet<string> = new Set([
+	...['encv', 'enca', 'enct', 'encs', 'encm', 'encf', 'drms', 'drmi', 'drmt'],
+]);
+
+/** What the boxes of an MP4 or MOV say that neither ffprobe nor HandBrake reads. */
+export interface MovBoxes {
+	/** The names of the texts for people. */
+	texts: ReadonlySet<string>;
+	/** Whether a track is encrypted, of which decoders may say nothing: noise is sound, too. */
+	isEncrypted: boolean;
+}
 
 /** Of XMP, which programs for photographs write: what people say, by its usual name. Dates and histories say programs of themselves. */
 const xmpTexts: ReadonlyMap<string, string> = new Map([
@@ -55,28 +80,30 @@ const windowsNames: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The names of the texts for people that an MP4 or MOV has in boxes which neither ffprobe nor HandBrake reads: XMP, properties that
- * Windows gives to files, and those of mobile phones. Undefined if that can't be known.
+ * The texts for people that an MP4 or MOV has in boxes which neither ffprobe nor HandBrake reads: XMP, properties that Windows gives to
+ * files, those of mobile phones, XML of cameras and ID3; and whether a track is encrypted. Undefined if that can't be known.
  */
-export async function movTexts(readAt: ReadAt, signal: AbortSignal): Promise<ReadonlySet<string> | undefined> {
+export async function movTexts(readAt: ReadAt, signal: AbortSignal): Promise<MovBoxes | undefined> {
 	const found = new Set<string>();
+	let isEncrypted = false;
 	let boxesLeft = maxBoxes;
 	let bytesLeft = maxTextBytes;
 	const takeBox = async (name: string, at: number, end: number): Promise<boolean> => {
 		const isXmp = name === 'XMP_' || (name === 'uuid' && hexOf(await readAt(at, 16)) === xmpUuid);
-		if (!isXmp && name !== 'Xtra') {
+		const read = isXmp ? textsOfXmp : withTexts.get(name);
+		if (read === undefined) {
 			const text = single.get(name);
 			if (text !== undefined && end > at) found.add(text);
 			return true;
 		}
-		bytesLeft -= end - at;
+		const bytes = await readAt(at, Math.min(end - at, bytesLeft + 1));
+		bytesLeft -= bytes.length;
 		if (bytesLeft < 0) return false;
-		const bytes = await readAt(at, end - at);
-		const texts = isXmp ? textsOfXmp(bytes) : textsOfWindows(bytes);
+		const texts = read(bytes);
 		for (const text of texts ?? []) found.add(text);
 		return texts !== undefined;
 	};
-	const walk = async (start: number, stop: number, parent?: string): Promise<boolean> => {
+	const walk = async (start: number, stop: number, parent: string): Promise<boolean> => {
 		for (let at = start; at + 8 <= stop; ) {
 			signal.throwIfAborted();
 			const head = await readAt(at, 16);
@@ -84,20 +111,28 @@ export async function movTexts(readAt: ReadAt, signal: AbortSignal): Promise<Rea
 			if (head.length < 8) return true;
 			const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
 			const isLong = view.getUint32(0) === 1;
-			const length = isLong && head.length === 16 ? Number(view.getBigUint64(8)) : view.getUint32(0);
+			const said = isLong && head.length === 16 ? Number(view.getBigUint64(8)) : view.getUint32(0);
+			// The last box of a file may say no length.
+			const length = said === 0 && parent === theFile ? Number.POSITIVE_INFINITY : said;
 			const content = at + (isLong ? 16 : 8);
 			if (at + length < content) return true;
 			if (boxesLeft-- === 0) return false;
 			const name = String.fromCharCode(...head.subarray(4, 8));
 			const end = Math.min(stop, at + length);
-			const isParent = parent === undefined ? parents.has(name) : parents.get(name)?.includes(parent);
-			const isRead = isParent ? await walk(content, end, name) : await takeBox(name, content, end);
-			if (!isRead) return false;
+			if (parent === 'stsd') isEncrypted ||= encrypted.has(name);
+			else if (parents.get(name)?.includes(parent)) {
+				if (!(await walk(content + (await boxesBegin(name, content)), end, name))) return false;
+			} else if (!(await takeBox(name, content, end))) return false;
 			at += length;
 		}
 		return true;
 	};
-	return (await walk(0, Number.POSITIVE_INFINITY)) ? found : undefined;
+	/** Behind a version, and the number of entries; a MOV has no version in its `meta`. */
+	const boxesBegin = async (name: string, content: number): Promise<number> => {
+		if (name === 'stsd') return 8;
+		return name === 'meta' && Buffer.from(await readAt(content + 4, 4)).toString('latin1') !== 'hdlr' ? 4 : 0;
+	};
+	return (await walk(0, Number.POSITIVE_INFINITY, theFile)) ? { texts: found, isEncrypted } : undefined;
 }
 
 /** `movTexts` of an open file. */
@@ -122,6 +157,11 @@ function textsOfXmp(bytes: Uint8Array): string[] {
 	return [...xmpTexts].filter(([name]) => isSaid(textOf(name).trim())).map(([, text]) => text);
 }
 
+/** XMP, or what cameras say: the date, the lens and the timecode. */
+function textsOfXml(bytes: Uint8Array): string[] {
+	return new TextDecoder().decode(bytes).includes('<x:xmpmeta') ? textsOfXmp(bytes) : ['XML'];
+}
+
 /** Entries of a length, that of a name, the name and its values. Undefined for too many. */
 function textsOfWindows(bytes: Uint8Array): string[] | undefined {
 	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -139,3 +179,9 @@ function textsOfWindows(bytes: Uint8Array): string[] | undefined {
 		.map((name) => name.replace(/^wm\//, ''))
 		.map((name) => windowsNames.get(name) ?? name);
 }
+
+/** Boxes of several texts. */
+const withTexts: ReadonlyMap<string, (bytes: Uint8Array) => string[] | undefined> = new Map([
+	['Xtra', textsOfWindows],
+	['xml ', textsOfXml],
+]);

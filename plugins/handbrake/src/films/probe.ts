@@ -53,7 +53,8 @@ export type Trait =
 	| 'the view of a panorama or in 3D'
 	| 'that it is shown mirrored or at a slant'
 	| 'the half pictures of interlaced video'
-	| 'colours of a screen (RGB)';
+	| 'colours of a screen (RGB)'
+	| 'encrypted tracks';
 
 export interface VideoTrack {
 	/** The index of its stream in the file. */
@@ -296,7 +297,7 @@ function traitsOf(
 		// With 8 bits a colour it would show steps.
 		'high dynamic range': video.some(
 			(each) =>
-				(wideTransfers.has(each.color_transfer) && !/^(?:yuvj?\d+p|nv\d+)$/.test(each.pix_fmt)) ||
+				hasWideRange(each.color_transfer, each.pix_fmt) ||
 				// One kind of Dolby Vision names no transfer, and has other colours without its own data.
 				each.side_data_list.some(({ side_data_type }) => side_data_type === 'DOVI configuration record'),
 		),
@@ -310,6 +311,8 @@ function traitsOf(
 			({ codec_name, field_order }) => /^[tb][tb]$/.test(field_order) && !withFieldsInFrames.has(codec_name),
 		),
 		'colours of a screen (RGB)': video.some(({ pix_fmt }) => /^(?:gbr|rgb|bgr|0rgb|0bgr|pal8)/.test(pix_fmt)),
+		// Of Matroska; an MP4 says it in a box that ffprobe does not show.
+		'encrypted tracks': streams.some(({ tags }) => Object.keys(tags).some((name) => /^enc_key_id$/i.test(name))),
 	};
 	return (Object.keys(has) as Trait[]).filter((trait) => has[trait]);
 }
@@ -339,6 +342,10 @@ function isTurned(matrix: string): boolean {
 }
 
 const transparent = /^(?:yuva|gbrap|rgba|bgra|argb|abgr|ayuv|ya\d)/;
+
+/** Of a stream or a picture. */
+export const hasWideRange = (transfer: string, format: string) =>
+	wideTransfers.has(transfer) && !/^(?:yuvj?\d+p|nv\d+)$/.test(format);
 
 /** Of HDR10 and Dolby Vision, and of HLG. */
 const wideTransfers: ReadonlySet<string> = new Set(['smpte2084', 'arib-std-b67']);
