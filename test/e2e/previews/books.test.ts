@@ -27,8 +27,12 @@ test.serial('a book is read chapter by chapter, by buttons, keys and its table o
 		'book.epub': book({
 			chapters: chapters(12, body),
 			metadata,
-			head: '<link rel="stylesheet" href="../s.css"/>',
-			files: { 'OPS/img/a.png': await picture('png', '30x20', 'teal'), 'OPS/s.css': 'h1 { color: rgb(120, 60, 40) }' },
+			head: ['s', 'other', 's'].map((name) => `<link rel="stylesheet" href="../${name}.css"/>`).join(''),
+			files: {
+				'OPS/img/a.png': await picture('png', '30x20', 'teal'),
+				'OPS/s.css': 'h1 { color: rgb(120, 60, 40) }',
+				'OPS/other.css': 'h1 { color: red }',
+			},
 		}),
 	});
 	const page = await app.open('/browser?type=private');
@@ -38,6 +42,8 @@ test.serial('a book is read chapter by chapter, by buttons, keys and its table o
 	const heading = (number: number) => inside(page).getByRole('heading', { name: `Heading ${number}`, exact: true });
 	await heading(1).waitFor();
 	t.is(await heading(1).evaluate((element) => getComputedStyle(element).color), 'rgb(120, 60, 40)');
+	// Its own two, and each of the book once.
+	await eventually(t, () => inside(page).locator('style').count(), 4);
 	const width = () =>
 		inside(page)
 			.getByAltText('a picture')

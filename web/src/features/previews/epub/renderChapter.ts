@@ -35,13 +35,10 @@ export function renderChapter(book: Book, path: string): () => void {
 	};
 
 	const chapter = parse(parser, textOf(book.zip, path) ?? '');
-	const linked = [...chapter.querySelectorAll('link')]
-		.filter((link) => /\bstylesheet\b/i.test(link.getAttribute('rel') ?? ''))
-		.flatMap((link) => {
-			const sheet = joined(path, link.getAttribute('href') ?? '');
-			const css = textOf(book.zip, sheet);
-			return css === undefined ? [] : [cleanCss(css, { resolve: resolveFrom(sheet), fonts })];
-		});
+	const linked = linkedSheets(chapter, path).flatMap((sheet) => {
+		const css = textOf(book.zip, sheet);
+		return css === undefined ? [] : [cleanCss(css, { resolve: resolveFrom(sheet), fonts })];
+	});
 	const styles = [...cleanMarkup(chapter, { resolve: resolveFrom(path), fonts }, linked)];
 	for (const style of chapter.querySelectorAll('style')) {
 		styles.push(style.textContent ?? '');
@@ -69,6 +66,14 @@ export function renderChapter(book: Book, path: string): () => void {
 	return () => {
 		for (const url of urls) URL.revokeObjectURL(url);
 	};
+}
+
+/** Each once, at its last place, where it decides: a chapter may link the same one by the thousand. */
+function linkedSheets(chapter: Document, path: string): readonly string[] {
+	const sheets = [...chapter.querySelectorAll('link')]
+		.filter((link) => /\bstylesheet\b/i.test(link.getAttribute('rel') ?? ''))
+		.map((link) => joined(path, link.getAttribute('href') ?? ''));
+	return [...new Set(sheets.reverse())].reverse();
 }
 
 /** Throws for more than is laid out in time. */
