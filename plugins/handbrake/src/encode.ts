@@ -7,7 +7,7 @@ import { decodeFilm } from './films/decodeFilm.js';
 import { hiddenParts, ShownPackets } from './films/hiddenParts.js';
 import { hasLayers } from './films/layers.js';
 import { lossesOf } from './films/losses.js';
-import { type MovBoxes, movTextsIn } from './films/movTexts.js';
+import { type MovBoxes, movBoxesIn } from './films/movBoxes.js';
 import { unendedIn } from './films/oggEnds.js';
 import { type Film, probe } from './films/probe.js';
 import { scan } from './films/scan.js';
@@ -131,7 +131,7 @@ async function compare(
 	const inTime = <T>(counted: Promise<T>) => counted.catch((error: unknown) => ifLate(error, job.signal, signal));
 	const { deleteOriginal } = job.input;
 	// First what takes a moment: what lacks time is then what takes long.
-	const boxed = original.container === 'mov' ? await inTime(movTextsIn(source, signal)) : noBoxes;
+	const boxed = original.container === 'mov' ? await inTime(movBoxesIn(source, signal)) : noBoxes;
 	const texts = new Set([...original.texts, ...(boxed?.texts ?? ['parts that could not be read'])]);
 	const traits = [...original.traits, ...(boxed?.isEncrypted ? (['encrypted tracks'] as const) : [])];
 	const isLayered = await inTime(hasLayers(ffprobe, source, signal));

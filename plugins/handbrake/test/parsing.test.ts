@@ -6,7 +6,7 @@ import { type DecodedFilm, frameReader, isError } from '../src/films/decodeFilm.
 import { type HiddenPart, hiddenParts, ShownPackets } from '../src/films/hiddenParts.js';
 import { parseLayers } from '../src/films/layers.js';
 import { lossesOf, type ReadFilm } from '../src/films/losses.js';
-import { movTexts } from '../src/films/movTexts.js';
+import { movBoxes } from '../src/films/movBoxes.js';
 import { unendedTracks } from '../src/films/oggEnds.js';
 import { type Film, matrixOf, type NamedTracks, parseProbe, type SubtitleTrack } from '../src/films/probe.js';
 import { parseScan, type Video } from '../src/films/scan.js';
@@ -862,7 +862,7 @@ const number = (value: number) => {
 
 const boxesOf = (...boxes: Buffer[]) => {
 	const bytes = Buffer.concat(boxes);
-	return movTexts(async (at, length) => bytes.subarray(at, at + length), new AbortController().signal);
+	return movBoxes(async (at, length) => bytes.subarray(at, at + length), new AbortController().signal);
 };
 
 const textsOf = async (...boxes: Buffer[]) => {

@@ -90,7 +90,7 @@ export class AuditFile {
 		}
 	}
 
-	/** How many lines were lost, which whoever takes the number has to say. */
+	/** Returns how many lines were lost, and counts anew: the caller records the number. */
 	takeLost(): number {
 		const lost = this.#lost;
 		this.#lost = 0;

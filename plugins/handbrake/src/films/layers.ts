@@ -1,5 +1,6 @@
 import { z } from '@stowage/plugin-api';
 import type { SandboxedProgram } from '../SandboxedProgram.js';
+import { parseJson } from './parseJson.js';
 import { source } from './probe.js';
 
 const probed = z.object({
@@ -27,13 +28,7 @@ export async function hasLayers(
 
 /** The JSON that ffprobe printed. */
 export function parseLayers(output: string): boolean | undefined {
-	let found: unknown;
-	try {
-		found = JSON.parse(output);
-	} catch {
-		return undefined;
-	}
-	const { data } = probed.safeParse(found);
+	const { data } = probed.safeParse(parseJson(output));
 	return data?.streams.some((each) => each.codec_name === 'hevc' && layersOf(bytesOf(each.extradata)) > 1);
 }
 
@@ -47,11 +42,11 @@ function bytesOf(dump: string): Uint8Array {
 
 /** By the parameter set of the video, which begins with its kind (2 bytes) and has 16 bits of ones behind the number of layers. */
 function layersOf(bytes: Uint8Array): number {
-	let most = 1;
+	let layers = 1;
 	for (let at = 0; at + 6 <= bytes.length; at++) {
 		const [kind, layer, high = 0, low = 0, one, two] = bytes.subarray(at, at + 6);
 		if (kind !== 0x40 || layer !== 1 || one !== 0xff || two !== 0xff) continue;
-		most = Math.max(most, (((high & 3) << 4) | (low >> 4)) + 1);
+		layers = Math.max(layers, (((high & 3) << 4) | (low >> 4)) + 1);
 	}
-	return most;
+	return layers;
 }

@@ -1,6 +1,7 @@
 import { z } from '@stowage/plugin-api';
 import type { VideoContainer } from '@stowage/rules';
 import type { SandboxedProgram } from '../SandboxedProgram.js';
+import { parseJson } from './parseJson.js';
 
 /** A film, as ffprobe reports it. */
 export interface Film {
@@ -372,13 +373,4 @@ const redundantData: ReadonlySet<string> = new Set(['text', 'tmcd', 'rtp ']);
 function rateOf(fraction: string): number {
 	const [frames = 0, seconds = 0] = fraction.split('/').map(Number);
 	return seconds > 0 ? frames / seconds : 0;
-}
-
-function parseJson(text: string): unknown {
-	try {
-		return JSON.parse(text);
-	} catch {
-		// Truncated, as the program was killed: then nothing is known of the file.
-		return undefined;
-	}
 }

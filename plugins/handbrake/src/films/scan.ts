@@ -1,5 +1,6 @@
 import { z } from '@stowage/plugin-api';
 import type { SandboxedProgram } from '../SandboxedProgram.js';
+import { parseJson } from './parseJson.js';
 
 /** The content of a file, as HandBrake reports it. */
 export interface Video {
@@ -57,13 +58,4 @@ export function parseScan(output: string): Video | undefined {
 			isText: Format === 'text',
 		})),
 	};
-}
-
-function parseJson(text: string): unknown {
-	try {
-		return JSON.parse(text);
-	} catch {
-		// Truncated, as the program was killed: then nothing is known of the file.
-		return undefined;
-	}
 }

@@ -153,11 +153,11 @@ function lowerMemory(bytes: number): void {
 function limitAddresses(): void {
 	const memory = Buffer.alloc(16);
 	must(getrlimit(privateMemory, memory), 'getrlimit');
-	const most = memory.readBigUInt64LE(0);
-	if (most === unlimited) return;
+	const memoryLimit = memory.readBigUInt64LE(0);
+	if (memoryLimit === unlimited) return;
 	const limits = Buffer.alloc(16);
 	must(getrlimit(addressSpace, limits), 'getrlimit');
-	const limit = most + addressesBeside();
+	const limit = memoryLimit + addressesBeside();
 	for (const offset of [0, 8]) {
 		if (limits.readBigUInt64LE(offset) > limit) limits.writeBigUInt64LE(limit, offset);
 	}

@@ -83,7 +83,7 @@ const windowsNames: ReadonlyMap<string, string> = new Map([
  * The texts for people that an MP4 or MOV has in boxes which neither ffprobe nor HandBrake reads: XMP, properties that Windows gives to
  * files, those of mobile phones, XML of cameras and ID3; and whether a track is encrypted. Undefined if that can't be known.
  */
-export async function movTexts(readAt: ReadAt, signal: AbortSignal): Promise<MovBoxes | undefined> {
+export async function movBoxes(readAt: ReadAt, signal: AbortSignal): Promise<MovBoxes | undefined> {
 	const found = new Set<string>();
 	let isEncrypted = false;
 	let boxesLeft = maxBoxes;
@@ -111,9 +111,9 @@ export async function movTexts(readAt: ReadAt, signal: AbortSignal): Promise<Mov
 			if (head.length < 8) return true;
 			const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
 			const isLong = view.getUint32(0) === 1;
-			const said = isLong && head.length === 16 ? Number(view.getBigUint64(8)) : view.getUint32(0);
+			const declared = isLong && head.length === 16 ? Number(view.getBigUint64(8)) : view.getUint32(0);
 			// The last box of a file may say no length.
-			const length = said === 0 && parent === theFile ? Number.POSITIVE_INFINITY : said;
+			const length = declared === 0 && parent === theFile ? Number.POSITIVE_INFINITY : declared;
 			const content = at + (isLong ? 16 : 8);
 			if (at + length < content) return true;
 			if (boxesLeft-- === 0) return false;
@@ -135,8 +135,8 @@ export async function movTexts(readAt: ReadAt, signal: AbortSignal): Promise<Mov
 	return (await walk(0, Number.POSITIVE_INFINITY, theFile)) ? { texts: found, isEncrypted } : undefined;
 }
 
-/** `movTexts` of an open file. */
-export const movTextsIn = (descriptor: number, signal: AbortSignal) => movTexts(readerOf(descriptor), signal);
+/** `movBoxes` of an open file. */
+export const movBoxesIn = (descriptor: number, signal: AbortSignal) => movBoxes(readerOf(descriptor), signal);
 
 const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
