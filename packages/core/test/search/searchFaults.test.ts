@@ -1,10 +1,12 @@
 import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import type { IndexWriter } from '@stowage/database';
 import type { StorageProvider } from '@stowage/plugin-api';
 import { type Failure, parsePath, type SearchQuery, type Viewer } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
+import { applyJournals } from '../../src/search/building/applyJournals.js';
 import { ChangeJournal } from '../../src/search/ChangeJournal.js';
 import { Journals } from '../../src/search/Journals.js';
 import { concerns } from '../../src/search/marks.js';
@@ -247,4 +249,36 @@ test('what is noted and applied by nobody stays small, and makes only the homes 
 	t.true(stale('users/ada/docs'));
 	t.false(stale('users/bob'), 'nobody has changed anything there');
 	t.false(stale('Public'));
+});
+
+test('what a process had begun when it was killed is stale in the index, also where all lines of its journal were read before', async (t) => {
+	const folder = await temporaryFolder(t);
+	const changes = path.join(folder, 'changes');
+	const journal = new ChangeJournal(changes, 'one', log);
+	t.teardown(() => journal.close());
+	const mark = (at: string) => ({ rootId: 'root', kind: 'rows' as const, path: parsePath(at) });
+	journal.begin([mark('users/ada/copy')]);
+	journal.begin([mark('users/bob')]).end([mark('users/bob')]);
+	const positions = new Map<string, number>();
+	const applied: string[] = [];
+	const writer = {
+		positions: async () => positions,
+		async apply(file: string, position: number, marks: readonly { path: string }[]) {
+			positions.set(file, position);
+			applied.push(...marks.map(({ path: at }) => at));
+		},
+		forgetJournal: async (file: string) => void positions.delete(file),
+	} as unknown as IndexWriter;
+	const journals = new Journals(changes);
+	let isKilled = false;
+	const apply = () => applyJournals(journals, writer, { folder, identity: { hasEnded: async () => isKilled } });
+	await apply();
+	await apply();
+	t.deepEqual(applied, ['users/bob']);
+	isKilled = true;
+	await apply();
+	t.deepEqual(applied, ['users/bob', 'users/ada/copy']);
+	t.deepEqual(await readdir(changes), []);
+	await apply();
+	t.is(applied.length, 2);
 });

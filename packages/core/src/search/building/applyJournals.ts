@@ -19,8 +19,10 @@ export async function applyJournals(journals: Journals, writer: IndexWriter, par
 	for (const { file, position, marks, open, isClosed } of pending) {
 		const location = path.join(parts.folder, 'changes', file);
 		const hasEnded = isClosed || (await hasWriterEnded(location, parts.identity));
-		const all = hasEnded ? [...marks, ...open] : marks;
-		if (position > (positions.get(file) ?? 0) && (all.length > 0 || hasEnded)) await writer.apply(file, position, all);
+		const isRead = position > (positions.get(file) ?? 0);
+		// What had not ended when its process did was no reason to apply anything before, also where all lines were read then.
+		if (hasEnded && (isRead || open.length > 0)) await writer.apply(file, position, [...marks, ...open]);
+		else if (isRead && marks.length > 0) await writer.apply(file, position, marks);
 		if (!hasEnded) continue;
 		await rm(location, { force: true });
 		await writer.forgetJournal(file);
