@@ -32,6 +32,7 @@ export * from './providers/archives.js';
 export * from './providers/auth.js';
 export * from './providers/renderers.js';
 export * from './services/files.js';
+export * from './services/findById.js';
 export * from './services/jobs.js';
 export * from './services/notifications.js';
 export * from './storage/abilities.js';

@@ -36,6 +36,8 @@ export const conversionStep = z.discriminatedUnion('step', [
 	z.object({ step: z.literal('encoded'), ...encoded }),
 	z.object({
 		...{ step: z.literal('published'), ...encoded, name: z.string(), outputId: z.string() },
+		/** When the output was modified, as it was published; an older version did not save it. */
+		outputMtime: z.number().optional(),
 		/** Whether the removal of the original has begun: where there is none any more, it was this. */
 		isRemoving: z.boolean().default(false),
 	}),

@@ -2,6 +2,7 @@ import {
 	baseName,
 	Failure,
 	type Files,
+	findById,
 	type ItemRef,
 	isFailure,
 	type JobContext,
@@ -55,11 +56,13 @@ export async function convert(
 ): Promise<ConversionResult> {
 	const saved = conversionStep.safeParse(job.saved).data;
 	if (saved?.step === 'published') return replaceOriginal(job, saved, dependencies);
-	if (saved?.step === 'encoded') {
+	if (saved?.step === 'encoded' && !job.isCancelled) {
 		const published = await publishAgain(job, saved, dependencies);
 		if (published !== undefined) return replaceOriginal(job, published, dependencies);
 	}
 	if (saved !== undefined) await dropStaged(job.viewer, saved.staged, dependencies.files);
+	// A cancelled one runs once more, only to remove what it has left.
+	job.signal.throwIfAborted();
 	const staged = await dependencies.files.stage(job.viewer);
 	let published: PublishedStep;
 	try {
@@ -160,6 +163,7 @@ async function publish(
 		step: 'published',
 		name,
 		outputId: output?.id ?? '',
+		...(output === undefined ? {} : { outputMtime: output.mtime }),
 		isRemoving: false,
 	};
 	await job.checkpoint(published);
@@ -181,8 +185,8 @@ async function publishAgain(
 }
 
 /**
- * Removes the original if that was requested, the output lacks nothing of it and it is unchanged since the conversion, and gives the
- * output its name if that is free then.
+ * Removes the original if that was requested, the output lacks nothing of it, is there as it was published and the original is unchanged
+ * since the conversion, and gives the output its name if that is free then. Hours may have passed since the output was published.
  */
 async function replaceOriginal(
 	job: JobContext<Conversion>,
@@ -190,33 +194,43 @@ async function replaceOriginal(
 	{ files }: ConvertDependencies,
 ): Promise<ConversionResult> {
 	const { source: converted, sizeBefore, sizeAfter, losses, name, outputId, isRemoving } = published;
-	const { viewer, input } = job;
+	const { viewer, input, signal } = job;
 	const source = sourceOf(job);
 	const folder = parentPath(source.path);
-	const convertedTo = (outputName: string, isOriginalDeleted: boolean) => ({
-		outputPath: joinPath(folder, outputName),
+	const convertedTo = (outputPath: string, isOriginalDeleted: boolean) => ({
+		outputPath,
 		sizeBefore,
 		sizeAfter,
 		deletesOriginal: input.deleteOriginal,
 		isOriginalDeleted,
 		losses,
 	});
-	if (!input.deleteOriginal || losses.length > 0) return convertedTo(name, false);
+	const publishedAt = joinPath(folder, name);
+	if (!input.deleteOriginal || losses.length > 0) return convertedTo(publishedAt, false);
 	try {
 		const look = () => statIfPresent(files, viewer, source);
 		let original = await look();
 		// An earlier run was completed and interrupted before it recorded that, or the name was free as the original had been moved.
-		if (original?.id === outputId) return convertedTo(baseName(source.path), isRemoving);
-		if (original !== undefined && isSame(original, converted) && !isRemoving) {
-			await job.checkpoint({ ...published, isRemoving: true });
-			// To save that may have taken long.
+		if (original?.id === outputId) return convertedTo(source.path, isRemoving);
+		let output: WalkedItem | undefined;
+		if (original !== undefined && isSame(original, converted)) {
+			output = await findOutput(job, published, files);
+			signal.throwIfAborted();
+			if (!isRemoving) {
+				await job.checkpoint({ ...published, isRemoving: true });
+				// To save that may have taken long.
+				output = await findOutput(job, published, files);
+			}
 			original = await look();
+			signal.throwIfAborted();
 		}
-		if (original !== undefined && !isSame(original, converted)) return convertedTo(name, false);
+		if (original !== undefined && !isSame(original, converted)) return convertedTo(publishedAt, false);
 		if (original !== undefined) await files.remove(viewer, source);
 		// Where it is gone, an earlier run removed it and was interrupted, or somebody has moved or deleted it.
 		const isDeleted = original !== undefined || isRemoving;
-		return convertedTo(await renameOutput(job, { name, outputId }, files), isDeleted);
+		// Its owner has given it another place.
+		if (output !== undefined && output.path !== publishedAt) return convertedTo(output.path, isDeleted);
+		return convertedTo(joinPath(folder, await renameOutput(job, { name, outputId }, files)), isDeleted);
 	} catch (cause) {
 		const reason = isFailure(cause) ? ` ${cause.message}` : '';
 		throw new Failure(
@@ -227,6 +241,23 @@ async function replaceOriginal(
 			},
 		);
 	}
+}
+
+/** The output as it was published, wherever its owner has it by now. Throws if it is not there any more: then the original is all there is. */
+async function findOutput(
+	job: JobContext<Conversion>,
+	{ name, outputId, outputMtime, sizeAfter }: PublishedStep,
+	files: Files,
+): Promise<WalkedItem> {
+	const { viewer, signal } = job;
+	const source = sourceOf(job);
+	const folder: ItemRef = { ...source, path: parentPath(source.path) };
+	const there = await statIfPresent(files, viewer, { ...folder, path: joinPath(folder.path, name) });
+	const found = there?.id === outputId ? there : await findById(files, viewer, folder, outputId, signal);
+	const isAsPublished = found?.size === sizeAfter && (outputMtime === undefined || found.mtime === outputMtime);
+	if (found === undefined || !isAsPublished)
+		throw new Failure('conflict', `${name} was deleted or changed meanwhile, so the original is kept.`);
+	return found;
 }
 
 /** Renames the output to the wished name, which the original may have had; resolves to the name that it has then. */

@@ -2,7 +2,14 @@ import { read, writeFileSync, writeSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { type Files, type JobContext, type JobProgress, parsePath, type StagedFile } from '@stowage/plugin-api';
+import {
+	Failure,
+	type Files,
+	type JobContext,
+	type JobProgress,
+	parsePath,
+	type StagedFile,
+} from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
 import { Client, type TestApp, testApp } from '../../../packages/core/test/testApp.js';
 import type { Conversion } from '../src/conversion.js';
@@ -122,6 +129,8 @@ interface RunOptions {
 	handbrake?: HandBrake;
 	maxMs?: number;
 	onProgress?: (progress: JobProgress) => void;
+	/** Fires when its owner cancels it. */
+	cancelled?: AbortSignal;
 }
 
 function run({
@@ -135,6 +144,7 @@ function run({
 	handbrake = handbrakeWith(encoder),
 	maxMs: timeLimitMs = 600_000,
 	onProgress = () => {},
+	cancelled = new AbortController().signal,
 }: RunOptions) {
 	const { files } = app.services;
 	const killableFiles: Files = killable.guard({
@@ -155,8 +165,10 @@ function run({
 		},
 		attempt,
 		saved: saved.value,
-		signal: new AbortController().signal,
-		isCancelled: false,
+		signal: cancelled,
+		get isCancelled() {
+			return cancelled.aborted;
+		},
 		checkpoint: (value) =>
 			killable.call(() => {
 				saved.value = JSON.parse(JSON.stringify(value));
@@ -229,6 +241,74 @@ for (const [what, change] of Object.entries(changes)) {
 		t.deepEqual(await files(home), ['film.mp4', 'out.mp4']);
 	});
 }
+
+const losing: Readonly<Record<string, (at: string) => Promise<void>>> = {
+	deleted: (at) => rm(at),
+	changed: (at) => writeFile(at, 'something else'),
+	replaced: async (at) => {
+		await rm(at);
+		await writeFile(at, 'x'.repeat(Buffer.byteLength(converted)));
+	},
+};
+
+for (const [what, change] of Object.entries(losing)) {
+	test(`a conversion that goes on once its new file was ${what} keeps the original, and says so`, async (t) => {
+		const { app, viewer, home } = await setUp(t);
+		await writeFile(path.join(home, 'film.mp4'), film);
+		const saved = { value: undefined };
+		const input = { outputName: 'out.mp4' };
+		await run({ app, viewer, input: { ...input, deleteOriginal: false }, saved });
+		await change(path.join(home, 'out.mp4'));
+		const sentence =
+			'The video was converted to out.mp4, but the original could not be deleted. out.mp4 was deleted or changed meanwhile, so the original is kept.';
+		await t.throwsAsync(run({ app, viewer, input, saved, attempt: 2 }), { message: sentence });
+		t.is(await readFile(path.join(home, 'film.mp4'), 'utf8'), film.toString());
+		// Also in a run whose last one had begun with the removal.
+		saved.value = { ...(saved.value as unknown as object), isRemoving: true } as never;
+		await t.throwsAsync(run({ app, viewer, input, saved, attempt: 3 }), { message: sentence });
+		t.is(await readFile(path.join(home, 'film.mp4'), 'utf8'), film.toString());
+	});
+}
+
+test('a conversion that goes on once its new file has another name or place finds it, and deletes the original', async (t) => {
+	for (const place of ['holidays.mp4', 'deep/er/out.mp4', 'Public/out.mp4']) {
+		const { app, viewer, home } = await setUp(t);
+		await mkdir(path.join(home, 'films'));
+		await mkdir(path.join(home, path.dirname(place)), { recursive: true });
+		await writeFile(path.join(home, 'films/film.mp4'), film);
+		const saved = { value: undefined };
+		const input = { path: 'films/film.mp4', outputName: 'out.mp4' };
+		await run({ app, viewer, input: { ...input, deleteOriginal: false }, saved });
+		await rename(path.join(home, 'films/out.mp4'), path.join(home, place));
+		const result = await run({ app, viewer, input, saved, attempt: 2 });
+		t.like(result, { outputPath: place, isOriginalDeleted: true });
+		t.deepEqual(await readdir(path.join(home, 'films')), []);
+		t.is(await readFile(path.join(home, place), 'utf8'), converted);
+	}
+});
+
+test('a conversion that is cancelled before it goes on, or as it saves that it removes its original, removes nothing', async (t) => {
+	const { app, viewer, home } = await setUp(t);
+	await writeFile(path.join(home, 'film.mp4'), film);
+	const saved = { value: undefined };
+	const input = { outputName: 'out.mp4' };
+	await run({ app, viewer, input: { ...input, deleteOriginal: false }, saved });
+	const cancel = () => AbortSignal.abort(new Failure('conflict', 'It was cancelled.'));
+	await t.throwsAsync(run({ app, viewer, input, saved: { ...saved }, attempt: 2, cancelled: cancel() }));
+	t.deepEqual(await files(home), ['film.mp4', 'out.mp4']);
+	const controller = new AbortController();
+	const cancelling = {
+		get value() {
+			return saved.value;
+		},
+		set value(step: unknown) {
+			if ((step as { isRemoving?: boolean }).isRemoving) controller.abort(new Failure('conflict', 'It was cancelled.'));
+		},
+	};
+	await t.throwsAsync(run({ app, viewer, input, saved: cancelling, attempt: 2, cancelled: controller.signal }));
+	t.deepEqual(await files(home), ['film.mp4', 'out.mp4']);
+	t.like(await run({ app, viewer, input, saved, attempt: 3 }), { outputPath: 'out.mp4', isOriginalDeleted: true });
+});
 
 test('a conversion whose original is renamed during it does not say that it was deleted', async (t) => {
 	const { app, viewer, home } = await setUp(t);

@@ -29,6 +29,49 @@ export async function digestOfItem(
 	return digest.toString();
 }
 
+/** Times of some file systems are that coarse. */
+const coarseMs = 2000;
+
+/**
+ * Whether a copy still has all of an item: every file and folder of it, and each file as it was. What was added to the copy since is no
+ * fault. Throws `notFound` where one of the two is missing.
+ */
+export async function hasAllOf(
+	files: Pick<Files, 'stat' | 'listWithStats'>,
+	viewer: Viewer,
+	{ original, copy }: { original: ItemRef; copy: ItemRef },
+	signal?: AbortSignal,
+): Promise<boolean> {
+	const [item, copied] = [await statOne(files, viewer, original), await statOne(files, viewer, copy)];
+	if (!isAsCopied(item, copied)) return false;
+	const folders: [StoragePath, StoragePath][] = item.type === 'directory' ? [[item.path, copied.path]] : [];
+	for (let pair = folders.pop(); pair !== undefined; pair = folders.pop()) {
+		signal?.throwIfAborted();
+		const [from, to] = pair;
+		const there = new Map<string, WalkedItem>();
+		for await (const { items } of files.listWithStats(viewer, { ...copy, path: to }))
+			for (const each of items) there.set(each.name, each);
+		for await (const { items } of files.listWithStats(viewer, { ...original, path: from })) {
+			for (const each of items) {
+				const other = there.get(each.name);
+				if (other === undefined || !isAsCopied(each, other)) return false;
+				if (each.type === 'directory') folders.push([each.path, other.path]);
+			}
+		}
+	}
+	return true;
+}
+
+async function statOne(files: Pick<Files, 'stat'>, viewer: Viewer, ref: ItemRef): Promise<WalkedItem> {
+	for await (const item of files.stat(viewer, ref.area, [ref])) return item;
+	throw new Failure('notFound', `No such file or folder: ${ref.path}`);
+}
+
+function isAsCopied(one: WalkedItem, copy: WalkedItem): boolean {
+	if (one.type !== copy.type) return false;
+	return one.type === 'directory' || (one.size === copy.size && Math.abs(one.mtime - copy.mtime) <= coarseMs);
+}
+
 /** Of a move that copies: the copy would lack what was changed in the original meanwhile, so nothing is moved. */
 export function changedMeanwhile(path: StoragePath): Failure {
 	const sentence = `${baseName(path)} was changed while it was copied, and stays where it was.`;
@@ -39,4 +82,10 @@ export function changedMeanwhile(path: StoragePath): Failure {
 export function changedAfterwards(path: StoragePath): Failure {
 	const sentence = `${baseName(path)} was changed after it was copied, and stays where it was.`;
 	return new Failure('conflict', `${sentence} The copy is kept too, without what was changed.`);
+}
+
+/** The same of one whose copy is not there any more as it was made. */
+export function copyGone(path: StoragePath): Failure {
+	const sentence = `${baseName(path)} stays where it was: its copy was deleted or changed before the original was to go.`;
+	return new Failure('conflict', `${sentence} Move it again if you still want that.`);
 }

@@ -1,6 +1,23 @@
-import type { CopyStaging, Files, JobContext, OnConflict } from '@stowage/plugin-api';
-import { baseName, type Entry, type Failure, isFailure, joinPath, parentPath, parsePath } from '@stowage/rules';
-import { changedAfterwards, changedMeanwhile, digestOfItem } from '../files/digestOfItem.js';
+import {
+	type CopyStaging,
+	type Files,
+	findById,
+	type ItemRef,
+	type JobContext,
+	type OnConflict,
+	type WalkedItem,
+} from '@stowage/plugin-api';
+import {
+	baseName,
+	type Entry,
+	type Failure,
+	isFailure,
+	joinPath,
+	parentPath,
+	parsePath,
+	type StoragePath,
+} from '@stowage/rules';
+import { changedAfterwards, changedMeanwhile, copyGone, digestOfItem, hasAllOf } from '../files/digestOfItem.js';
 import type { HourlyLimits, UploadCounter } from '../uploads/admission/HourlyLimits.js';
 import type { PasteInput, PasteStep } from './pasteInput.js';
 import type { PasteState } from './pasteItems.js';
@@ -23,17 +40,19 @@ const maxPasses = 3;
 /**
  * Moves an item into the home of somebody else, or out of it: it is copied whole, and then put into the trash of the
  * home that it leaves. What changes in it meanwhile is copied too: a copy of something else than it is now gets no name,
- * and the original stays. A run that was interrupted between the two removes the very item that was copied.
+ * and the original stays. A run that was interrupted between the two removes the very item that was copied, and only while
+ * the copy still has all of it.
  */
 export async function moveAcross({ from, to }: PasteStep, move: AcrossMove): Promise<Entry> {
 	const { job, state, onConflict, files, uploadLimits } = move;
 	const { viewer, signal, input } = job;
+	const target: ItemRef = to.area === 'public' ? { ...to, owner: viewer.username } : to;
 	const placed = state.marker === undefined ? null : copied.exec(state.marker);
 	if (placed !== null) {
-		await removeCopied(state.marker?.slice(0, placed.index) ?? '');
-		// The folder may have been renamed since.
+		// The folder may have been renamed since, and what is in it too.
 		const path = joinPath(parentPath(to.path), baseName(parsePath(placed[1] ?? '')));
-		return files.find(viewer, { ...to, path });
+		await removeCopied(state.marker?.slice(0, placed.index) ?? '', path);
+		return files.find(viewer, { ...to, path: (await findCopy(path))?.path ?? path });
 	}
 	await files.assertRemovable(viewer, from);
 	let id = '';
@@ -70,8 +89,11 @@ export async function moveAcross({ from, to }: PasteStep, move: AcrossMove): Pro
 			throw error;
 		});
 	state.marker = `${id} copied to ${entry.path}`;
+	const path = joinPath(parentPath(to.path), entry.name);
+	const made = await statIfPresent({ ...target, path });
+	if (made !== undefined) state.copy = made.id;
 	await job.checkpoint(state);
-	await removeCopied(id);
+	await removeCopied(id, path);
 	return entry;
 
 	async function copy(counting: UploadCounter): Promise<Entry> {
@@ -100,13 +122,45 @@ export async function moveAcross({ from, to }: PasteStep, move: AcrossMove): Pro
 		return state.original === undefined || state.original === (await digestOfItem(files, viewer, from, signal));
 	}
 
-	async function removeCopied(itemId: string): Promise<void> {
+	/** Removes the original, if it is what was copied, and the copy still has all of it: hours may have passed since that was made. */
+	async function removeCopied(itemId: string, path: StoragePath): Promise<void> {
+		const original = await statIfPresent(from);
+		if (original?.id !== itemId) return;
 		try {
-			for await (const item of files.stat(viewer, from.area, [from])) if (item.id !== itemId) return;
 			if (!(await isUnchanged())) throw changedAfterwards(from.path);
+			if (!(await isCopyWhole(path))) throw copyGone(from.path);
+			signal.throwIfAborted();
 			await files.remove(viewer, from);
 		} catch (error) {
 			if (!isFailure(error, 'notFound')) throw error;
 		}
+	}
+
+	async function isCopyWhole(path: StoragePath): Promise<boolean> {
+		const copy = await findCopy(path);
+		if (copy === undefined) return false;
+		try {
+			return await hasAllOf(files, viewer, { original: from, copy: { ...target, path: copy.path } }, signal);
+		} catch (error) {
+			if (!isFailure(error, 'notFound')) throw error;
+			// With an original that is gone there is nothing to be lost.
+			return (await statIfPresent(from)) === undefined;
+		}
+	}
+
+	/** The copy, wherever it is by now. Of a checkpoint that an earlier version saved only its path is known. */
+	async function findCopy(path: StoragePath): Promise<WalkedItem | undefined> {
+		const there = await statIfPresent({ ...target, path });
+		if (state.copy === undefined || there?.id === state.copy) return there;
+		return findById(files, viewer, { ...target, path: parentPath(path) }, state.copy, signal);
+	}
+
+	async function statIfPresent(ref: ItemRef): Promise<WalkedItem | undefined> {
+		try {
+			for await (const item of files.stat(viewer, ref.area, [ref])) return item;
+		} catch (error) {
+			if (!isFailure(error, 'notFound')) throw error;
+		}
+		return undefined;
 	}
 }

@@ -41,6 +41,8 @@ const saved = withNewNames(
 		marker: z.string().optional(),
 		/** What that item was when its copy was begun, where it is removed once it is copied. */
 		original: z.string().optional(),
+		/** The id of its copy, once that has its name: its owner may give it another place before the original is removed. */
+		copy: z.string().optional(),
 	}),
 	{ mark: 'marker' },
 );
@@ -107,10 +109,13 @@ export async function pasteItems(
 			if (entry.name !== baseName(step.to.path)) recordName(state, entry.name);
 		} catch (error) {
 			if (job.signal.aborted && !job.isCancelled) throw error;
-			delete state.marker;
-			delete state.original;
+			const isCopied = state.copy !== undefined;
+			forgetCurrent(state);
 			await work.discardCurrent();
-			if (job.isCancelled) throw new Failure('conflict', doneSentence(state, labels, items.length), { cause: error });
+			if (job.isCancelled) {
+				const kept = isCopied ? ` ${baseName(item.path)} was copied already, and the copy is kept.` : '';
+				throw new Failure('conflict', `${doneSentence(state, labels, items.length)}${kept}`, { cause: error });
+			}
 			if (!isFailure(error)) throw error;
 			const before = { ...state, faults: [...state.faults] };
 			recordFault(state, item.path, error);
@@ -128,12 +133,17 @@ export async function pasteItems(
 				throw fail(error);
 			}
 		}
-		delete state.marker;
-		delete state.original;
+		forgetCurrent(state);
 		state.next++;
 		work.reportProgress();
 	}
 	return { ...detailOf(state), ...(items.length === 1 && entry !== undefined ? { entry } : {}) };
+}
+
+function forgetCurrent(state: PasteState): void {
+	delete state.marker;
+	delete state.original;
+	delete state.copy;
 }
 
 /** The details of a job, while it runs, and its result at the end. */

@@ -431,6 +431,59 @@ test('a folder that is changed between two runs of its move is not removed with 
 	t.is(await readFile(path.join(home, 'd/late'), 'utf8'), 'late');
 });
 
+const afterCopy = { checkpoint: 3, isSaved: true };
+
+for (const [what, change] of Object.entries<(d: string) => Promise<void>>({
+	deleted: (d) => rm(d, { recursive: true }),
+	'deleted in part': (d) => rm(path.join(d, 'y/z')),
+	changed: (d) => writeFile(path.join(d, 'x'), 'owt'),
+	'made longer': (d) => writeFile(path.join(d, 'y/z'), 'much longer'),
+	'replaced by another folder': async (d) => {
+		await rename(d, `${d}.away`);
+		await rm(`${d}.away`, { recursive: true });
+		await mkdir(d);
+	},
+})) {
+	test(`an original whose copy in a shared folder was ${what} before the move went on is kept, and the job says so`, async (t) => {
+		const { ada, home, inbox, viewer, moves, moved } = await setUpInbox(t, {});
+		const cut = await runKind(moves, viewer, moved, { cutAt: afterCopy });
+		t.true(cut.isCut);
+		t.regex(JSON.stringify(cut.recorded.saved), / copied to inbox\/d/);
+		await change(path.join(inbox, 'd'));
+		const { error } = await runKind(moves, viewer, moved, { saved: cut.recorded.saved });
+		t.true(isFailure(error, 'conflict'));
+		t.regex(String(error?.message), /^d stays where it was: its copy was deleted or changed/);
+		t.is(await readFile(path.join(home, 'd/y/z'), 'utf8'), 'three');
+		t.is(await readFile(path.join(home, 'd/x'), 'utf8'), 'two');
+		t.deepEqual(json(await ada.get('/api/trash')).entries, []);
+	});
+}
+
+for (const [what, place] of Object.entries({ renamed: 'e', 'moved to another folder': 'deep/er/d' })) {
+	test(`a move whose copy in a shared folder was ${what}, and got more, before it went on is completed`, async (t) => {
+		const { ada, home, inbox, viewer, moves, moved } = await setUpInbox(t, {});
+		const cut = await runKind(moves, viewer, moved, { cutAt: afterCopy });
+		t.true(cut.isCut);
+		await mkdir(path.dirname(path.join(inbox, place)), { recursive: true });
+		await rename(path.join(inbox, 'd'), path.join(inbox, place));
+		await writeFile(path.join(inbox, place, 'more'), 'more');
+		const { result, error } = await runKind(moves, viewer, moved, { saved: cut.recorded.saved });
+		t.is(error, undefined);
+		t.like(result, { done: 1, failed: 0, entry: { path: `inbox/${place}` } });
+		t.deepEqual(await readdir(home), ['Public']);
+		t.is(json(await ada.get('/api/trash')).entries.length, 1);
+	});
+}
+
+test('a move into a shared folder that is cancelled once its copy is there removes nothing, and says so', async (t) => {
+	const { ada, home, inbox, viewer, moves, moved } = await setUpInbox(t, {});
+	const { error } = await runKind(moves, viewer, moved, { cancelAt: afterCopy.checkpoint });
+	t.is(error?.message, 'Nothing was done. d was copied already, and the copy is kept.');
+	t.is(await readFile(path.join(home, 'd/y/z'), 'utf8'), 'three');
+	t.is(await readFile(path.join(inbox, 'd/y/z'), 'utf8'), 'three');
+	t.deepEqual(json(await ada.get('/api/trash')).entries, []);
+});
+
 test('a home that is frozen as the original is to be removed gets the item once', async (t) => {
 	const { app, home, inbox, viewer, files, moved } = await setUpInbox(t, {});
 	let refusals = 1;
