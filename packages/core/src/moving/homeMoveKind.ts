@@ -57,10 +57,8 @@ export function homeMoveKind(parts: HomeMoveParts): JobKind<HomeMoveInput> {
 				await copyAndSwitch(parts, move);
 			} catch (error) {
 				// The answer to the last statement may be all that was lost.
-				if (move.state.step !== 'switching' || !(await hasMoved(parts, move))) {
-					await abandon(parts, move);
-					throw error;
-				}
+				const isOver = move.state.step === 'switching' && (await hasMoved(parts, move));
+				if (!isOver && !(await abandon(parts, move))) throw error;
 			}
 			await removeOld(parts, move);
 			await moveTrash(parts, move);
@@ -108,12 +106,16 @@ function moveTrash({ trashBin }: HomeMoveParts, { job, target }: Move): Promise<
 	return trashBin.moveAllTo(job.viewer.id, target, job.signal);
 }
 
-async function abandon({ database, log }: HomeMoveParts, move: Move): Promise<void> {
+/** Resolves to whether the home has moved after all: then nothing was undone. */
+async function abandon(parts: HomeMoveParts, move: Move): Promise<boolean> {
+	const { database, log } = parts;
 	const { homes } = database;
 	const { job, state } = move;
 	// Another run does it now, and all of this is its own.
-	if (!(await homes.setFrozen(state.runId, false))) return;
-	if (job.signal.aborted && !job.isCancelled) return;
+	if (!(await homes.setFrozen(state.runId, false))) return false;
+	// The switch may have been on its way as it was asked for. It changes the same row, so it is done by now or never will be.
+	if (state.step === 'switching' && (await hasMoved(parts, move))) return true;
+	if (job.signal.aborted && !job.isCancelled) return false;
 	try {
 		await dropCopy(move);
 	} catch (error) {
@@ -123,4 +125,5 @@ async function abandon({ database, log }: HomeMoveParts, move: Move): Promise<vo
 		);
 	}
 	await homes.endMove(state.runId);
+	return false;
 }

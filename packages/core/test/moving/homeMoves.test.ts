@@ -310,6 +310,26 @@ test('a home is whole on one root when the switch fails or its result is lost', 
 	await until('the old tree is removed', async () => (await names(path.dirname(fixture.home))).join() === 'anonymous');
 });
 
+test('a home whose switch takes effect only after it was asked for is whole on its new root', async (t) => {
+	const fixture = await setUp(t);
+	const { homes } = fixture.app.services.database;
+	const [switchRoot, setFrozen] = [homes.switchRoot.bind(homes), homes.setFrozen.bind(homes)];
+	let onItsWay: Parameters<typeof switchRoot> | undefined;
+	homes.switchRoot = async (...args) => {
+		onItsWay = args;
+		throw new Failure('unavailable', 'the connection was lost');
+	};
+	homes.setFrozen = async (runId, isFrozen) => {
+		// The statement waits for the row that the transaction has changed.
+		if (!isFrozen && onItsWay !== undefined) t.true(await switchRoot(...onItsWay));
+		return setFrozen(runId, isFrozen);
+	};
+	const { start, ended } = mover(fixture);
+	t.is((await ended(await start())).status, 'completed');
+	await assertWhole(t, fixture.newHome);
+	await until('the old tree is removed', async () => (await names(path.dirname(fixture.home))).join() === 'anonymous');
+});
+
 test('a file that another program adds to the old tree just before the switch is kept and reported', async (t) => {
 	const fixture = await setUp(t);
 	const { homes } = fixture.app.services.database;
