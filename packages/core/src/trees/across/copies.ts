@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { StagingCutoffs, StorageItem, StorageProvider } from '@stowage/plugin-api';
+import { hasFolderTimes, type StagingCutoffs, type StorageItem, type StorageProvider } from '@stowage/plugin-api';
 import { Failure, joinPath, parentPath, parsePath, type StoragePath, undefinedIf } from '@stowage/rules';
 import { ensureFolder } from '../storage/folders.js';
 import { ignoreMissing } from '../storage/Mounts.js';
@@ -63,6 +63,35 @@ export async function beginTree(
 	await ensureFolder(target, copiesFolder);
 	const made = await target.makeDirectory(folder);
 	await onBegin?.(treeId(folder, made));
+}
+
+/** How often the folder of a copy without a checkpoint is touched: it is swept once it is an hour old. */
+const touchMs = 5 * 60_000;
+
+/**
+ * Runs work in the folder of a copy that no checkpoint names. What is copied into a folder of it does not change its own time, so that it
+ * would look abandoned.
+ */
+export async function whileTouched<T>(
+	target: StorageProvider,
+	folder: StoragePath,
+	work: () => Promise<T>,
+): Promise<T> {
+	let touching: Promise<void> | undefined;
+	const touch = async () => {
+		// One that can't be touched now may be in five minutes, or its copy fails for the same reason.
+		if (hasFolderTimes(target)) await target.setFolderTime(folder, Date.now()).catch(() => {});
+		touching = undefined;
+	};
+	const timer = setInterval(() => {
+		touching ??= touch();
+	}, touchMs);
+	try {
+		return await work();
+	} finally {
+		clearInterval(timer);
+		await touching;
+	}
 }
 
 type FoundTree = { isDone: true; item: StorageItem } | { isDone: false; folder: StoragePath };

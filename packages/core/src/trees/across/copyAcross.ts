@@ -1,7 +1,7 @@
 import { type CopyOptions, hasAccess, type StorageItem, type StorageProvider } from '@stowage/plugin-api';
 import { Failure, joinPath, parentPath, type StoragePath } from '@stowage/rules';
 import { ignoreMissing } from '../storage/Mounts.js';
-import { beginTree, findTree, newTree, treePrefix } from './copies.js';
+import { beginTree, findTree, newTree, treePrefix, whileTouched } from './copies.js';
 import { copyContents, copyFile, copyFolderTime } from './copyContents.js';
 
 /**
@@ -37,7 +37,8 @@ async function copyTree(
 	try {
 		if (published === undefined) await beginTree(target, folder, staged?.onBegin);
 		if (hasAccess(target)) await target.inheritAccess(folder, parentPath(to));
-		await copyContents(source, from, target, folder, options);
+		const fill = () => copyContents(source, from, target, folder, options);
+		await (staged === undefined ? whileTouched(target, folder, fill) : fill());
 		const made = await target.move(folder, to, { otherNames, beforeNaming });
 		// Not earlier: a copy that looks old is swept.
 		const at = joinPath(parentPath(to), made.name);
