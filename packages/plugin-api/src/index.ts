@@ -35,6 +35,7 @@ export * from './services/files.js';
 export * from './services/findById.js';
 export * from './services/jobs.js';
 export * from './services/notifications.js';
+export * from './services/retryWhileLocked.js';
 export * from './storage/abilities.js';
 export * from './storage/firstBytes.js';
 export * from './storage/storage.js';

@@ -20,6 +20,8 @@ const encoded = {
 	staged: z.string(),
 	/** The object that was converted, as it was. */
 	source: z.object({ id: z.string(), version: z.string() }),
+	/** The id of the folder that it was in, which may be renamed meanwhile; none at the top of an area, and from an older version. */
+	folderItemId: z.string().optional(),
 	sizeBefore: z.number(),
 	sizeAfter: z.number(),
 	/**
@@ -36,6 +38,8 @@ export const conversionStep = z.discriminatedUnion('step', [
 	z.object({ step: z.literal('encoded'), ...encoded }),
 	z.object({
 		...{ step: z.literal('published'), ...encoded, name: z.string(), outputId: z.string() },
+		/** The folder that it was published in; an older version did not save it, and published beside the original only. */
+		folder: z.string().optional(),
 		/** When the output was modified, as it was published; an older version did not save it. */
 		outputMtime: z.number().optional(),
 		/** Whether the removal of the original has begun: where there is none any more, it was this. */

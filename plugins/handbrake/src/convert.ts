@@ -11,17 +11,19 @@ import {
 	type PluginLog,
 	parentPath,
 	parsePath,
+	retryWhileLocked,
 	type StagedFile,
 	type Viewer,
 	type WalkedItem,
 	withLocalFile,
 } from '@stowage/plugin-api';
-import { assertAllowed, convertDenial } from '@stowage/rules';
+import { assertAllowed, convertDenial, type StoragePath, undefinedIf } from '@stowage/rules';
 import { type Conversion, conversionStep, type EncodedStep, type PublishedStep } from './conversion.js';
 import { encode } from './encode.js';
 import { assertFilm, assertVideo } from './films/assertVideo.js';
 import type { Film } from './films/probe.js';
 import type { HandBrake } from './HandBrake.js';
+import type { KeptResults } from './KeptResults.js';
 
 export interface ConvertDependencies {
 	files: Files;
@@ -30,6 +32,7 @@ export interface ConvertDependencies {
 	/** Where the content of a storage without local files is copied to meanwhile. */
 	temporaryFolder: string;
 	timeLimitMs: number;
+	kept: KeptResults;
 }
 
 /** The result of a conversion. */
@@ -48,7 +51,7 @@ interface ConversionResult extends Record<string, unknown> {
 /**
  * Converts a video. The original is removed last, after the output was checked, published and made durable, and only if the output lacks
  * nothing of it and it is unchanged since. An interrupted run continues after the last completed step; incomplete files of an earlier one
- * are removed.
+ * are removed. What is encoded whole is not thrown away by what keeps it from being published: a run that is tried again publishes it.
  */
 export async function convert(
 	job: JobContext<Conversion>,
@@ -57,6 +60,7 @@ export async function convert(
 	const saved = conversionStep.safeParse(job.saved).data;
 	if (saved?.step === 'published') return replaceOriginal(job, saved, dependencies);
 	if (saved?.step === 'encoded' && !job.isCancelled) {
+		dependencies.kept.forget(job.viewer.id, saved.staged);
 		const published = await publishAgain(job, saved, dependencies);
 		if (published !== undefined) return replaceOriginal(job, published, dependencies);
 	}
@@ -64,17 +68,15 @@ export async function convert(
 	// A cancelled one runs once more, only to remove what it has left.
 	job.signal.throwIfAborted();
 	const staged = await dependencies.files.stage(job.viewer);
-	let published: PublishedStep;
+	let encoded: EncodedStep;
 	try {
 		await job.checkpoint({ step: 'encoding', staged: staged.id });
-		const encoded = await encodeSource(job, staged, dependencies);
-		await job.checkpoint(encoded);
-		published = await publish(job, staged, encoded, dependencies);
+		encoded = await encodeSource(job, staged, dependencies);
 	} catch (error) {
-		// Does nothing to a published one.
 		await discard(staged, dependencies.log);
 		throw error;
 	}
+	const published = await publishOrKeep(job, staged, encoded, dependencies, () => job.checkpoint(encoded));
 	return replaceOriginal(job, published, dependencies);
 }
 
@@ -97,6 +99,7 @@ async function encodeSource(
 	const found = await handbrake.find();
 	if (found.installed === undefined) throw new Failure('unavailable', found.reason);
 	const { installed } = found;
+	const folder = await folderItem(job, files);
 	const { file } = await files.open(viewer, source);
 	try {
 		const container = await assertVideo(baseName(source.path), file);
@@ -129,6 +132,7 @@ async function encodeSource(
 			step: 'encoded',
 			staged: staged.id,
 			source: { id, version },
+			...(folder === undefined ? {} : { folderItemId: folder.id }),
 			sizeBefore: size,
 			sizeAfter: await staged.size(),
 			losses,
@@ -147,20 +151,39 @@ function expectedSeconds({ seconds, video: [track] }: Film): number {
 	return ((seconds || 7200) * rate * size) / slowestEncoding;
 }
 
+/** The folder of the original, as long as it has its name. */
+async function folderItem(job: JobContext<Conversion>, files: Files): Promise<WalkedItem | undefined> {
+	const source = sourceOf(job);
+	const path = parentPath(source.path);
+	return path === '' ? undefined : statIfPresent(files, job.viewer, { ...source, path });
+}
+
+/** Where the output goes: to the folder of the original, also if that has got another name or place meanwhile. */
+async function folderNow(job: JobContext<Conversion>, { folderItemId }: EncodedStep, files: Files): Promise<ItemRef> {
+	const source = sourceOf(job);
+	const folder: ItemRef = { ...source, path: parentPath(source.path) };
+	if (folderItemId === undefined || (await folderItem(job, files))?.id === folderItemId) return folder;
+	const found = await findById(files, job.viewer, folder, folderItemId, job.signal);
+	return found?.type === 'directory' ? { ...folder, path: found.path } : folder;
+}
+
 async function publish(
 	job: JobContext<Conversion>,
 	staged: StagedFile,
 	encoded: EncodedStep,
-	{ files }: ConvertDependencies,
+	{ files }: Pick<ConvertDependencies, 'files'>,
 ): Promise<PublishedStep> {
-	const { viewer, input } = job;
-	const source = sourceOf(job);
-	const folder: ItemRef = { ...source, path: parentPath(source.path) };
-	const { name } = await files.publishOnce(viewer, folder, { staged, name: input.outputName });
+	const { viewer, input, signal } = job;
+	const folder = await folderNow(job, encoded, files);
+	const { name } = await retryWhileLocked(() => {
+		signal.throwIfAborted();
+		return files.publishOnce(viewer, folder, { staged, name: input.outputName });
+	}, signal);
 	const output = await statIfPresent(files, viewer, { ...folder, path: joinPath(folder.path, name) });
 	const published: PublishedStep = {
 		...encoded,
 		step: 'published',
+		folder: folder.path,
 		name,
 		outputId: output?.id ?? '',
 		...(output === undefined ? {} : { outputMtime: output.mtime }),
@@ -170,17 +193,55 @@ async function publish(
 	return published;
 }
 
+/** Keeps what was encoded if it can't be published now, for the next run. */
+async function publishOrKeep(
+	job: JobContext<Conversion>,
+	staged: StagedFile,
+	encoded: EncodedStep,
+	{ files, kept, log }: ConvertDependencies,
+	save?: () => Promise<void>,
+): Promise<PublishedStep> {
+	const { viewer, signal } = job;
+	try {
+		await save?.();
+		return await publish(job, staged, encoded, { files });
+	} catch (error) {
+		if (job.isCancelled) {
+			// Does nothing to a published one.
+			await discard(staged, log);
+			// Without the database it goes on by itself, so that it must not give way to another one.
+		} else if (!signal.aborted && !isFailure(error, 'unavailable') && (await isStaged(staged))) {
+			const former = kept.keep(viewer.id, staged.id);
+			if (former !== undefined) await dropStaged(viewer, former, files).catch(logged(log));
+		}
+		throw error;
+	}
+}
+
 /** Publishes the output of an earlier run, or finds it published; undefined if it is gone. */
 async function publishAgain(
 	job: JobContext<Conversion>,
 	encoded: EncodedStep,
 	dependencies: ConvertDependencies,
 ): Promise<PublishedStep | undefined> {
+	const staged = await undefinedIf(dependencies.files.stage(job.viewer, encoded.staged), 'notFound');
+	if (staged === undefined) return undefined;
 	try {
-		return await publish(job, await dependencies.files.stage(job.viewer, encoded.staged), encoded, dependencies);
+		return await publishOrKeep(job, staged, encoded, dependencies);
 	} catch (error) {
-		if (isFailure(error, 'notFound')) return undefined;
+		// Else it is the folder that is missing.
+		if (isFailure(error, 'notFound') && !(await isStaged(staged))) return undefined;
 		throw error;
+	}
+}
+
+/** False only for a file that is certainly gone. */
+async function isStaged(staged: StagedFile): Promise<boolean> {
+	try {
+		await staged.size();
+		return true;
+	} catch (error) {
+		return !isFailure(error, 'notFound');
 	}
 }
 
@@ -191,12 +252,11 @@ async function publishAgain(
 async function replaceOriginal(
 	job: JobContext<Conversion>,
 	published: PublishedStep,
-	{ files }: ConvertDependencies,
+	{ files }: Pick<ConvertDependencies, 'files'>,
 ): Promise<ConversionResult> {
-	const { source: converted, sizeBefore, sizeAfter, losses, name, outputId, isRemoving } = published;
+	const { source: converted, sizeBefore, sizeAfter, losses, name, outputId } = published;
 	const { viewer, input, signal } = job;
 	const source = sourceOf(job);
-	const folder = parentPath(source.path);
 	const convertedTo = (outputPath: string, isOriginalDeleted: boolean) => ({
 		outputPath,
 		sizeBefore,
@@ -205,19 +265,22 @@ async function replaceOriginal(
 		isOriginalDeleted,
 		losses,
 	});
-	const publishedAt = joinPath(folder, name);
+	const publishedAt = joinPath(publishedIn(job, published), name);
 	if (!input.deleteOriginal || losses.length > 0) return convertedTo(publishedAt, false);
-	try {
-		const look = () => statIfPresent(files, viewer, source);
+	let isSaved = published.isRemoving;
+	let isDeleted = published.isRemoving;
+	const look = () => statIfPresent(files, viewer, source);
+	const remove = async (): Promise<ConversionResult> => {
 		let original = await look();
 		// An earlier run was completed and interrupted before it recorded that, or the name was free as the original had been moved.
-		if (original?.id === outputId) return convertedTo(source.path, isRemoving);
+		if (original?.id === outputId) return convertedTo(source.path, isDeleted);
 		let output: WalkedItem | undefined;
 		if (original !== undefined && isSame(original, converted)) {
 			output = await findOutput(job, published, files);
 			signal.throwIfAborted();
-			if (!isRemoving) {
+			if (!isSaved) {
 				await job.checkpoint({ ...published, isRemoving: true });
+				isSaved = true;
 				// To save that may have taken long.
 				output = await findOutput(job, published, files);
 			}
@@ -225,12 +288,17 @@ async function replaceOriginal(
 			signal.throwIfAborted();
 		}
 		if (original !== undefined && !isSame(original, converted)) return convertedTo(publishedAt, false);
-		if (original !== undefined) await files.remove(viewer, source);
 		// Where it is gone, an earlier run removed it and was interrupted, or somebody has moved or deleted it.
-		const isDeleted = original !== undefined || isRemoving;
+		if (original !== undefined) {
+			await files.remove(viewer, source);
+			isDeleted = true;
+		}
 		// Its owner has given it another place.
 		if (output !== undefined && output.path !== publishedAt) return convertedTo(output.path, isDeleted);
-		return convertedTo(joinPath(folder, await renameOutput(job, { name, outputId }, files)), isDeleted);
+		return convertedTo(await renameOutput(job, published, files), isDeleted);
+	};
+	try {
+		return await retryWhileLocked(remove, signal);
 	} catch (cause) {
 		const reason = isFailure(cause) ? ` ${cause.message}` : '';
 		throw new Failure(
@@ -243,15 +311,16 @@ async function replaceOriginal(
 	}
 }
 
-/** The output as it was published, wherever its owner has it by now. Throws if it is not there any more: then the original is all there is. */
-async function findOutput(
-	job: JobContext<Conversion>,
-	{ name, outputId, outputMtime, sizeAfter }: PublishedStep,
-	files: Files,
-): Promise<WalkedItem> {
+/** The folder that the output was published in. */
+function publishedIn(job: JobContext<Conversion>, { folder }: PublishedStep): StoragePath {
+	return folder === undefined ? parentPath(sourceOf(job).path) : parsePath(folder);
+}
+
+/** The output as it was published, wherever its owner has it by now. Throws if it is gone: then the original is all there is. */
+async function findOutput(job: JobContext<Conversion>, published: PublishedStep, files: Files): Promise<WalkedItem> {
+	const { name, outputId, outputMtime, sizeAfter } = published;
 	const { viewer, signal } = job;
-	const source = sourceOf(job);
-	const folder: ItemRef = { ...source, path: parentPath(source.path) };
+	const folder: ItemRef = { ...sourceOf(job), path: publishedIn(job, published) };
 	const there = await statIfPresent(files, viewer, { ...folder, path: joinPath(folder.path, name) });
 	const found = there?.id === outputId ? there : await findById(files, viewer, folder, outputId, signal);
 	const isAsPublished = found?.size === sizeAfter && (outputMtime === undefined || found.mtime === outputMtime);
@@ -260,25 +329,24 @@ async function findOutput(
 	return found;
 }
 
-/** Renames the output to the wished name, which the original may have had; resolves to the name that it has then. */
-async function renameOutput(
-	job: JobContext<Conversion>,
-	{ name, outputId }: Pick<PublishedStep, 'name' | 'outputId'>,
-	files: Files,
-): Promise<string> {
+/** Renames the output to the wished name, which the original may have had; resolves to the path that it has then. */
+async function renameOutput(job: JobContext<Conversion>, published: PublishedStep, files: Files): Promise<StoragePath> {
 	const { viewer, input } = job;
-	if (name === input.outputName) return name;
-	const source = sourceOf(job);
-	const beside = (each: string): ItemRef => ({ ...source, path: joinPath(parentPath(source.path), each) });
+	const { name, outputId } = published;
+	const folder = publishedIn(job, published);
+	const beside = (each: string): ItemRef => ({ ...sourceOf(job), path: joinPath(folder, each) });
+	const publishedAt = joinPath(folder, name);
+	if (name === input.outputName) return publishedAt;
 	const output = await statIfPresent(files, viewer, beside(name));
 	if (output?.id !== outputId) {
 		// An earlier run has renamed it, or its owner has moved it.
-		return (await statIfPresent(files, viewer, beside(input.outputName)))?.id === outputId ? input.outputName : name;
+		const wished = beside(input.outputName);
+		return (await statIfPresent(files, viewer, wished))?.id === outputId ? wished.path : publishedAt;
 	}
 	try {
-		return (await files.rename(viewer, beside(name), input.outputName)).name;
+		return joinPath(folder, (await files.rename(viewer, beside(name), input.outputName)).name);
 	} catch (error) {
-		if (isFailure(error, 'alreadyExists')) return name;
+		if (isFailure(error, 'alreadyExists')) return publishedAt;
 		throw error;
 	}
 }
@@ -319,12 +387,11 @@ async function dropStaged(viewer: Viewer, id: string, files: Files): Promise<voi
 
 /** Its owner gets the original error, not one of the cleanup. */
 async function discard(staged: StagedFile, log: PluginLog): Promise<void> {
-	try {
-		await staged.discard();
-	} catch (error) {
-		log.error({ err: error }, 'the output of an encoder could not be removed');
-	}
+	await staged.discard().catch(logged(log));
 }
+
+const logged = (log: PluginLog) => (error: unknown) =>
+	log.error({ err: error }, 'the output of an encoder could not be removed');
 
 export function notAvailable(): Failure {
 	return new Failure('unavailable', 'HandBrake CLI is not available');

@@ -2,6 +2,7 @@ import { afterStart, definePlugin, z } from '@stowage/plugin-api';
 import { conversion } from './conversion.js';
 import { convert, discardConversion } from './convert.js';
 import { HandBrake } from './HandBrake.js';
+import { KeptResults } from './KeptResults.js';
 import { handbrakeRoutes } from './routes.js';
 
 /** A relative path would depend on the working directory of the server. */
@@ -58,6 +59,7 @@ export const plugin = definePlugin({
 			log,
 			temporaryFolder: server.dataDir,
 			timeLimitMs: maxHours * 3_600_000,
+			kept: new KeptResults(),
 		};
 		const conversions = server.jobs.define({
 			name: 'convert',

@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import {
 	Failure,
 	type Files,
+	isFailure,
 	type JobContext,
 	type JobProgress,
 	parsePath,
@@ -15,6 +16,7 @@ import { Client, type TestApp, testApp } from '../../../packages/core/test/testA
 import type { Conversion } from '../src/conversion.js';
 import { convert } from '../src/convert.js';
 import type { HandBrake } from '../src/HandBrake.js';
+import { KeptResults } from '../src/KeptResults.js';
 import type { ProgramRun } from '../src/SandboxedProgram.js';
 
 const readAt = promisify(read);
@@ -92,7 +94,7 @@ class KillableProcess {
 			get(_, name) {
 				const value: unknown = Reflect.get(target, name);
 				if (typeof value !== 'function') return value;
-				if (name === 'stat') {
+				if (name === 'stat' || name === 'listWithStats') {
 					return async function* (...args: unknown[]) {
 						await killable.call(() => {});
 						yield* value.apply(target, args);
@@ -129,6 +131,7 @@ interface RunOptions {
 	handbrake?: HandBrake;
 	maxMs?: number;
 	onProgress?: (progress: JobProgress) => void;
+	kept?: KeptResults;
 	/** Fires when its owner cancels it. */
 	cancelled?: AbortSignal;
 }
@@ -144,6 +147,7 @@ function run({
 	handbrake = handbrakeWith(encoder),
 	maxMs: timeLimitMs = 600_000,
 	onProgress = () => {},
+	kept = new KeptResults(),
 	cancelled = new AbortController().signal,
 }: RunOptions) {
 	const { files } = app.services;
@@ -176,7 +180,7 @@ function run({
 		expect: async () => {},
 		progress: onProgress,
 	};
-	return convert(job, { files: killableFiles, handbrake, log, temporaryFolder: app.dataDir, timeLimitMs });
+	return convert(job, { files: killableFiles, handbrake, log, temporaryFolder: app.dataDir, timeLimitMs, kept });
 }
 
 const files = async (home: string) => (await readdir(home)).filter((name) => name !== 'Public').sort();
@@ -308,6 +312,158 @@ test('a conversion that is cancelled before it goes on, or as it saves that it r
 	await t.throwsAsync(run({ app, viewer, input, saved: cancelling, attempt: 2, cancelled: controller.signal }));
 	t.deepEqual(await files(home), ['film.mp4', 'out.mp4']);
 	t.like(await run({ app, viewer, input, saved, attempt: 3 }), { outputPath: 'out.mp4', isOriginalDeleted: true });
+});
+
+/** An encoder that does something once it has encoded, and counts how often it has. */
+function encoderBefore(then: () => Promise<unknown> = async () => {}) {
+	const encoder = {
+		...quickEncoder,
+		encoded: 0,
+		async run(...[args, options]: Parameters<typeof quickEncoder.run>) {
+			const done = await quickEncoder.run(args, options);
+			if (args.includes('--scan')) return done;
+			encoder.encoded++;
+			await then();
+			return done;
+		},
+	};
+	return encoder;
+}
+
+const stagedIn = (app: TestApp) => readdir(path.join(app.filesDir, '.stowage/staging'));
+
+/** Makes the next calls of `publishOnce` fail. */
+function refuse(app: TestApp, refusals: Failure[]): void {
+	const { publishOnce } = app.services.files;
+	app.services.files.publishOnce = async (...given) => {
+		const refusal = refusals.shift();
+		if (refusal !== undefined) throw refusal;
+		return publishOnce(...given);
+	};
+}
+
+const full = () => new Failure('storageFull', 'You may keep 1 GB here, and 0 B of that is left.');
+const locked = () =>
+	new Failure('locked', 'These files are being moved to another disk. Please try again in a moment.');
+
+test('a conversion whose home is frozen as its new file is published, or its original deleted, waits for that', async (t) => {
+	const { app, viewer, home } = await setUp(t);
+	await writeFile(path.join(home, 'film.mp4'), film);
+	refuse(app, [locked()]);
+	const { remove, rename: renameItem } = app.services.files;
+	let isFrozen = true;
+	app.services.files.remove = async (...given) => {
+		if (isFrozen) {
+			isFrozen = false;
+			throw locked();
+		}
+		return remove(...given);
+	};
+	let isRefused = true;
+	app.services.files.rename = async (...given) => {
+		if (isRefused) {
+			isRefused = false;
+			throw locked();
+		}
+		return renameItem(...given);
+	};
+	const encoder = encoderBefore();
+	t.like(await run({ app, viewer, input: {}, encoder }), { outputPath: 'film.mp4', isOriginalDeleted: true });
+	t.deepEqual([isFrozen, isRefused, encoder.encoded], [false, false, 1]);
+	t.deepEqual(await files(home), ['film.mp4']);
+	t.is(await readFile(path.join(home, 'film.mp4'), 'utf8'), converted);
+});
+
+test('a conversion whose new file does not fit any more as it is published keeps it, and tried again encodes nothing', async (t) => {
+	const { app, viewer, home } = await setUp(t);
+	await writeFile(path.join(home, 'film.mp4'), film);
+	refuse(app, [full(), full()]);
+	const saved = { value: undefined };
+	const encoder = encoderBefore();
+	const given = { app, viewer, input: {}, saved, encoder, kept: new KeptResults() };
+	await t.throwsAsync(run(given), { message: full().message });
+	await t.throwsAsync(run({ ...given, attempt: 2 }), { message: full().message });
+	t.is((await stagedIn(app)).length, 1);
+	t.is(await readFile(path.join(home, 'film.mp4'), 'utf8'), film.toString());
+	t.like(await run({ ...given, attempt: 3 }), { outputPath: 'film.mp4', isOriginalDeleted: true });
+	t.is(encoder.encoded, 1);
+	t.deepEqual(await stagedIn(app), []);
+	t.is(await readFile(path.join(home, 'film.mp4'), 'utf8'), converted);
+});
+
+test('of the conversions of a user whose new files could not be published the last one keeps it, for a day', async (t) => {
+	const { app, viewer, home } = await setUp(t);
+	const kept = new KeptResults();
+	const ids: string[] = [];
+	for (const name of ['a.mp4', 'b.mp4', 'c.mp4']) {
+		await writeFile(path.join(home, name), film);
+		refuse(app, [full()]);
+		const saved = { value: undefined as unknown };
+		await t.throwsAsync(run({ app, viewer, input: { path: name, outputName: name }, saved, kept }));
+		ids.push((saved.value as { staged: string }).staged);
+		t.is((await stagedIn(app)).length, 1);
+	}
+	const [first, , last] = ids as [string, string, string];
+	await t.throwsAsync(app.services.files.stage(viewer, first).then((staged) => staged.size()));
+	t.true((await (await app.services.files.stage(viewer, last)).size()) > 0);
+	// No job that goes on names it.
+	t.false(await app.services.database.jobs.isInCheckpoint(last));
+});
+
+test('a conversion whose folder is renamed or moved while it encodes publishes its new file there', async (t) => {
+	for (const place of ['renamed', 'deep/er/films']) {
+		const { app, viewer, home } = await setUp(t);
+		await mkdir(path.join(home, 'films'));
+		await mkdir(path.join(home, path.dirname(place)), { recursive: true });
+		await writeFile(path.join(home, 'films/film.mov'), film);
+		const encoder = encoderBefore(() => rename(path.join(home, 'films'), path.join(home, place)));
+		const result = await run({ app, viewer, input: { path: 'films/film.mov' }, encoder });
+		t.like(result, { outputPath: `${place}/film.mp4`, isOriginalDeleted: false });
+		t.deepEqual(await files(path.join(home, place)), ['film.mov', 'film.mp4']);
+		t.deepEqual(await stagedIn(app), []);
+	}
+});
+
+test('a conversion whose folder is deleted while it encodes keeps its new file until there is such a folder again', async (t) => {
+	const { app, viewer, home } = await setUp(t);
+	await mkdir(path.join(home, 'films'));
+	await writeFile(path.join(home, 'films/film.mov'), film);
+	const saved = { value: undefined };
+	const encoder = encoderBefore(() => rm(path.join(home, 'films'), { recursive: true }));
+	const given = { app, viewer, input: { path: 'films/film.mov' }, saved, encoder };
+	const error = await t.throwsAsync(run(given));
+	t.true(isFailure(error, 'notFound'));
+	t.is((await stagedIn(app)).length, 1);
+	await mkdir(path.join(home, 'films'));
+	t.like(await run({ ...given, attempt: 2 }), { outputPath: 'films/film.mp4', isOriginalDeleted: false });
+	t.is(encoder.encoded, 1);
+	t.is(await readFile(path.join(home, 'films/film.mp4'), 'utf8'), converted);
+});
+
+test('a conversion whose new file is no longer kept encodes it again', async (t) => {
+	const { app, viewer, home } = await setUp(t);
+	await writeFile(path.join(home, 'film.mp4'), film);
+	refuse(app, [full()]);
+	const saved = { value: undefined };
+	const encoder = encoderBefore();
+	const given = { app, viewer, input: {}, saved, encoder };
+	await t.throwsAsync(run(given));
+	for (const name of await stagedIn(app)) await rm(path.join(app.filesDir, '.stowage/staging', name));
+	t.like(await run({ ...given, attempt: 2 }), { outputPath: 'film.mp4', isOriginalDeleted: true });
+	t.is(encoder.encoded, 2);
+});
+
+test('a conversion that is cancelled before what it has encoded was published publishes nothing, and leaves nothing', async (t) => {
+	const { app, viewer, home } = await setUp(t);
+	await writeFile(path.join(home, 'film.mp4'), film);
+	refuse(app, [full()]);
+	const saved = { value: undefined };
+	await t.throwsAsync(run({ app, viewer, input: {}, saved }));
+	t.is((await stagedIn(app)).length, 1);
+	const cancelled = AbortSignal.abort(new Failure('conflict', 'It was cancelled.'));
+	await t.throwsAsync(run({ app, viewer, input: {}, saved, attempt: 2, cancelled }), { message: 'It was cancelled.' });
+	t.deepEqual(await files(home), ['film.mp4']);
+	t.deepEqual(await stagedIn(app), []);
 });
 
 test('a conversion whose original is renamed during it does not say that it was deleted', async (t) => {

@@ -1,4 +1,11 @@
-import type { CopyStaging, FileCopyOptions, Files, JobContext, JobKind } from '@stowage/plugin-api';
+import {
+	type CopyStaging,
+	type FileCopyOptions,
+	type Files,
+	type JobContext,
+	type JobKind,
+	retryWhileLocked,
+} from '@stowage/plugin-api';
 import { type Entry, isFailure } from '@stowage/rules';
 import { conflictOf } from '../files/placing/conflictOf.js';
 import { clientKey } from '../http/requests/proxy.js';
@@ -10,7 +17,6 @@ import { stepInFolders } from './boundFolders.js';
 import { countBytes } from './countBytes.js';
 import { type PasteInput, type PasteStep, pasteInput } from './pasteInput.js';
 import { detailOf, discardStaged, pasteItems, stateOf } from './pasteItems.js';
-import { retryWhileLocked } from './retryWhileLocked.js';
 
 /** The least time between two progress reports. */
 const reportMs = 100;

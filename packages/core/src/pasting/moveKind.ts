@@ -1,4 +1,4 @@
-import type { Files, JobKind, WalkedItem } from '@stowage/plugin-api';
+import { type Files, type JobKind, retryWhileLocked, type WalkedItem } from '@stowage/plugin-api';
 import { baseName, type Entry, isFailure, joinPath, parentPath, type Viewer } from '@stowage/rules';
 import { conflictOf } from '../files/placing/conflictOf.js';
 import { stepInFolders } from './boundFolders.js';
@@ -6,7 +6,6 @@ import type { CopyDependencies } from './copyKind.js';
 import { moveAcross } from './moveAcross.js';
 import { type PasteInput, type PasteStep, pasteInput, withinOneArea } from './pasteInput.js';
 import { detailOf, discardStaged, pasteItems, stateOf } from './pasteItems.js';
-import { retryWhileLocked } from './retryWhileLocked.js';
 
 /** Moves of many items. Each is one rename, so at most one of them is incomplete. */
 export function moveKind({
