@@ -1106,6 +1106,33 @@ test('a page that is turned at the end of a chapter begins the next one, once', 
 	t.is(nextReading(failed, { kind: 'stepped', by: 1 }), failed);
 });
 
+test('a chapter that can not be shown leaves the book open, whose other chapters are read', (t) => {
+	const second = nextReading(opened(0), { kind: 'stepped', by: 1 });
+	const failed = nextReading(second, { kind: 'chapterFailed', chapter: 1 });
+	t.like(failed, { status: 'open', chapter: 'failed', isReady: true });
+	t.is(nextReading(failed, { kind: 'chapterShown', chapter: 1 }), failed, 'said before it failed');
+	const third = nextReading(failed, { kind: 'stepped', by: 1 });
+	t.like(third, { status: 'open', chapter: 'wanted', position: { chapter: 2 } });
+	t.is(nextReading(third, { kind: 'chapterFailed', chapter: 1 }), third, 'another one is wanted by now');
+	t.like(nextReading(third, { kind: 'chapterShown', chapter: 2 }), { chapter: 'shown' });
+	// The first one as well.
+	t.like(nextReading(opened(0), { kind: 'chapterFailed', chapter: 0 }), { status: 'open', chapter: 'failed' });
+});
+
+test('a book is opened again in a new frame, without the chapter with which one was silent', (t) => {
+	const silent = nextReading(opened(1), { kind: 'silent' });
+	t.like(silent, { status: 'open', chapter: 'failed', isReady: false });
+	const again = (reading: Reading) =>
+		nextReading(reading, { kind: 'opened', book: (opened(0) as Extract<Reading, { status: 'open' }>).book });
+	t.like(again(silent), { chapter: 'failed', isReady: true, position: { chapter: 1 } });
+	const next = nextReading(silent, { kind: 'stepped', by: 1 });
+	t.like(next, { chapter: 'wanted', isReady: false });
+	t.like(again(next), { chapter: 'wanted', isReady: true, position: { chapter: 2 } });
+	// It is the book itself.
+	t.is(nextReading(silent, { kind: 'silent' }).status, 'failed');
+	t.is(nextReading({ status: 'loading', position: { chapter: 0, down: 0 } }, { kind: 'silent' }).status, 'failed');
+});
+
 test('what the frame of a file says is read by its form', (t) => {
 	t.true(frameEvent.safeParse({ kind: 'failed' }).success);
 	t.true(frameEvent.safeParse({ kind: 'ended', chapter: 1, by: -1 }).success);

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import test from 'ava';
 import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
-import { absent, eventually } from '../support/expect.js';
+import { absent, eventually, gone } from '../support/expect.js';
 import { overlaysClosed, setUpFixture, withKeptContexts, writeFiles } from '../support/fileManager.js';
 import { Bomb, book, paragraph, word, zipped } from '../support/previewFiles.js';
 import { closePreview, openPreview, picture, watchRequests } from '../support/previews.js';
@@ -103,6 +103,49 @@ test.serial('a book is read chapter by chapter, by buttons, keys and its table o
 	await overlaysClosed(page);
 	await openPreview(page, 'book.epub');
 	await counter('2 / 12');
+	t.deepEqual(app.faults, []);
+});
+
+test.serial('a chapter that can not be shown says so, and the others are read, also when the book is opened again', async (t) => {
+	const app = await fixture.enter(t);
+	// 21,000 elements, as an ordinary chapter with ruby may have.
+	const many = '<p>w <ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp></ruby></p>'.repeat(4200);
+	await writeFiles(app.home, {
+		'first.epub': book({ chapters: { 'c1.xhtml': many, 'c2.xhtml': '<h1>Two</h1>' } }),
+		'long.epub': book({
+			chapters: { 'c1.xhtml': '<h1>One</h1>', 'c2.xhtml': many, 'c3.xhtml': '<h1>Three</h1>', 'c4.xhtml': 'x' },
+			// Longer than a whole book may be.
+			files: { 'OPS/text/c4.xhtml': new Bomb(400) },
+		}),
+	});
+	const page = await app.open('/browser?type=private');
+	const heading = (name: string) => inside(page).getByRole('heading', { name }).waitFor();
+	for (const time of ['first', 'again']) {
+		const viewer = await openPreview(page, 'long.epub');
+		const next = viewer.getByRole('button', { name: 'Next' });
+		const failed = viewer.getByRole('alert').getByText('This chapter cannot be shown');
+		await heading(time === 'first' ? 'One' : 'Three');
+		if (time === 'again') await viewer.getByRole('button', { name: 'Previous' }).click();
+		else await next.click();
+		await failed.waitFor();
+		await viewer.getByText('2 / 4', { exact: true }).waitFor();
+		await next.click();
+		await heading('Three');
+		await gone(t, failed);
+		await next.click();
+		await failed.waitFor();
+		await viewer.getByRole('navigation', { name: 'Contents' }).getByRole('button', { name: 'Chapter 1' }).click();
+		await heading('One');
+		await viewer.getByRole('navigation', { name: 'Contents' }).getByRole('button', { name: 'Chapter 3' }).click();
+		await heading('Three');
+		await page.keyboard.press('ArrowRight');
+		await failed.waitFor();
+		await closePreview(page);
+	}
+	const viewer = await openPreview(page, 'first.epub');
+	await viewer.getByRole('alert').getByText('This chapter cannot be shown').waitFor();
+	await page.keyboard.press('Space');
+	await heading('Two');
 	t.deepEqual(app.faults, []);
 });
 

@@ -95,10 +95,15 @@ test.serial(
 		await viewer.getByText('2 / 2', { exact: true }).waitFor();
 		await closePreview(page);
 
+		// A chapter that has not been shown is not remembered.
 		await openPreview(page, 'book.epub');
+		await viewer.frameLocator('iframe').getByText('One').waitFor();
+		await viewer.getByRole('button', { name: 'Next' }).click();
 		await viewer.frameLocator('iframe').getByText('Two').waitFor();
 		keepBusy(frameOf(page));
-		await viewer.getByRole('alert').getByText('Cannot Preview EPUB').waitFor();
+		await viewer.getByRole('alert').getByText('This chapter cannot be shown').waitFor();
+		await viewer.getByRole('button', { name: 'Previous' }).click();
+		await viewer.frameLocator('iframe').getByText('One').waitFor();
 		await closePreview(page);
 
 		const drawing = await openPreview(page, 'drawing.svg');

@@ -66,6 +66,8 @@ export const previewMessages = {
 	bookControls: 'Book controls',
 	contents: 'Contents',
 	chapter: (number: number) => `Chapter ${number}`,
+	failedChapter: 'This chapter cannot be shown',
+	failedChapterDetail: 'It is damaged, or has more than a browser shows in time. The others can be read.',
 	smallerText: 'Smaller text',
 	largerText: 'Larger text',
 

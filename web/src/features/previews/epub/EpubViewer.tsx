@@ -24,7 +24,7 @@ const maxSize = 200;
 const sizeStep = 10;
 const keys = ['ArrowLeft', 'ArrowRight', 'PageDown', 'PageUp', ' '];
 const isReadingEvent = (event: ContentEvent): event is Extract<ContentEvent, ReadingAction> =>
-	['opened', 'failed', 'ended', 'followed'].includes(event.kind);
+	['opened', 'failed', 'chapterShown', 'chapterFailed', 'ended', 'followed'].includes(event.kind);
 const isWide = () => window.matchMedia('(min-width: 900px)').matches;
 
 const beginReading = (id: string): Reading => ({ status: 'loading', position: parsePosition(positions.read(id)) });
@@ -37,8 +37,10 @@ export function EpubViewer({ file }: ViewerProps) {
 	const [hasContents, setContents] = useState(isWide);
 	const frame = useRef<ViewerFrameHandle>(null);
 	const content = useMemo(() => bytes && ({ kind: 'book', bytes, fileName: file.name } as const), [bytes, file.name]);
-	const book = reading.status === 'open' ? reading.book : undefined;
-	const position = reading.status === 'open' ? reading.position : undefined;
+	const open = reading.status === 'open' ? reading : undefined;
+	const { book, position, chapter: state, isReady = false } = open ?? {};
+	/** Each frame that was silent gives way to another one. */
+	const [frames, setFrames] = useState(1);
 	const chapter = position?.chapter ?? 0;
 	const count = book?.chapters.length ?? 0;
 	// At an end a button is not `disabled`: it would lose the focus.
@@ -46,24 +48,26 @@ export function EpubViewer({ file }: ViewerProps) {
 	const hasNext = chapter < count - 1;
 
 	useEffect(() => {
-		if (!position) return;
-		frame.current?.send({ kind: 'chapter', ...position });
+		if (position && isReady && state === 'wanted') frame.current?.send({ kind: 'chapter', ...position });
+	}, [position, isReady, state]);
+	useEffect(() => {
+		// One that can't be shown would be the first of the book from then on.
+		if (!position || state !== 'shown') return;
 		// A book that was only looked at is not remembered.
 		const isRead = position.chapter > 0 || positions.read(file.id) !== undefined;
 		if (isRead) positions.write(file.id, storedPosition(position));
-	}, [position, file.id]);
-
-	const isOpen = book !== undefined;
+	}, [position, state, file.id]);
 	useEffect(() => {
-		if (isOpen) frame.current?.send({ kind: 'textSize', percent: size });
-	}, [isOpen, size]);
+		if (isReady) frame.current?.send({ kind: 'textSize', percent: size });
+	}, [isReady, size]);
 
 	const onEvent = (event: ContentEvent) => {
 		if (event.kind === 'scrolled') {
-			if (event.chapter === chapter) positions.write(file.id, storedPosition(event));
+			if (event.chapter === chapter && state === 'shown') positions.write(file.id, storedPosition(event));
 		} else if (isReadingEvent(event)) act(event);
 	};
-	const turn = (by: 1 | -1) => frame.current?.send({ kind: 'turn', by });
+	const turn = (by: 1 | -1) =>
+		state === 'failed' ? act({ kind: 'stepped', by }) : frame.current?.send({ kind: 'turn', by });
 	const resize = (by: number) => {
 		const next = Math.min(maxSize, Math.max(minSize, size + by));
 		setSize(next);
@@ -124,14 +128,24 @@ export function EpubViewer({ file }: ViewerProps) {
 					/>
 				)}
 				<div className={styles.page}>
-					{!book && <ViewerLoading />}
+					{(!book || (state === 'wanted' && !isReady)) && <ViewerLoading />}
+					{state === 'failed' && (
+						<div className={styles.failed}>
+							<ViewerError file={file} title={messages.failedChapter} text={messages.failedChapterDetail} />
+						</div>
+					)}
 					<ViewerFrame
+						key={frames}
 						ref={frame}
 						className={styles.frame}
 						title={book?.title ?? file.name}
 						content={content}
 						keys={keys}
 						onEvent={onEvent}
+						onSilent={() => {
+							act({ kind: 'silent' });
+							setFrames(frames + 1);
+						}}
 					/>
 				</div>
 			</div>

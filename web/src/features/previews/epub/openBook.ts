@@ -17,6 +17,7 @@ export function openBook(
 	say({ kind: 'opened', book: { title, creator, description, publisher, language, chapters, toc } });
 
 	let shown = -1;
+	let hasFailed = false;
 	let release = () => {};
 	let timer: ReturnType<typeof setTimeout> | undefined;
 	document.addEventListener('scroll', () => {
@@ -35,14 +36,29 @@ export function openBook(
 	}
 
 	function show({ chapter, down, fragment }: BookPosition) {
-		if (chapter !== shown) {
+		if (chapter !== shown || hasFailed) {
 			clearTimeout(timer);
 			release();
-			release = renderChapter(book as NonNullable<typeof book>, chapters[chapter] ?? '');
+			release = () => {};
 			shown = chapter;
+			hasFailed = false;
+			try {
+				release = renderChapter(book as NonNullable<typeof book>, chapters[chapter] ?? '');
+			} catch {
+				// It is broken, or there is too much of it.
+				hasFailed = true;
+				document.body.replaceChildren();
+				say({ kind: 'chapterFailed', chapter });
+				return;
+			}
 		}
 		goTo(fragment, down);
-		say({ kind: 'shown', width: 0, height: 0 });
+		// Once it is painted, which may keep the browser busy.
+		requestAnimationFrame(() =>
+			setTimeout(() => {
+				if (chapter === shown && !hasFailed) say({ kind: 'chapterShown', chapter });
+			}),
+		);
 	}
 
 	return {

@@ -3,12 +3,23 @@ import type { BookContents, BookPosition } from '../frame/frameMessages.js';
 /** How far a book has been opened, and where in it its reader is. */
 export type Reading =
 	| { status: 'loading'; position: BookPosition }
-	| { status: 'open'; book: BookContents; position: BookPosition }
+	| {
+			status: 'open';
+			book: BookContents;
+			position: BookPosition;
+			/** Of the chapter at the position: whether it is on screen, or can't be. */
+			chapter: 'wanted' | 'shown' | 'failed';
+			/** Whether the frame has the book: not so in one that is made anew. */
+			isReady: boolean;
+	  }
 	| { status: 'failed'; reason: string | undefined };
 
 export type ReadingAction =
 	| { kind: 'opened'; book: BookContents }
 	| { kind: 'failed'; reason?: string | undefined }
+	/** The frame was silent for so long that it is made anew. */
+	| { kind: 'silent' }
+	| { kind: 'chapterShown' | 'chapterFailed'; chapter: number }
 	/** To the chapter before or after. */
 	| { kind: 'stepped'; by: 1 | -1 }
 	/** A page was to be turned where this chapter ends. */
@@ -20,17 +31,32 @@ export function nextReading(reading: Reading, action: ReadingAction): Reading {
 	if (action.kind === 'failed') return { status: 'failed', reason: action.reason };
 	if (reading.status === 'failed') return reading;
 	if (action.kind === 'opened') {
+		if (reading.status === 'open') return { ...reading, isReady: true };
 		const { chapter } = reading.position;
 		// The book may have had more chapters when it was read last.
 		const last = action.book.chapters.length - 1;
 		const position = chapter > last ? { chapter: last, down: 0 } : reading.position;
-		return { status: 'open', book: action.book, position };
+		return { status: 'open', book: action.book, position, chapter: 'wanted', isReady: true };
 	}
-	if (reading.status !== 'open') return reading;
+	if (reading.status !== 'open') return action.kind === 'silent' ? { status: 'failed', reason: undefined } : reading;
 	const { book, position } = reading;
 	const show = (chapter: number, at: Omit<BookPosition, 'chapter'>): Reading =>
-		chapter >= 0 && chapter < book.chapters.length ? { ...reading, position: { chapter, ...at } } : reading;
+		chapter >= 0 && chapter < book.chapters.length
+			? { ...reading, position: { chapter, ...at }, chapter: 'wanted' }
+			: reading;
+	// A book of one chapter has nothing else to read.
+	const fail = (isReady: boolean): Reading =>
+		book.chapters.length === 1 ? { status: 'failed', reason: undefined } : { ...reading, chapter: 'failed', isReady };
 	switch (action.kind) {
+		case 'silent':
+			// The book alone keeps it busy.
+			return reading.isReady ? fail(false) : { status: 'failed', reason: undefined };
+		case 'chapterShown':
+			return action.chapter === position.chapter && reading.chapter === 'wanted'
+				? { ...reading, chapter: 'shown' }
+				: reading;
+		case 'chapterFailed':
+			return action.chapter === position.chapter ? fail(reading.isReady) : reading;
 		case 'stepped':
 			return show(position.chapter + action.by, { down: 0 });
 		case 'ended':

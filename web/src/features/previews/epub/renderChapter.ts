@@ -1,3 +1,4 @@
+import { ZipTooLarge } from '../common/bytes/zip.js';
 import { maxPixels, pixelsOf } from '../common/images/pixels.js';
 import { pictureOfDrawing } from '../common/markup/drawings.js';
 import { FontBudget } from '../common/markup/fonts.js';
@@ -19,10 +20,27 @@ const pageStyles = `
 	a { color: #215db0; }
 `;
 
-/** Renders a chapter into the document of the frame; the URLs of its pictures are valid until the returned function is called. */
+/**
+ * Renders a chapter into the document of the frame; the URLs of its pictures are valid until the returned function is called. Throws for
+ * one that is broken, or more than is laid out in time.
+ */
 export function renderChapter(book: Book, path: string): () => void {
-	const parser = new DOMParser();
 	const urls: string[] = [];
+	const release = () => {
+		for (const url of urls) URL.revokeObjectURL(url);
+	};
+	try {
+		render(book, path, urls);
+	} catch (cause) {
+		release();
+		throw cause;
+	}
+	return release;
+}
+
+/** Adds the URLs that it makes. */
+function render(book: Book, path: string, urls: string[]): void {
+	const parser = new DOMParser();
 	const known = new Map<string, string | undefined>();
 	const fonts = new FontBudget();
 	const resolveFrom = (base: string) => (address: string) => {
@@ -63,9 +81,6 @@ export function renderChapter(book: Book, path: string): () => void {
 	document.documentElement.lang = chapter.documentElement.getAttribute('lang') ?? book.language;
 	const nodes = body ? [...body.childNodes] : [chapter.documentElement];
 	document.body.replaceChildren(...nodes.map((node) => document.importNode(node, true)));
-	return () => {
-		for (const url of urls) URL.revokeObjectURL(url);
-	};
 }
 
 /** Each once, at its last place, where it decides: a chapter may link the same one by the thousand. */
@@ -105,11 +120,21 @@ function addressOf(book: Book, path: string, parser: DOMParser, fonts: FontBudge
 	const declared = book.typeOf(path) ?? '';
 	const extension = path.slice(path.lastIndexOf('.') + 1).toLowerCase();
 	const type = /^(image|font)\/[\w.+-]+$/.test(declared) ? declared : typesByExtension.get(extension);
-	const read = type === undefined ? undefined : book.zip.read(path);
+	const read = type === undefined ? undefined : readWhole(book, path);
 	if (read === undefined) return undefined;
 	const bytes = type === 'image/svg+xml' ? pictureOfDrawing(read, parser) : read;
 	const isHarmless = type?.startsWith('font/')
 		? fonts.admits(read)
 		: type === 'image/svg+xml' || pixelsOf(read) <= maxPixels;
 	return bytes && isHarmless ? URL.createObjectURL(new Blob([bytes], { type: type ?? '' })) : undefined;
+}
+
+/** Nothing of one that is broken: the chapter is read without it. */
+function readWhole(book: Book, path: string): Uint8Array<ArrayBuffer> | undefined {
+	try {
+		return book.zip.read(path);
+	} catch (cause) {
+		if (cause instanceof ZipTooLarge) throw cause;
+		return undefined;
+	}
 }

@@ -23,8 +23,9 @@ export interface ViewerFrameProps {
 	content: FrameContent | undefined;
 	/** The keys that the viewer has a use for. In the frame they do nothing else. */
 	keys?: readonly string[];
-	/** `failed` is also what it says when its content keeps it busy for too long: the viewer is to remove it then. */
 	onEvent: (event: ContentEvent) => void;
+	/** Its content keeps it busy for too long: the viewer is to remove it, also after `failed`, which it says by default. */
+	onSilent?: (() => void) | undefined;
 }
 
 const noKeys: readonly string[] = [];
@@ -36,7 +37,16 @@ const maxLoadMs = 60_000;
  * of ours, and by nothing else. Browsers give it a process of its own, so that no file keeps the page busy. Its keys
  * and links come back to the page.
  */
-export function ViewerFrame({ ref, title, className, style, content, keys = noKeys, onEvent }: ViewerFrameProps) {
+export function ViewerFrame({
+	ref,
+	title,
+	className,
+	style,
+	content,
+	keys = noKeys,
+	onEvent,
+	onSilent,
+}: ViewerFrameProps) {
 	const frame = useRef<HTMLIFrameElement>(null);
 	const [link, setLink] = useState<FrameLink>();
 	const latest = useLatest((event: FrameEvent) => {
@@ -45,6 +55,8 @@ export function ViewerFrame({ ref, title, className, style, content, keys = noKe
 			if (mayOpenLink(event.address)) window.open(event.address, '_blank', 'noopener,noreferrer');
 		} else if (event.kind !== 'pong') onEvent(event);
 	});
+
+	const silent = useLatest(onSilent ?? (() => onEvent({ kind: 'failed' })));
 
 	const isThere = useFreshFrame(link !== undefined);
 
@@ -64,7 +76,15 @@ export function ViewerFrame({ ref, title, className, style, content, keys = noKe
 		const target = frame.current?.contentWindow;
 		// A second document is not ours, and would keep the keys.
 		if (link) onEvent({ kind: 'failed' });
-		else if (target) setLink(connectFrame(target, (event) => latest.current(event)));
+		else if (target) {
+			setLink(
+				connectFrame(
+					target,
+					(event) => latest.current(event),
+					() => silent.current(),
+				),
+			);
+		}
 	}
 
 	if (!isThere) return null;

@@ -10,16 +10,17 @@ export interface FrameLink {
 const maxEvents = 1_000;
 
 /**
- * Connects the page with the document in its viewers' frame. One that says nothing for too long, since its file keeps
- * the browser busy or has taken all memory, says `failed` in the end: the frame has a process of its own where the
- * browser can do that, so the page goes on, and ends it by removing the frame.
+ * Connects the page with the document in its viewers' frame. `onSilent` is called if it says nothing for too long, since
+ * its file keeps the browser busy or has taken all memory: the frame has a process of its own where the browser can do
+ * that, so the page goes on, and ends it by removing the frame.
  */
-export function connectFrame(target: Window, onEvent: (event: FrameEvent) => void): FrameLink {
+export function connectFrame(
+	target: Window,
+	onEvent: (event: FrameEvent) => void,
+	onSilent = () => onEvent({ kind: 'failed' }),
+): FrameLink {
 	const { port1: port, port2 } = new MessageChannel();
-	const watch = watchSilence(
-		() => port.postMessage({ kind: 'ping' } satisfies FrameCommand),
-		() => onEvent({ kind: 'failed' }),
-	);
+	const watch = watchSilence(() => port.postMessage({ kind: 'ping' } satisfies FrameCommand), onSilent);
 	const close = () => {
 		watch.end();
 		port.onmessage = null;

@@ -109,9 +109,13 @@ function outlineLevel(left: number): z.ZodType<OutlineItem[]> {
 /** What the frame says. It has read a stranger's file, so nothing of it is trusted. */
 export const frameEvent = z.discriminatedUnion('kind', [
 	z.object({ kind: z.literal('opened'), book: bookContents }),
-	/** The content is on screen; the size of a drawing in pixels, 0 for anything else. */
+	/** The content, but for a book's, is on screen; the size of a drawing in pixels, 0 for anything else. */
 	z.object({ kind: z.literal('shown'), width: z.number(), height: z.number() }),
 	z.object({ kind: z.literal('failed'), reason: text.optional() }),
+	/** A chapter of a book is on screen. */
+	z.object({ kind: z.literal('chapterShown'), chapter: z.number() }),
+	/** One is broken, or there is too much of it: the book stays open. */
+	z.object({ kind: z.literal('chapterFailed'), chapter: z.number() }),
 	z.object({ kind: z.literal('scrolled'), chapter: z.number(), down: z.number() }),
 	/** A page was to be turned where the chapter ends. */
 	z.object({ kind: z.literal('ended'), chapter: z.number(), by: z.literal([1, -1]) }),

@@ -7,7 +7,7 @@ export class ZipTooLarge extends Error {}
 export interface ZipArchive {
 	readonly names: readonly string[];
 	has(name: string): boolean;
-	/** The content of an entry; undefined if there is none. Throws `ZipTooLarge` once the total is too large. */
+	/** The content of an entry; undefined if there is none. Throws `ZipTooLarge` for one with which the total is too large. */
 	read(name: string): Uint8Array<ArrayBuffer> | undefined;
 }
 
@@ -44,8 +44,8 @@ export function openZip(bytes: Uint8Array, budget: number): ZipArchive {
 		const start = at + 30 + view.getUint16(at + 26, true) + view.getUint16(at + 28, true);
 		const data = bytes.subarray(start, start + packed);
 		if (method === 0) {
+			if (data.length > left) throw new ZipTooLarge('The file is too large to be shown.');
 			left -= data.length;
-			if (left < 0) throw new ZipTooLarge('The file is too large to be shown.');
 			return data.slice();
 		}
 		if (method !== 8) throw new Error('An entry of the ZIP is packed in an unknown way.');
@@ -56,7 +56,11 @@ export function openZip(bytes: Uint8Array, budget: number): ZipArchive {
 		const inflater = new Inflate((chunk) => {
 			length += chunk.length;
 			left -= chunk.length;
-			if (left < 0) throw new ZipTooLarge('The file is too large to be shown.');
+			if (left < 0) {
+				// Nothing of it is kept, so others are read.
+				left += length;
+				throw new ZipTooLarge('The file is too large to be shown.');
+			}
 			chunks.push(chunk);
 		});
 		for (let from = 0; from < data.length || from === 0; from += stepBytes) {
