@@ -30,6 +30,7 @@ import { encodingOf } from '../src/features/previews/text/encodings.js';
 import { isNumber } from '../src/features/previews/text/isNumber.js';
 import { languageOf } from '../src/features/previews/text/languages.js';
 import { htmlTree, markdownTree } from '../src/features/previews/text/markdownTree.js';
+import { askOnce } from '../src/features/previews/text/renderMarkdown.js';
 import { runTextTask } from '../src/features/previews/text/runTextTask.js';
 import { colouredBlocks, textBlocks } from '../src/features/previews/text/sourceBlocks.js';
 import { decodeSubtitles, subtitlesOf, toVtt } from '../src/features/previews/video/subtitles.js';
@@ -717,6 +718,31 @@ test('Markdown that is nested too deep, or has too many elements, is not read', 
 	// The browser's parser would copy all open formats into each paragraph.
 	const copied = htmlTree(`<p>${'<b><i><u>'.repeat(10)}<p>`.repeat(9));
 	t.true(copied === undefined || JSON.stringify(copied).length < 100_000);
+});
+
+test('Markdown whose links and pictures repeat more letters than a page keeps is not read', (t) => {
+	const image = Buffer.concat([pngOf(2, 2), Buffer.alloc(45_000)]).toString('base64');
+	const repeated = (times: number) => [
+		`[a]: https://files.example/${'é/'.repeat(11_000)}\n\n${'[a][a]'.repeat(times)}`,
+		`[a]: https://files.example/ "${'t'.repeat(22_000)}"\n\n${'[a][a]'.repeat(times)}`,
+		`[a]: data:image/png;base64,${image}\n\n${'![][a] '.repeat(times)}`,
+		`[a]: https://files.example/${'a'.repeat(22_000)}\n\n${'![b][a]'.repeat(times)}`,
+	];
+	for (const [index, text] of repeated(2000).entries()) t.is(markdownTree(text), undefined, `${index}`);
+	for (const [index, text] of repeated(20).entries()) t.not(markdownTree(text), undefined, `${index}`);
+	// As long as a text may be, and each of its addresses once.
+	const own = Array.from({ length: 4000 }, (_, index) => `[a](https://files.example/${'a'.repeat(190)}/${index})`);
+	t.not(markdownTree(own.join('\n\n')), undefined);
+	t.is(htmlTree(`<b title="${'t'.repeat(500_000)}">a</b>`.repeat(9)), undefined);
+});
+
+test('a page asks once of each address whether a link may lead there, and of none that is longer than a browser has', (t) => {
+	const asked: string[] = [];
+	const ask = askOnce((address) => asked.push(address) > 1);
+	t.deepEqual(['a', 'b', 'a', 'b', 'a'].map(ask), [false, true, false, true, false]);
+	t.deepEqual(asked, ['a', 'b']);
+	t.true(mayOpenLink(`https://else/${'a'.repeat(9000)}`, page));
+	t.false(mayOpenLink(`https://else/${'a'.repeat(10_000)}`, page));
 });
 
 test('a picture in Markdown does not float, where each of thousands would look for its place beside the others', (t) => {

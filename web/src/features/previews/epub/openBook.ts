@@ -1,3 +1,4 @@
+import { maxLink } from '../common/markup/linkBounds.js';
 import type { BookCommand, BookPosition, FrameContent, FrameEvent, FrameView } from '../frame/frameMessages.js';
 import { joined, readBook, UnreadableBook } from './readBook.js';
 import { renderChapter } from './renderChapter.js';
@@ -68,7 +69,10 @@ export function openBook(
 				if (!turn(command.by)) say({ kind: 'ended', chapter: shown, by: command.by });
 			} else document.documentElement.style.setProperty('font-size', `${command.percent}%`);
 		},
-		follow: (address) => say({ kind: 'followed', href: joined(chapters[shown] ?? '', address) }),
+		follow(address) {
+			const href = joined(chapters[shown] ?? '', address);
+			if (href.length <= maxLink) say({ kind: 'followed', href });
+		},
 	};
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { maxLink } from '../common/markup/linkBounds.js';
 import { maxAddress, maxChapters, maxLabel, maxTocItems, maxTocLevels } from '../epub/bookBounds.js';
 import { maxOutlineItems, maxOutlineLevels, maxTitle } from '../pdf/pdfBounds.js';
 
@@ -52,8 +53,7 @@ export interface FrameView {
 }
 
 const text = z.string().max(10_000);
-/** A browser's own addresses are not longer. */
-const address = z.string().max(10_000);
+const address = z.string().max(maxLink);
 const pathInBook = z.string().max(maxAddress);
 
 export interface TocItem {

@@ -1,3 +1,4 @@
+import { maxLink } from '../common/markup/linkBounds.js';
 import type { FrameCommand, FrameContent, FrameEvent, FrameView } from '../frame/frameMessages.js';
 
 /**
@@ -40,7 +41,7 @@ function listen(port: MessagePort): void {
 		if (link || target instanceof SVGElement) event.preventDefault();
 		if (!link) return;
 		const address = (link.getAttribute('href') ?? link.getAttributeNS(xlink, 'href'))?.trim();
-		if (address === undefined) return;
+		if (address === undefined || address.length > maxLink) return;
 		if (/^(?:[a-z][\w+.-]*:|\/\/)/i.test(address)) say({ kind: 'link', address });
 		else view?.follow(address);
 	};

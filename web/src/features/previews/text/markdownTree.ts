@@ -1,5 +1,5 @@
 import { Parser } from 'htmlparser2';
-import { marked } from 'marked';
+import { Marked } from 'marked';
 import { maxPixels, pixelsOfAddress } from '../common/images/pixels.js';
 import { letterCosts, maxSeparate } from '../common/markup/letterCosts.js';
 import { isInline, maxInParagraph } from '../common/markup/longTexts.js';
@@ -53,6 +53,12 @@ const maxInBlock = 100_000;
 /** Of what takes no place, in all: however many elements of it there are, all of them are on screen. */
 const maxPiled = 5_000;
 
+/**
+ * Letters of all texts and attributes, as many as four times the largest text: each link and picture repeats the address and title of
+ * the one reference that it names.
+ */
+const maxLetters = 4_000_000;
+
 /** There is more of it than the page could show without a stop. */
 class TooMuch extends Error {}
 
@@ -62,17 +68,42 @@ class TooMuch extends Error {}
  * too deep.
  */
 export function markdownTree(text: string): MarkdownNode[] | undefined {
-	return htmlTree(marked.parse(text, { async: false, gfm: true }));
+	return unlessTooMuch(() => readTree(htmlOf(text)));
 }
 
 /** The same for HTML. */
 export function htmlTree(html: string): MarkdownNode[] | undefined {
+	return unlessTooMuch(() => readTree(html));
+}
+
+function unlessTooMuch(read: () => MarkdownNode[]): MarkdownNode[] | undefined {
 	try {
-		return readTree(html);
+		return read();
 	} catch (error) {
 		if (error instanceof TooMuch) return undefined;
 		throw error;
 	}
+}
+
+/** What links and pictures repeat is counted before it is written. */
+function htmlOf(text: string): string {
+	const count = letterCount();
+	/** The rest is as by default. */
+	const counted = ({ href, title }: { href: string; title?: string | null }) => {
+		count(href);
+		count(title ?? '');
+		return false as const;
+	};
+	return new Marked({ async: false, gfm: true, renderer: { link: counted, image: counted } }).parse(text) as string;
+}
+
+/** Throws where they are too many. */
+function letterCount(): (text: string) => void {
+	let letters = 0;
+	return ({ length }) => {
+		letters += length;
+		if (letters > maxLetters) throw new TooMuch();
+	};
 }
 
 interface Open {
@@ -95,6 +126,7 @@ function readTree(html: string): MarkdownNode[] {
 	let piled = 0;
 	let preformatted = 0;
 	const costs = letterCosts();
+	const count = letterCount();
 	const enter = (name: string) => {
 		if (!isInline(name)) joined.paragraph = 0;
 		if (open.length === 1) joined.block = 0;
@@ -102,6 +134,8 @@ function readTree(html: string): MarkdownNode[] {
 	const add = (parent: Open, node: MarkdownNode) => {
 		nodes += typeof node === 'string' ? 1 : (weights[node.tag] ?? 1);
 		if (nodes > maxNodes) throw new TooMuch();
+		if (typeof node === 'string') count(node);
+		else for (const value of Object.values(node.attributes)) count(value);
 		parent.children.push(node);
 	};
 	const parser = new Parser({
@@ -136,8 +170,10 @@ function readTree(html: string): MarkdownNode[] {
 			if (joined.paragraph > maxInParagraph || joined.block > maxInBlock || piled > maxPiled) throw new TooMuch();
 			const before = parent.children.at(-1);
 			// It comes in pieces.
-			if (typeof before === 'string') parent.children[parent.children.length - 1] = before + text;
-			else add(parent, text);
+			if (typeof before === 'string') {
+				count(text);
+				parent.children[parent.children.length - 1] = before + text;
+			} else add(parent, text);
 		},
 	});
 	parser.end(html);

@@ -1,4 +1,5 @@
 import { basePath } from '../../../../api/client/basePath.js';
+import { maxLink } from './linkBounds.js';
 
 interface Page {
 	href: string;
@@ -9,6 +10,7 @@ const thisPage = (): Page => ({ href: window.location.href, basePath });
 
 /** Whether a link in a user's file leads to a web or mail address that may be opened by a click. */
 export function mayOpenLink(address: string, page = thisPage()): boolean {
+	if (address.length > maxLink) return false;
 	return /^(https?:|mailto:)/i.test(address) && URL.canParse(address, page.href) && !isOwnCall(address, page);
 }
 
