@@ -31,6 +31,7 @@ export function ImageViewer({ file, firstBytes, previous, next, onShow }: Viewer
 	const picture = useRef<HTMLImageElement>(null);
 	const drawing = useRef<HTMLDivElement>(null);
 	const wanted = useMemo(() => imageSource(file, firstBytes), [file, firstBytes]);
+	const isKnown = useMemo(() => describeImage(firstBytes).type !== undefined, [firstBytes]);
 	const isRendition = wanted.kind === 'rendition';
 	const rendition = useQuery({ ...renditionQuery(file.renditionUrl), enabled: isRendition });
 	const source = isRendition && hasNoRendition(rendition.error) ? wanted.otherwise : wanted;
@@ -75,7 +76,7 @@ export function ImageViewer({ file, firstBytes, previous, next, onShow }: Viewer
 	});
 
 	// Without a renderer nobody has tried to draw it, so nothing is known to be wrong with it.
-	const isTried = capabilities?.thumbnails === true && describeImage(firstBytes).type !== undefined;
+	const isTried = capabilities?.thumbnails === true && isKnown;
 	const isBroken = wanted.kind === 'none' || isTried;
 	if (source.kind === 'none' && !isBroken) return <ViewerError file={file} title={messages.notAvailable} />;
 	if (source.kind === 'none' || state === 'failed' || error) {

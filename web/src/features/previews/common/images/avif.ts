@@ -1,3 +1,5 @@
+import { maxSteps } from './steps.js';
+
 /**
  * The largest of its parts, since a grid of smaller ones has a size, too, and of its tracks. It is unknown unless all
  * of the boxes that may have one are there.
@@ -7,8 +9,9 @@ export function avifSize(head: Uint8Array, view: DataView): { width: number; hei
 	const isSequence = head[11] === 0x73;
 	const wanted = isSequence ? ['meta', 'moov'] : ['meta'];
 	const typeAt = (at: number) => String.fromCharCode(...head.subarray(at + 4, at + 8));
+	let steps = 0;
 	for (let at = 0; wanted.length > 0; ) {
-		if (at + 8 > head.length) return { width: 0, height: 0 };
+		if (at + 8 > head.length || ++steps > maxSteps) return { width: 0, height: 0 };
 		const length = view.getUint32(at);
 		const end = at + length;
 		const place = wanted.indexOf(typeAt(at));
@@ -41,12 +44,14 @@ function addSizes(view: DataView, start: number, end: number, found: { width: nu
 	}
 }
 
-/** The most that the tracks of a sequence may have, by their tables: each chunk as many as the largest one. */
+/** The most that the tracks of a sequence may have, by their tables: each chunk as many as the largest one. Endless for one of too many boxes. */
 export function avifFrames(view: DataView): number {
 	const tables: Tables = { sizes: 0, chunks: 0, largest: 0 };
-	for (const { name, start, end } of boxesIn(view, 0, view.byteLength)) {
-		if (name === 'moov') addTables(view, start, end, tables);
+	const left = { steps: maxSteps };
+	for (const { name, start, end } of boxesIn(view, 0, view.byteLength, left)) {
+		if (name === 'moov') addTables(view, start, end, tables, left);
 	}
+	if (left.steps <= 0) return Number.POSITIVE_INFINITY;
 	return Math.max(tables.sizes, tables.chunks * tables.largest);
 }
 
@@ -60,9 +65,9 @@ interface Tables {
 /** The boxes within each other, the last of which has the tables. */
 const containers: readonly string[] = ['trak', 'mdia', 'minf', 'stbl'];
 
-function addTables(view: DataView, start: number, end: number, tables: Tables, level = 0): void {
-	for (const box of boxesIn(view, start, end)) {
-		if (box.name === containers[level]) addTables(view, box.start, box.end, tables, level + 1);
+function addTables(view: DataView, start: number, end: number, tables: Tables, left: StepsLeft, level = 0): void {
+	for (const box of boxesIn(view, start, end, left)) {
+		if (box.name === containers[level]) addTables(view, box.start, box.end, tables, left, level + 1);
 		// As many as there may be.
 		if (box.name === '') tables.sizes = Number.POSITIVE_INFINITY;
 		const number = (at: number) => (box.start + at + 4 <= box.end ? view.getUint32(box.start + at) : 0);
@@ -74,9 +79,20 @@ function addTables(view: DataView, start: number, end: number, tables: Tables, l
 	}
 }
 
+interface Box {
+	name: string;
+	start: number;
+	end: number;
+}
+
+interface StepsLeft {
+	steps: number;
+}
+
 /** The boxes between two places, up to one whose length has another form, which has no name here. */
-function* boxesIn(view: DataView, start: number, end: number): Generator<{ name: string; start: number; end: number }> {
-	for (let at = start; at + 8 <= end; at += view.getUint32(at)) {
+function* boxesIn(view: DataView, start: number, end: number, left: StepsLeft): Generator<Box> {
+	for (let at = start; at + 8 <= end && left.steps > 0; at += view.getUint32(at)) {
+		left.steps--;
 		const length = view.getUint32(at);
 		const name = length < 8 ? '' : String.fromCharCode(...[4, 5, 6, 7].map((place) => view.getUint8(at + place)));
 		yield { name, start: at + 8, end: Math.min(at + length, end) };

@@ -1,6 +1,8 @@
 import { avifFrames } from './avif.js';
 import { gifFrames } from './gif.js';
 import { describeImage, isIcon } from './imageFormat.js';
+import { wholeJpeg } from './jpeg.js';
+import { readPngBeginning } from './png.js';
 
 /**
  * The most frames of an animation: for each of them a browser goes through all before it in the thread of the page. For 40,000, which
@@ -35,7 +37,8 @@ const maxWebpChunks = 10_000;
  */
 export function mayTakeLong(head: Uint8Array): boolean {
 	const { type } = describeImage(head);
-	return isExtendedWebp(head) || isAnimatedPng(head) || type === 'image/gif' || type === 'image/jpeg' || isIcon(head);
+	if (type === 'image/png') return readPngBeginning(head).isAnimated;
+	return isExtendedWebp(head) || type === 'image/gif' || type === 'image/jpeg' || isIcon(head);
 }
 
 /** It may have more than one picture: of any other one a browser reads nothing behind that. */
@@ -64,35 +67,35 @@ function hasManyChunks(bytes: Uint8Array): boolean {
 /** Where a frame of a WebP lies and how long it is seen; its chunks follow. */
 const frameHeaderBytes = 16;
 
-/** By what comes before the picture; it may be one where that does not end in these bytes. */
-function isAnimatedPng(head: Uint8Array): boolean {
-	if (describeImage(head).type !== 'image/png') return false;
-	const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
-	for (let at = 8; at + 8 <= head.length; at += 12 + view.getUint32(at)) {
-		const name = String.fromCharCode(...head.subarray(at + 4, at + 8));
-		if (name === 'acTL' || name === 'IDAT') return name === 'acTL';
-	}
-	return true;
-}
-
-/** Whether a whole picture has so many frames or scans, or frames so large, that a browser would draw nothing for long while it decodes them. */
+/**
+ * Whether a whole picture has so many frames, scans or other parts, or frames so large, that a browser would draw nothing for long while it
+ * decodes them.
+ */
 export function takesLong(bytes: Uint8Array): boolean {
 	const { type, width, height } = describeImage(bytes);
-	if (type === 'image/jpeg') return countNames(bytes, '\xFF\xDA') * width * height > maxScannedPixels;
+	if (type === 'image/jpeg') return countNames(wholeJpeg(bytes), '\xFF\xDA') * width * height > maxScannedPixels;
 	if (isExtendedWebp(bytes) && hasManyChunks(bytes)) return true;
 	const { all, dear } = countFrames(bytes, type);
+	if (all === Number.POSITIVE_INFINITY) return true;
 	return dear > maxFrames || (all > 1 && width * height > maxAnimatedPixels);
 }
 
-/** The frames of an animation, and those of them for which a browser may go through all before them. */
+/** The frames of an animation, endless for one with more parts than any program writes, and those of them for which a browser may go through all before them. */
 function countFrames(bytes: Uint8Array, type: string | undefined): { all: number; dear: number } {
 	const same = (count: number) => ({ all: count, dear: count });
 	if (isAnimatedWebp(bytes)) return same(countNames(bytes, 'ANMF'));
-	if (isAnimatedPng(bytes)) return { all: countNames(bytes, 'fcTL'), dear: countNames(bytes, 'fcTL', isTakenBack) };
+	if (type === 'image/png') return pngFrames(bytes);
 	// The beginning of what is said of a frame, with its length.
 	if (type === 'image/gif') return { all: gifFrames(bytes, 2), dear: countNames(bytes, '!\xF9\x04', isRestored) };
 	if (type !== 'image/avif') return same(0);
 	return same(avifFrames(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)));
+}
+
+function pngFrames(bytes: Uint8Array): { all: number; dear: number } {
+	const { isAnimated, isEndless } = readPngBeginning(bytes);
+	if (isEndless) return { all: Number.POSITIVE_INFINITY, dear: 0 };
+	if (!isAnimated) return { all: 0, dear: 0 };
+	return { all: countNames(bytes, 'fcTL'), dear: countNames(bytes, 'fcTL', isTakenBack) };
 }
 
 /** Whether a frame of a PNG, or one of a GIF, gives way to what was there before it. All others depend on few before them. */

@@ -1,4 +1,5 @@
 import { avifSize } from './avif.js';
+import { gifSize } from './gif.js';
 import { jpegSize } from './jpeg.js';
 
 /** The type of all pictures that no browser draws by itself. */
@@ -16,7 +17,7 @@ export function describeImage(head: Uint8Array): { type: string | undefined; wid
 		return { type, width, height };
 	};
 	if (latin(1, 4) === 'PNG') return sized('image/png', 24, () => [view.getUint32(16), view.getUint32(20)]);
-	if (latin(0, 4) === 'GIF8') return { type: 'image/gif', ...gifSize(view) };
+	if (latin(0, 4) === 'GIF8') return { type: 'image/gif', ...gifSize(head, view) };
 	if (latin(0, 2) === 'BM') {
 		return sized('image/bmp', 26, () => [Math.abs(view.getInt32(18, true)), Math.abs(view.getInt32(22, true))]);
 	}
@@ -54,22 +55,4 @@ function webpSize(view: DataView, chunk: string): { width: number; height: numbe
 		return { width: (bits & 0x3fff) + 1, height: ((bits >> 14) & 0x3fff) + 1 };
 	}
 	return { width: view.getUint16(26, true) & 0x3fff, height: view.getUint16(28, true) & 0x3fff };
-}
-
-/** A browser makes the picture as large as its first frame, if that is larger than it says. */
-function gifSize(view: DataView): { width: number; height: number } {
-	if (view.byteLength < 13) return { width: 0, height: 0 };
-	const width = view.getUint16(6, true);
-	const height = view.getUint16(8, true);
-	const colours = view.getUint8(10);
-	let at = 13 + (colours & 0x80 ? 3 * 2 ** ((colours & 7) + 1) : 0);
-	// Extensions, in blocks, may come before it.
-	while (at + 2 < view.byteLength && view.getUint8(at) === 0x21) {
-		at += 2;
-		while (at < view.byteLength && view.getUint8(at) !== 0) at += 1 + view.getUint8(at);
-		at++;
-	}
-	if (at + 9 > view.byteLength || view.getUint8(at) !== 0x2c) return { width: 0, height: 0 };
-	const edge = (from: number) => view.getUint16(at + from, true) + view.getUint16(at + from + 4, true);
-	return { width: Math.max(width, edge(1)), height: Math.max(height, edge(3)) };
 }

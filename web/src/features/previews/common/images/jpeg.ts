@@ -1,8 +1,4 @@
-/**
- * The most steps from marker to marker up to the first scan. A picture of 50 MB has room for 12 million of them, through which the
- * page goes several times and then the browser in its thread. Cameras write some hundreds at most.
- */
-const maxSteps = 100_000;
+import { maxSteps } from './steps.js';
 
 /** The size in pixels; 0 where metadata have put it behind these first bytes, or behind too many markers. */
 export function jpegSize(view: DataView): { width: number; height: number } {
@@ -33,4 +29,20 @@ export function* jpegSegments(view: DataView): Generator<{ marker: number; at: n
 			at += 2 + length;
 		}
 	}
+}
+
+/**
+ * The bytes of a JPEG up to its end, which are all that a decoder reads: cameras put a film of seconds behind it. Its segments are gone
+ * through as decoders do, in which such bytes may be anything.
+ */
+export function wholeJpeg(bytes: Uint8Array): Uint8Array {
+	for (let at = 2; at + 3 < bytes.length; ) {
+		const marker = bytes[at + 1] ?? 0;
+		if (bytes[at] !== 0xff || marker === 0xff) at++;
+		else if (marker === 0xd9) return bytes.subarray(0, at + 2);
+		// What is no segment: a byte of the pixels, a marker without a length.
+		else if (marker < 0xc0 || (marker >= 0xd0 && marker <= 0xd8)) at += 2;
+		else at += 2 + Math.max(2, (bytes[at + 2] ?? 0) * 256 + (bytes[at + 3] ?? 0));
+	}
+	return bytes;
 }

@@ -1,6 +1,7 @@
 import { inflatedLength } from '../bytes/inflatedLength.js';
 import { countNames } from './decodingCost.js';
-import { jpegSegments } from './jpeg.js';
+import { jpegSegments, wholeJpeg } from './jpeg.js';
+import { readPngBeginning } from './png.js';
 
 /**
  * The pixels that a byte of a colour profile counts for. A browser unpacks and reads a profile in the thread of the page, several
@@ -20,7 +21,7 @@ export function pixelsOfMetadata(bytes: Uint8Array, type: string, most: number):
 	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 	const mostBytes = Math.ceil(most / pixelsPerByte);
 	if (type === 'image/png') {
-		const count = known.get(bytes) ?? ofPng(view, bytes, mostBytes);
+		const count = known.get(bytes) ?? ofPng(bytes, mostBytes);
 		known.set(bytes, count);
 		return pixelsPerByte * count;
 	}
@@ -32,16 +33,10 @@ export function pixelsOfMetadata(bytes: Uint8Array, type: string, most: number):
  * Before the pixels, behind which no browser reads one. More than `most` are not counted; several profiles, of which no format knows,
  * are not unpacked, and count as too many.
  */
-function ofPng(view: DataView, bytes: Uint8Array, most: number): number {
-	let count = 0;
-	for (let at = 8; at + 8 <= bytes.length; at += 12 + view.getUint32(at)) {
-		const name = nameAt(bytes, at + 4);
-		if (name === 'IDAT') break;
-		if (name !== 'iCCP') continue;
-		if (count > 0) return most + 1;
-		count = ofProfile(bytes.subarray(at + 8, at + 8 + view.getUint32(at)), most);
-	}
-	return count;
+function ofPng(bytes: Uint8Array, most: number): number {
+	const [first, second] = readPngBeginning(bytes).profiles;
+	if (second) return most + 1;
+	return first ? ofProfile(bytes.subarray(first.start, first.end), most) : 0;
 }
 
 /**
@@ -93,6 +88,9 @@ function ofJpeg(view: DataView): number {
  * What a browser keeps of a JPEG beside the picture. It goes through all that it has kept to keep one more, in the thread of the page:
  * 60,000, which take 1 MB, need 10 s of it, wherever they are. Cameras write some hundreds at most.
  */
-const keptSegments = (bytes: Uint8Array) => countNames(bytes, '\xFF\xE1') + countNames(bytes, '\xFF\xE2');
+function keptSegments(bytes: Uint8Array): number {
+	const whole = wholeJpeg(bytes);
+	return countNames(whole, '\xFF\xE1') + countNames(whole, '\xFF\xE2');
+}
 
 const nameAt = (bytes: Uint8Array, at: number) => String.fromCharCode(...bytes.subarray(at, at + 4));
