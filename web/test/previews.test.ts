@@ -519,10 +519,12 @@ test('a picture with empty parts of any format by the hundred thousand is not dr
 		'chunks of a PNG': (count) =>
 			Buffer.concat([png, hex('0000'), repeated('000000007465535400000000', count), hex('00000000 49444154 00000000')]),
 		'extensions of a GIF': (count) => Buffer.concat([gif, repeated('21fe00', count), frame, hex('3b')]),
-		'parts of an extension': (count) => Buffer.concat([gif, hex('21fe'), repeated('0161', count), hex('00'), frame, hex('3b')]),
+		'parts of an extension': (count) =>
+			Buffer.concat([gif, hex('21fe'), repeated('0161', count), hex('00'), frame, hex('3b')]),
 		'parts of a frame': (count) => Buffer.concat([gif, frame.subarray(0, 11), repeated('0161', count), hex('00 3b')]),
 		'boxes of an AVIF': (count) => Buffer.concat([avif, repeated('0000000866726565', count), meta, moov]),
-		'boxes behind the size of an AVIF': (count) => Buffer.concat([avif, meta, moov, repeated('0000000866726565', count)]),
+		'boxes behind the size of an AVIF': (count) =>
+			Buffer.concat([avif, meta, moov, repeated('0000000866726565', count)]),
 	};
 	for (const [kind, make] of Object.entries(kinds)) {
 		t.is(pixelsOf(make(1000)), 64 * 64, kind);
@@ -1014,6 +1016,16 @@ test('HTML that is no XML becomes XML with the same elements', (t) => {
 	);
 	t.true(htmlAsXml('<html lang="en"><p>').startsWith('<html xmlns="http://www.w3.org/1999/xhtml"'));
 	t.is(textOfHtml('<p>a <b>quiet</b> novel &amp; more</p>', 15), 'a quiet novel &');
+	const drawing =
+		'<svg viewbox="0 0 6 8" CLASS="a"><clipPath clipPathUnits="userSpaceOnUse"/><image xlink:href="a"/></svg><p viewBox="a"/>';
+	const drawn = htmlAsXml(`<p>a&nbsp;${drawing}`);
+	t.true(
+		drawn.includes(
+			'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 6 8" class="a"><clipPath clipPathUnits="userSpaceOnUse"></clipPath><image xlink:href="a"></image></svg>',
+		),
+		drawn,
+	);
+	t.true(drawn.includes('<p viewbox="a">'), 'of anything else as before');
 	const deep = `text${'<b>'.repeat(2000)}below`;
 	t.throws(() => htmlAsXml(deep), { instanceOf: TooMuchMarkup });
 	t.is(textOfHtml(deep, 100), 'text');

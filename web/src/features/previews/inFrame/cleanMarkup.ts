@@ -61,7 +61,7 @@ export function cleanMarkup(root: ParentNode, from: Sources, linked: readonly st
 				const own = local === 'src' && element.localName === 'img' ? resolved(value, from) : undefined;
 				if (own === undefined) element.removeAttribute(name);
 				else element.setAttribute(name, own);
-			} else if (/url\s*\(|\\/i.test(value) && !isSafeReference(value)) {
+			} else if (!isText(local) && /url\s*\(|\\/i.test(value) && !isSafeReference(value)) {
 				// Such as `fill`, `filter` and `mask` of a drawing.
 				element.removeAttribute(name);
 			}
@@ -81,6 +81,10 @@ export function cleanMarkup(root: ParentNode, from: Sources, linked: readonly st
 	for (const element of root.querySelectorAll('[style]')) element.removeAttribute('style');
 	return [];
 }
+
+/** Attributes for readers, which no browser reads as styles: of a formula they may be in the words of TeX. */
+const texts = new Set(['abbr', 'alt', 'alttext', 'label', 'summary', 'title']);
+const isText = (name: string) => texts.has(name) || name.startsWith('aria-');
 
 const isSafeReference = (value: string) => /^\s*url\(\s*["']?#[\w.-]+["']?\s*\)\s*$/.test(value);
 

@@ -6,6 +6,19 @@ const namespaces: ReadonlyMap<string, string> = new Map([
 	['svg', 'http://www.w3.org/2000/svg'],
 	['math', 'http://www.w3.org/1998/Math/MathML'],
 ]);
+/** Those of drawings and formulas that have capitals (HTML, section 13.2.6.1): the parser makes all of them lower case. */
+const namesWithCapitals = `
+	attributeName attributeType baseFrequency baseProfile calcMode clipPathUnits diffuseConstant edgeMode filterUnits
+	glyphRef gradientTransform gradientUnits kernelMatrix kernelUnitLength keyPoints keySplines keyTimes lengthAdjust
+	limitingConeAngle markerHeight markerUnits markerWidth maskContentUnits maskUnits numOctaves pathLength
+	patternContentUnits patternTransform patternUnits pointsAtX pointsAtY pointsAtZ preserveAlpha preserveAspectRatio
+	primitiveUnits refX refY repeatCount repeatDur requiredExtensions requiredFeatures specularConstant specularExponent
+	spreadMethod startOffset stdDeviation stitchTiles surfaceScale systemLanguage tableValues targetX targetY textLength
+	viewBox viewTarget xChannelSelector yChannelSelector zoomAndPan
+	definitionURL`;
+const spellings: ReadonlyMap<string, string> = new Map(
+	(namesWithCapitals.match(/\w+/g) ?? []).map((name) => [name.toLowerCase(), name]),
+);
 const prefixes = 'xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:epub="http://www.idpf.org/2007/ops"';
 
 /**
@@ -23,18 +36,23 @@ export function htmlAsXml(html: string): string {
 	const parts: string[] = [];
 	const open: string[] = [];
 	let rootAttributes = '';
+	/** Drawings and formulas that are open. */
+	let drawn = 0;
 	const parser = new Parser(
 		{
 			onopentag(name, given) {
 				const parent = open.at(-1);
+				if (namespaces.has(name)) drawn++;
 				if (open.push(name) > maxOpen) throw new TooMuchMarkup('Its elements are nested too deep.');
 				if (name === 'html') rootAttributes ||= attributesOf(given);
 				if (!isElement(name)) return;
 				const namespace = namespaces.get(name) ?? (parent === 'foreignObject' ? xhtml : undefined);
-				parts.push('<', name, namespace === undefined ? '' : ` xmlns="${namespace}"`, attributesOf(given), '>');
+				const attributes = attributesOf(given, drawn === 0 ? undefined : spellings);
+				parts.push('<', name, namespace === undefined ? '' : ` xmlns="${namespace}"`, attributes, '>');
 			},
 			onclosetag(name) {
 				open.pop();
+				if (namespaces.has(name)) drawn--;
 				if (isElement(name)) parts.push('</', name, '>');
 			},
 			ontext: (text) => parts.push(escaped(text)),
@@ -48,10 +66,10 @@ export function htmlAsXml(html: string): string {
 /** The root is there already. */
 const isElement = (name: string) => name !== 'html' && /^[a-z][\w-]*$/i.test(name);
 
-function attributesOf(given: Readonly<Record<string, string>>): string {
+function attributesOf(given: Readonly<Record<string, string>>, spelled?: ReadonlyMap<string, string>): string {
 	return Object.entries(given)
 		.filter(([name]) => /^(?:(?:xlink|epub|xml):)?[a-z_][\w-]*$/i.test(name) && name !== 'xmlns')
-		.map(([name, value]) => ` ${name}="${escaped(value).replaceAll('"', '&quot;')}"`)
+		.map(([name, value]) => ` ${spelled?.get(name) ?? name}="${escaped(value).replaceAll('"', '&quot;')}"`)
 		.join('');
 }
 
