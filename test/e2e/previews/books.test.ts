@@ -448,6 +448,58 @@ test.serial('no style of a book makes a layer of its own, and an animation is at
 	t.deepEqual(app.faults, []);
 });
 
+test.serial('a table of contents has its levels and headings, also if some of its lines are broken', async (t) => {
+	const app = await fixture.enter(t);
+	const page3 = (nav: string) =>
+		`<html xmlns="http://www.w3.org/1999/xhtml" xmlns:epub="http://www.idpf.org/2007/ops"><body>${nav}</body></html>`;
+	const link = (chapter: number) => `<a href="text/c${chapter}.xhtml"><b>Chapter</b> ${chapter}</a>`;
+	const nav = page3(`
+		<nav epub:type="landmarks"><ol><li><a href="text/c4.xhtml">Landmark</a></li></ol></nav>
+		<nav epub:type="toc"><h1>Contents</h1><ol>
+			<li><span>Part One</span><ol><li>${link(1)}<ol><li>${link(2)}</li></ol></li></ol></li>
+			<li><span>Nothing</span></li><li/>
+			<li><p>${link(3)}</p></li>
+		</ol></nav>`);
+	const point = (name: string, more: string) =>
+		`<navPoint><navLabel><text>${name}</text></navLabel>${more}</navPoint>`;
+	const ncx = `<ncx xmlns="http://www.daisy.org/z3986/2005/ncx/"><navMap>${point('Part One', point('Chapter 1', '<content src="text/c1.xhtml"/>'))}${point('Nothing', '')}<navPoint/>${point('Chapter 2', '<content src="text/c2.xhtml"/>')}</navMap></ncx>`;
+	const chapterFiles = chapters(4);
+	await writeFiles(app.home, {
+		'parts.epub': book({ chapters: chapterFiles, files: { 'OPS/nav.xhtml': nav } }),
+		'faulty.epub': book({ chapters: chapterFiles, files: { 'OPS/nav.xhtml': nav.replace('Part', 'Part&nbsp;') } }),
+		'older.epub': book({ chapters: chapterFiles, version: 2, files: { 'OPS/toc.ncx': ncx } }),
+		'both.epub': book({
+			chapters: chapterFiles,
+			files: {
+				'OPS/nav.xhtml': page3('<nav epub:type="toc"><h1>Contents</h1></nav>'),
+				'OPS/toc.ncx': ncx,
+				'OPS/book.opf': `<package xmlns="http://www.idpf.org/2007/opf" version="3.0"><metadata/><manifest><item id="nav" href="nav.xhtml" media-type="application/xhtml+xml" properties="nav"/><item id="ncx" href="toc.ncx" media-type="application/x-dtbncx+xml"/><item id="c" href="text/c1.xhtml" media-type="application/xhtml+xml"/></manifest><spine toc="ncx"><itemref idref="c"/></spine></package>`,
+			},
+		}),
+	});
+	const page = await app.open('/browser?type=private');
+	for (const [name, lines, levels] of [
+		['parts.epub', ['Part One', 'Chapter 1', 'Chapter 2', 'Chapter 3'], 3],
+		['faulty.epub', ['Part\u00A0 One', 'Chapter 1', 'Chapter 2', 'Chapter 3'], 3],
+		['older.epub', ['Part One', 'Chapter 1', 'Chapter 2'], 2],
+		['both.epub', ['Part One', 'Chapter 1', 'Chapter 2'], 2],
+	] as const) {
+		const viewer = await openPreview(page, name);
+		const contents = viewer.getByRole('navigation', { name: 'Contents' });
+		await eventually(t, () => contents.getByRole('button').allTextContents(), [...lines], name);
+		await eventually(t, () => contents.locator('ul '.repeat(levels)).count(), 1, name);
+		await eventually(t, () => contents.locator('ul '.repeat(levels + 1)).count(), 0, name);
+		if (name === 'parts.epub') {
+			await contents.getByRole('button', { name: 'Chapter 2' }).click();
+			await viewer.getByText('2 / 4', { exact: true }).waitFor();
+			await contents.getByRole('button', { name: 'Part One' }).click();
+			await viewer.getByText('1 / 4', { exact: true }).waitFor();
+		}
+		await closePreview(page);
+	}
+	t.deepEqual(app.faults, []);
+});
+
 test.serial('of a table of contents only the lines on screen are laid out, which are thousands at most', async (t) => {
 	const app = await fixture.enter(t);
 	const line = `<li><a href="text/c1.xhtml">${'ب\u064eس\u0650'.repeat(130)}</a></li>`;

@@ -14,11 +14,3 @@ declare module 'epubjs/src/epub/packaging.js' {
 		findNcxPath(manifest: Element, spine: Element): string | false;
 	}
 }
-
-declare module 'epubjs/src/epub/navigation.js' {
-	/** The table of contents of either version of the format. */
-	export default class Navigation {
-		constructor(document: Document);
-		toc: unknown[];
-	}
-}

@@ -1,12 +1,12 @@
 import { findDoctype, previewLimits } from '@stowage/rules';
-import Navigation from 'epubjs/src/epub/navigation.js';
 import Packaging from 'epubjs/src/epub/packaging.js';
 import { openZip, type ZipArchive } from '../common/bytes/zip.js';
-import { textOfHtml } from '../common/markup/htmlAsXml.js';
+import { htmlAsXml, textOfHtml } from '../common/markup/htmlAsXml.js';
 import { countElements, TooMuchMarkup } from '../common/markup/markupBounds.js';
 import { sanitise } from '../common/markup/sanitise.js';
 import type { BookContents, TocItem } from '../frame/frameMessages.js';
 import { maxAddress, maxChapters, maxLabel, maxTocItems, maxTocLevels } from './bookBounds.js';
+import { type ContentsLine, readContents } from './readContents.js';
 
 export interface Book extends BookContents {
 	zip: ZipArchive;
@@ -101,35 +101,34 @@ function findOpf(zip: ZipArchive, parser: DOMParser): string | undefined {
 	return zip.names.find((name) => /\.opf$/i.test(name));
 }
 
-/** A book whose table of contents can't be read has none. */
+/** That of EPUB 3, or else the older one, which a book may have beside it. A book in which none can be read has none. */
 function readToc(zip: ZipArchive, pack: Pack, inBook: (href: string) => string, parser: DOMParser): TocItem[] {
-	const path = pack.navPath || pack.ncxPath;
-	if (!path) return [];
+	for (const path of [pack.navPath, pack.ncxPath]) {
+		const items = path ? readTocAt(zip, inBook(path), parser) : [];
+		if (items.length > 0) return items;
+	}
+	return [];
+}
+
+function readTocAt(zip: ZipArchive, path: string, parser: DOMParser): TocItem[] {
 	let count = 0;
-	const convert = (items: readonly RawTocItem[], depth: number): TocItem[] =>
-		items.flatMap(({ label, title, href, subitems, children }) => {
+	const convert = (lines: readonly ContentsLine[], depth: number): TocItem[] =>
+		lines.flatMap(({ label, href, items }) => {
 			if (depth >= maxTocLevels || ++count > maxTocItems) return [];
-			const inner = convert(subitems ?? children ?? [], depth + 1);
+			const inner = convert(items, depth + 1);
 			// A heading without a link of its own leads to its first child.
-			const target = href ? joined(inBook(path), href) : inner[0]?.href;
+			const target = href ? joined(path, href) : inner[0]?.href;
 			if (target === undefined || target.length > maxAddress) return inner;
-			return { label: (label ?? title ?? '').trim().slice(0, maxLabel), href: target, items: inner };
+			return { label: label.slice(0, maxLabel), href: target, items: inner };
 		});
 	try {
-		const xml = parseXml(parser, textOf(zip, inBook(path)));
-		return xml ? convert(new Navigation(xml).toc as RawTocItem[], 0) : [];
+		const text = textOf(zip, path);
+		// It may have entities of HTML.
+		const xml = parseXml(parser, text) ?? parseXml(parser, htmlAsXml(withoutDoctype(sanitise(text ?? ''))));
+		return xml ? convert(readContents(xml), 0) : [];
 	} catch {
 		return [];
 	}
-}
-
-/** In the form of epubjs: an EPUB 3 has labels and subitems, and its title and children come from the NCX of an EPUB 2. */
-interface RawTocItem {
-	label?: string;
-	title?: string;
-	href?: string | null;
-	subitems?: RawTocItem[];
-	children?: RawTocItem[];
 }
 
 /** Resolves a relative path without leaving the book. */
