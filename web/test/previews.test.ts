@@ -1151,7 +1151,7 @@ test('the elements of all files of a document are counted together, whatever the
 
 const opened = (chapter: number, down = 0): Reading => {
 	const book = { title: '', creator: '', description: '', publisher: '', language: '', toc: [] };
-	const event = { kind: 'opened', book: { ...book, chapters: ['a', 'b', 'c'] } } as const;
+	const event = { kind: 'opened', book: { ...book, chapters: ['a', 'b', 'c'], asides: ['n'] } } as const;
 	return nextReading({ status: 'loading', position: { chapter, down } }, event);
 };
 const placeIn = (reading: Reading) => (reading.status === 'failed' ? undefined : reading.position);
@@ -1179,6 +1179,21 @@ test('a page that is turned at the end of a chapter begins the next one, once', 
 	t.deepEqual(placeIn(nextReading(opened(0), { kind: 'followed', href: 'd' })), { chapter: 0, down: 0 });
 	const failed = nextReading(next, { kind: 'failed' });
 	t.is(nextReading(failed, { kind: 'stepped', by: 1 }), failed);
+});
+
+test('a link leads to a note beside the reading order, and each step back to where it was', (t) => {
+	const note = nextReading(opened(1), { kind: 'followed', href: 'n#x', down: 0.25 });
+	t.like(note, { position: { chapter: 3, down: 0, fragment: 'x' }, from: { chapter: 1, down: 0.25 } });
+	t.like(nextReading(note, { kind: 'followed', href: 'n#y', down: 0.75 }), { from: { chapter: 1, down: 0.25 } });
+	for (const back of [
+		nextReading(note, { kind: 'stepped', by: 1 }),
+		nextReading(note, { kind: 'stepped', by: -1 }),
+		nextReading(note, { kind: 'ended', chapter: 3, by: 1 }),
+	]) {
+		t.like(back, { position: { chapter: 1, down: 0.25 }, from: undefined });
+	}
+	// The text has a link back.
+	t.like(nextReading(note, { kind: 'followed', href: 'b#r', down: 0 }), { position: { chapter: 1 }, from: undefined });
 });
 
 test('a chapter that can not be shown leaves the book open, whose other chapters are read', (t) => {
@@ -1227,7 +1242,7 @@ test('a frame can not have the page show a table of contents without an end', (t
 	const line = (items: readonly object[]) => ({ label: 'a', href: 'b', items });
 	const texts = { title: '', creator: '', description: '', publisher: '', language: '' };
 	const isRead = (toc: readonly object[]) =>
-		frameEvent.safeParse({ kind: 'opened', book: { ...texts, chapters: ['b'], toc } }).success;
+		frameEvent.safeParse({ kind: 'opened', book: { ...texts, chapters: ['b'], asides: [], toc } }).success;
 	const nested = (levels: number) => {
 		let lines: object[] = [];
 		for (let level = 0; level < levels; level++) lines = [line(lines)];

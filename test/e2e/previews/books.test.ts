@@ -106,48 +106,51 @@ test.serial('a book is read chapter by chapter, by buttons, keys and its table o
 	t.deepEqual(app.faults, []);
 });
 
-test.serial('a chapter that can not be shown says so, and the others are read, also when the book is opened again', async (t) => {
-	const app = await fixture.enter(t);
-	// 21,000 elements, as an ordinary chapter with ruby may have.
-	const many = '<p>w <ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp></ruby></p>'.repeat(4200);
-	await writeFiles(app.home, {
-		'first.epub': book({ chapters: { 'c1.xhtml': many, 'c2.xhtml': '<h1>Two</h1>' } }),
-		'long.epub': book({
-			chapters: { 'c1.xhtml': '<h1>One</h1>', 'c2.xhtml': many, 'c3.xhtml': '<h1>Three</h1>', 'c4.xhtml': 'x' },
-			// Longer than a whole book may be.
-			files: { 'OPS/text/c4.xhtml': new Bomb(400) },
-		}),
-	});
-	const page = await app.open('/browser?type=private');
-	const heading = (name: string) => inside(page).getByRole('heading', { name }).waitFor();
-	for (const time of ['first', 'again']) {
-		const viewer = await openPreview(page, 'long.epub');
-		const next = viewer.getByRole('button', { name: 'Next' });
-		const failed = viewer.getByRole('alert').getByText('This chapter cannot be shown');
-		await heading(time === 'first' ? 'One' : 'Three');
-		if (time === 'again') await viewer.getByRole('button', { name: 'Previous' }).click();
-		else await next.click();
-		await failed.waitFor();
-		await viewer.getByText('2 / 4', { exact: true }).waitFor();
-		await next.click();
-		await heading('Three');
-		await gone(t, failed);
-		await next.click();
-		await failed.waitFor();
-		await viewer.getByRole('navigation', { name: 'Contents' }).getByRole('button', { name: 'Chapter 1' }).click();
-		await heading('One');
-		await viewer.getByRole('navigation', { name: 'Contents' }).getByRole('button', { name: 'Chapter 3' }).click();
-		await heading('Three');
-		await page.keyboard.press('ArrowRight');
-		await failed.waitFor();
-		await closePreview(page);
-	}
-	const viewer = await openPreview(page, 'first.epub');
-	await viewer.getByRole('alert').getByText('This chapter cannot be shown').waitFor();
-	await page.keyboard.press('Space');
-	await heading('Two');
-	t.deepEqual(app.faults, []);
-});
+test.serial(
+	'a chapter that can not be shown says so, and the others are read, also when the book is opened again',
+	async (t) => {
+		const app = await fixture.enter(t);
+		// 21,000 elements, as an ordinary chapter with ruby may have.
+		const many = '<p>w <ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp></ruby></p>'.repeat(4200);
+		await writeFiles(app.home, {
+			'first.epub': book({ chapters: { 'c1.xhtml': many, 'c2.xhtml': '<h1>Two</h1>' } }),
+			'long.epub': book({
+				chapters: { 'c1.xhtml': '<h1>One</h1>', 'c2.xhtml': many, 'c3.xhtml': '<h1>Three</h1>', 'c4.xhtml': 'x' },
+				// Longer than a whole book may be.
+				files: { 'OPS/text/c4.xhtml': new Bomb(400) },
+			}),
+		});
+		const page = await app.open('/browser?type=private');
+		const heading = (name: string) => inside(page).getByRole('heading', { name }).waitFor();
+		for (const time of ['first', 'again']) {
+			const viewer = await openPreview(page, 'long.epub');
+			const next = viewer.getByRole('button', { name: 'Next' });
+			const failed = viewer.getByRole('alert').getByText('This chapter cannot be shown');
+			await heading(time === 'first' ? 'One' : 'Three');
+			if (time === 'again') await viewer.getByRole('button', { name: 'Previous' }).click();
+			else await next.click();
+			await failed.waitFor();
+			await viewer.getByText('2 / 4', { exact: true }).waitFor();
+			await next.click();
+			await heading('Three');
+			await gone(t, failed);
+			await next.click();
+			await failed.waitFor();
+			await viewer.getByRole('navigation', { name: 'Contents' }).getByRole('button', { name: 'Chapter 1' }).click();
+			await heading('One');
+			await viewer.getByRole('navigation', { name: 'Contents' }).getByRole('button', { name: 'Chapter 3' }).click();
+			await heading('Three');
+			await page.keyboard.press('ArrowRight');
+			await failed.waitFor();
+			await closePreview(page);
+		}
+		const viewer = await openPreview(page, 'first.epub');
+		await viewer.getByRole('alert').getByText('This chapter cannot be shown').waitFor();
+		await page.keyboard.press('Space');
+		await heading('Two');
+		t.deepEqual(app.faults, []);
+	},
+);
 
 const letters = createRequire(import.meta.url).resolve('pdfjs-dist/standard_fonts/LiberationSans-Bold.ttf');
 
@@ -460,8 +463,7 @@ test.serial('a table of contents has its levels and headings, also if some of it
 			<li><span>Nothing</span></li><li/>
 			<li><p>${link(3)}</p></li>
 		</ol></nav>`);
-	const point = (name: string, more: string) =>
-		`<navPoint><navLabel><text>${name}</text></navLabel>${more}</navPoint>`;
+	const point = (name: string, more: string) => `<navPoint><navLabel><text>${name}</text></navLabel>${more}</navPoint>`;
 	const ncx = `<ncx xmlns="http://www.daisy.org/z3986/2005/ncx/"><navMap>${point('Part One', point('Chapter 1', '<content src="text/c1.xhtml"/>'))}${point('Nothing', '')}<navPoint/>${point('Chapter 2', '<content src="text/c2.xhtml"/>')}</navMap></ncx>`;
 	const chapterFiles = chapters(4);
 	await writeFiles(app.home, {
@@ -496,6 +498,40 @@ test.serial('a table of contents has its levels and headings, also if some of it
 			await viewer.getByText('1 / 4', { exact: true }).waitFor();
 		}
 		await closePreview(page);
+	}
+	t.deepEqual(app.faults, []);
+});
+
+test.serial('a link to a note beside the reading order shows it, and Next reads on where it was', async (t) => {
+	const app = await fixture.enter(t);
+	const item = (id: string) => `<item id="${id}" href="text/${id}.xhtml" media-type="application/xhtml+xml"/>`;
+	await writeFiles(app.home, {
+		'notes.epub': book({
+			chapters: {
+				'c1.xhtml': '<h1>One</h1>',
+				'c2.xhtml': `<h1>Two</h1><p>${'words '.repeat(5000)}</p><p><a href="notes.xhtml#n1">note</a></p>`,
+				'notes.xhtml': '<p id="n1">The note</p>',
+			},
+			files: {
+				'OPS/book.opf': `<package xmlns="http://www.idpf.org/2007/opf" version="3.0"><metadata/><manifest><item id="nav" href="nav.xhtml" media-type="application/xhtml+xml" properties="nav"/>${item('c1')}${item('c2')}${item('notes')}</manifest><spine><itemref idref="c1"/><itemref idref="c2"/><itemref idref="notes" linear="no"/></spine></package>`,
+			},
+		}),
+	});
+	const page = await app.open('/browser?type=private');
+	const viewer = await openPreview(page, 'notes.epub');
+	await viewer.getByRole('button', { name: 'Next' }).click();
+	await viewer.getByText('2 / 2', { exact: true }).waitFor();
+	for (const button of ['Next', 'Previous']) {
+		await inside(page).getByRole('link', { name: 'note' }).click();
+		await inside(page).getByText('The note').waitFor();
+		await viewer.getByText('2 / 2', { exact: true }).waitFor();
+		await viewer.getByRole('button', { name: button }).click();
+		await inside(page).getByRole('heading', { name: 'Two' }).waitFor();
+		const isDown = () =>
+			inside(page)
+				.locator('html')
+				.evaluate((html) => html.scrollTop > 500);
+		await eventually(t, isDown, true, button);
 	}
 	t.deepEqual(app.faults, []);
 });

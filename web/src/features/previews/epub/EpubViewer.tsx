@@ -38,32 +38,36 @@ export function EpubViewer({ file }: ViewerProps) {
 	const frame = useRef<ViewerFrameHandle>(null);
 	const content = useMemo(() => bytes && ({ kind: 'book', bytes, fileName: file.name } as const), [bytes, file.name]);
 	const open = reading.status === 'open' ? reading : undefined;
-	const { book, position, chapter: state, isReady = false } = open ?? {};
+	const book = open?.book;
+	const position = open?.position;
+	const state = open?.chapter;
+	const isReady = open?.isReady === true;
 	/** Each frame that was silent gives way to another one. */
 	const [frames, setFrames] = useState(1);
 	const chapter = position?.chapter ?? 0;
 	const count = book?.chapters.length ?? 0;
 	// At an end a button is not `disabled`: it would lose the focus.
-	const hasPrevious = chapter > 0;
-	const hasNext = chapter < count - 1;
+	const isAside = open?.from !== undefined;
+	const hasPrevious = isAside || chapter > 0;
+	const hasNext = isAside || chapter < count - 1;
 
 	useEffect(() => {
 		if (position && isReady && state === 'wanted') frame.current?.send({ kind: 'chapter', ...position });
 	}, [position, isReady, state]);
 	useEffect(() => {
 		// One that can't be shown would be the first of the book from then on.
-		if (!position || state !== 'shown') return;
+		if (!position || state !== 'shown' || isAside) return;
 		// A book that was only looked at is not remembered.
 		const isRead = position.chapter > 0 || positions.read(file.id) !== undefined;
 		if (isRead) positions.write(file.id, storedPosition(position));
-	}, [position, state, file.id]);
+	}, [position, state, isAside, file.id]);
 	useEffect(() => {
 		if (isReady) frame.current?.send({ kind: 'textSize', percent: size });
 	}, [isReady, size]);
 
 	const onEvent = (event: ContentEvent) => {
 		if (event.kind === 'scrolled') {
-			if (event.chapter === chapter && state === 'shown') positions.write(file.id, storedPosition(event));
+			if (event.chapter === chapter && state === 'shown' && !isAside) positions.write(file.id, storedPosition(event));
 		} else if (isReadingEvent(event)) act(event);
 	};
 	const turn = (by: 1 | -1) =>
@@ -120,7 +124,7 @@ export function EpubViewer({ file }: ViewerProps) {
 				{hasContents && book && (
 					<BookContents
 						book={book}
-						current={book.chapters[chapter] ?? ''}
+						current={book.chapters[chapter] ?? book.asides[chapter - count] ?? ''}
 						onChoose={(href) => {
 							if (!isWide()) setContents(false);
 							act({ kind: 'followed', href });
@@ -158,7 +162,7 @@ export function EpubViewer({ file }: ViewerProps) {
 					onClick={() => hasPrevious && act({ kind: 'stepped', by: -1 })}
 				/>
 				<span className={styles.counter} role="status">
-					{book && `${chapter + 1} / ${count}`}
+					{book && `${(open?.from?.chapter ?? chapter) + 1} / ${count}`}
 				</span>
 				<Button
 					variant="minimal"

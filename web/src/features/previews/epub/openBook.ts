@@ -14,8 +14,9 @@ export function openBook(
 ): FrameView {
 	const book = read();
 	if (!book) return { follow: () => {} };
-	const { title, creator, description, publisher, language, chapters, toc } = book;
-	say({ kind: 'opened', book: { title, creator, description, publisher, language, chapters, toc } });
+	const { zip: _, typeOf: __, ...contents } = book;
+	say({ kind: 'opened', book: contents });
+	const chapters = [...book.chapters, ...book.asides];
 
 	let shown = -1;
 	let hasFailed = false;
@@ -71,7 +72,7 @@ export function openBook(
 		},
 		follow(address) {
 			const href = joined(chapters[shown] ?? '', address);
-			if (href.length <= maxLink) say({ kind: 'followed', href });
+			if (href.length <= maxLink) say({ kind: 'followed', href, down: scrolledShare() });
 		},
 	};
 }

@@ -39,15 +39,17 @@ export function readBook(bytes: Uint8Array, fileName: string): Book {
 	const parts = readParts(pack, opf);
 	const inBook = (href: string) => joined(opfPath, href);
 	const types = new Map(Object.values(pack.manifest).map(({ href, type }) => [inBook(href), type]));
-	const chapters = parts.spine
-		.filter(({ linear }) => linear !== 'no')
-		.flatMap(({ idref }) => {
-			const item = pack.manifest[idref];
-			if (!item || !/xhtml|html|svg/.test(item.type)) return [];
-			const path = inBook(item.href);
-			return zip.has(path) && path.length <= maxAddress ? [path] : [];
-		})
-		.slice(0, maxChapters);
+	const paths = (isAside: boolean) =>
+		parts.spine
+			.filter(({ linear }) => (linear === 'no') === isAside)
+			.flatMap(({ idref }) => {
+				const item = pack.manifest[idref];
+				if (!item || !/xhtml|html|svg/.test(item.type)) return [];
+				const path = inBook(item.href);
+				return zip.has(path) && path.length <= maxAddress ? [path] : [];
+			})
+			.slice(0, maxChapters);
+	const chapters = paths(false);
 	if (chapters.length === 0) throw new UnreadableBook(noChapters);
 	const { metadata } = parts;
 	const orFallback = (value: string | undefined, fallback: string) => value?.trim().slice(0, maxLabel) || fallback;
@@ -58,6 +60,7 @@ export function readBook(bytes: Uint8Array, fileName: string): Book {
 		publisher: orFallback(metadata.publisher, ''),
 		language: orFallback(metadata.language, 'en'),
 		chapters,
+		asides: paths(true),
 		toc: readToc(zip, pack, inBook, parser),
 		zip,
 		typeOf: (path) => types.get(path),

@@ -9,6 +9,8 @@ export type Reading =
 			position: BookPosition;
 			/** Of the chapter at the position: whether it is on screen, or can't be. */
 			chapter: 'wanted' | 'shown' | 'failed';
+			/** Where an aside was left for that is shown now. */
+			from?: BookPosition | undefined;
 			/** Whether the frame has the book: not so in one that is made anew. */
 			isReady: boolean;
 	  }
@@ -24,8 +26,8 @@ export type ReadingAction =
 	| { kind: 'stepped'; by: 1 | -1 }
 	/** A page was to be turned where this chapter ends. */
 	| { kind: 'ended'; chapter: number; by: 1 | -1 }
-	/** A link, or a line of the table of contents. */
-	| { kind: 'followed'; href: string };
+	/** A link, from this far down, or a line of the table of contents. */
+	| { kind: 'followed'; href: string; down?: number };
 
 export function nextReading(reading: Reading, action: ReadingAction): Reading {
 	if (action.kind === 'failed') return { status: 'failed', reason: action.reason };
@@ -42,11 +44,15 @@ export function nextReading(reading: Reading, action: ReadingAction): Reading {
 	const { book, position } = reading;
 	const show = (chapter: number, at: Omit<BookPosition, 'chapter'>): Reading =>
 		chapter >= 0 && chapter < book.chapters.length
-			? { ...reading, position: { chapter, ...at }, chapter: 'wanted' }
+			? { ...reading, position: { chapter, ...at }, chapter: 'wanted', from: undefined }
 			: reading;
+	/** Behind an aside the book is read on where it was left. */
+	const goBack = (from: BookPosition) => show(from.chapter, { down: from.down });
 	// A book of one chapter has nothing else to read.
 	const fail = (isReady: boolean): Reading =>
-		book.chapters.length === 1 ? { status: 'failed', reason: undefined } : { ...reading, chapter: 'failed', isReady };
+		book.chapters.length + book.asides.length === 1
+			? { status: 'failed', reason: undefined }
+			: { ...reading, chapter: 'failed', isReady };
 	switch (action.kind) {
 		case 'silent':
 			// The book alone keeps it busy.
@@ -58,14 +64,22 @@ export function nextReading(reading: Reading, action: ReadingAction): Reading {
 		case 'chapterFailed':
 			return action.chapter === position.chapter ? fail(reading.isReady) : reading;
 		case 'stepped':
-			return show(position.chapter + action.by, { down: 0 });
+			return reading.from ? goBack(reading.from) : show(position.chapter + action.by, { down: 0 });
 		case 'ended':
 			// Said before another chapter was chosen, it has no meaning any more.
 			if (action.chapter !== position.chapter) return reading;
+			if (reading.from) return goBack(reading.from);
 			return show(position.chapter + action.by, { down: action.by < 0 ? 1 : 0 });
 		case 'followed': {
 			const [path = '', fragment] = action.href.split('#', 2);
-			return show(book.chapters.indexOf(path), { down: 0, fragment });
+			const aside = book.asides.indexOf(path);
+			if (aside === -1 || book.chapters.includes(path)) return show(book.chapters.indexOf(path), { down: 0, fragment });
+			return {
+				...reading,
+				position: { chapter: book.chapters.length + aside, down: 0, fragment },
+				chapter: 'wanted',
+				from: reading.from ?? { chapter: position.chapter, down: action.down ?? position.down },
+			};
 		}
 	}
 }

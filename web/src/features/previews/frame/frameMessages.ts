@@ -37,7 +37,7 @@ export type FrameContent =
 	/** Its parts are asked for as they are needed. */
 	| { kind: 'pdf'; size: number; fileName: string };
 
-/** A reading position: a chapter by its index, and how far down one is in it, from 0 to 1, or an element of it. */
+/** A reading position: a chapter by its index (behind all chapters come the asides), and how far down one is in it, from 0 to 1, or an element of it. */
 export interface BookPosition {
 	chapter: number;
 	down: number;
@@ -84,6 +84,8 @@ const bookContents = z.object({
 	language: text,
 	/** Paths within the book, in reading order; at least one. */
 	chapters: z.array(pathInBook).min(1).max(maxChapters).readonly(),
+	/** Beside the reading order, such as notes: only links lead there. */
+	asides: z.array(pathInBook).max(maxChapters).readonly(),
 	toc: tocLevel(maxTocLevels)
 		.refine((items) => countOf(items) <= maxTocItems)
 		.readonly(),
@@ -119,8 +121,8 @@ export const frameEvent = z.discriminatedUnion('kind', [
 	z.object({ kind: z.literal('scrolled'), chapter: z.number(), down: z.number() }),
 	/** A page was to be turned where the chapter ends. */
 	z.object({ kind: z.literal('ended'), chapter: z.number(), by: z.literal([1, -1]) }),
-	/** A link within the book was followed. */
-	z.object({ kind: z.literal('followed'), href: address }),
+	/** A link within the book was followed, from this far down. */
+	z.object({ kind: z.literal('followed'), href: address, down: z.number() }),
 	/** A PDF is open. */
 	z.object({
 		kind: z.literal('paged'),
