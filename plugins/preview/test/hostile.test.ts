@@ -1,7 +1,9 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { crc32, deflateSync } from 'node:zlib';
 import { isFailure } from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
@@ -237,6 +239,80 @@ test.serial('a child is reused, replaced after a number of images, and ended whe
 	await brief.write('a.png', png(100, 100));
 	await brief.render('a.png');
 	while ((await children()).size > 0) await wait(5);
+});
+
+/** A small photo in the format of mobile phones, in the folder. */
+async function heic({ folder, write }: Rendering): Promise<Buffer> {
+	await write(
+		'a.png',
+		await sharp({ create: { width: 64, height: 64, channels: 3, background: 'red' } })
+			.png()
+			.toBuffer(),
+	);
+	const file = path.join(folder, 'a.heic');
+	await promisify(execFile)('heif-enc', [path.join(folder, 'a.png'), '-o', file]);
+	return readFile(file);
+}
+
+test.serial('one child renders HEIC photos of more bytes than it may have memory, one after another', async (t) => {
+	const made = await rendering(t, { memoryBytes: 400 * megabyte });
+	// Longer than photos of 48 megapixels are.
+	const free = Buffer.alloc(40 * megabyte);
+	free.writeUInt32BE(free.length);
+	free.write('free', 4, 'latin1');
+	await made.write('a.heic', Buffer.concat([await heic(made), free]));
+	const seen = new Set<number>();
+	for (let n = 0; n < 6; n++) {
+		await assertPicture(t, await made.render('a.heic'), 64, 64);
+		for (const child of (await children()).keys()) seen.add(child);
+	}
+	t.is(seen.size, (await children()).size, 'none was replaced');
+});
+
+test.serial('a child that had no memory left for an image ends', async (t) => {
+	const made = await rendering(t, { memoryBytes: 300 * megabyte, idleMs: 600_000, findSandbox: async () => undefined });
+	const bytes = await heic(made);
+	await made.write('good.heic', bytes);
+	// 96 megapixels, it says.
+	const at = bytes.indexOf('ispe') + 8;
+	bytes.writeUInt32BE(9800, at);
+	bytes.writeUInt32BE(9800, at + 4);
+	await made.write('a.heic', bytes);
+	await assertRefused(t, made, 'a.heic');
+	const had = await children();
+	await assertPicture(t, await made.render('good.heic'), 64, 64);
+	while ((await children()).size > 1) await wait(5);
+	for (const child of (await children()).keys()) t.false(had.has(child), 'another one renders the next image');
+});
+
+test.serial('that there is no picture of an image is believed a child only that has had no other before', async (t) => {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-children-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	const program = path.join(folder, 'program.mjs');
+	// Its first image has a picture, unless it is of one byte, and all later ones have none.
+	await writeFile(
+		program,
+		`const answer = (...bytes) => process.stdout.write(Buffer.from(bytes));
+		answer(0, 0, 0, 0, 0);
+		let isFirst = true;
+		let received = Buffer.alloc(0);
+		process.stdin.on('data', (chunk) => {
+			received = Buffer.concat([received, chunk]);
+			const length = received.length < 8 ? 0 : received.readUInt32LE(4);
+			if (length === 0 || received.length < 8 + length) return;
+			received = Buffer.alloc(0);
+			if (isFirst && length > 1) answer(1, 1, 0, 0, 0, 80);
+			else answer(2, 0, 0, 0, 0);
+			isFirst = false;
+		});`,
+	);
+	const made = await rendering(t, { program, findSandbox: async () => undefined });
+	await made.write('good.png', 'good');
+	await made.write('bad.png', 'b');
+	for (let n = 0; n < 3; n++) t.is(String(await made.render('good.png')), 'P');
+	t.true(isFailure(await t.throwsAsync(made.render('bad.png')), 'unsupportedMediaType'));
+	t.is(String(await made.render('good.png')), 'P');
+	t.is((await children()).size, 1, 'the others have ended');
 });
 
 test.serial('a child that cannot be started is logged once, and its renderer is no longer used', async (t) => {

@@ -56,13 +56,15 @@ export class ImageWorkers {
 	 * takes more than a child may have, and `unavailable` where children can't be started or are ended from outside.
 	 */
 	async render(image: OwnedImage, size: number, signal: AbortSignal): Promise<Buffer> {
-		// A child that died may have been corrupted by an earlier image; if the next one dies too, this one is the cause.
+		// A child that died or found no picture may have been corrupted by an earlier image, or have no memory left; if a new one does so
+		// too, this image is the cause.
 		let isDisturbed = false;
-		for (let left = 2; left > 0; left--) {
+		for (const mayBeUsed of [true, false]) {
 			try {
-				const picture = await this.#try(image, size, signal);
+				const { picture, isFirst } = await this.#try(image, size, mayBeUsed, signal);
 				if (picture !== undefined) return picture;
-				break;
+				isDisturbed = false;
+				if (isFirst) break;
 			} catch (error) {
 				signal.throwIfAborted();
 				if (error instanceof WorkerUnusable) this.#markUnusable(error);
@@ -74,17 +76,20 @@ export class ImageWorkers {
 		throw new Failure('unsupportedMediaType', 'The image can not be decoded.');
 	}
 
-	async #try({ owner, length, read }: OwnedImage, size: number, signal: AbortSignal) {
+	async #try({ owner, length, read }: OwnedImage, size: number, mayBeUsed: boolean, signal: AbortSignal) {
 		const sandbox = await this.#options.findSandbox();
 		signal.throwIfAborted();
-		const worker = this.#acquire(owner, sandbox);
+		const used = mayBeUsed ? this.#takeUsed(owner) : undefined;
+		const worker = used ?? new ImageWorker(owner, { ...this.#options, sandbox });
 		const end = () => worker.kill();
 		signal.addEventListener('abort', end, { once: true });
 		this.#busy.add(worker);
 		try {
 			const picture = await worker.render(read(), length, size);
-			this.#release(worker);
-			return picture;
+			const isFirst = used === undefined;
+			if (picture === undefined && !isFirst) worker.kill();
+			else this.#release(worker);
+			return { picture, isFirst };
 		} catch (error) {
 			// It may have half of the image, and is of no use for the next one.
 			worker.kill();
@@ -104,12 +109,13 @@ export class ImageWorkers {
 		}
 	}
 
-	#acquire(owner: string, sandbox: Sandbox | undefined): ImageWorker {
+	/** An idle one that has had images of this owner. */
+	#takeUsed(owner: string): ImageWorker | undefined {
 		for (const kept of this.#idle.filter(({ worker }) => worker.owner === owner || !worker.isAlive)) {
 			this.#take(kept.worker);
 			if (kept.worker.isAlive) return kept.worker;
 		}
-		return new ImageWorker(owner, { ...this.#options, sandbox });
+		return undefined;
 	}
 
 	/** From the idle ones. */

@@ -1,16 +1,19 @@
 import sharp, { type Sharp } from 'sharp';
 import { maxPixels } from './imageFormat.js';
 
-type Library = typeof import('libheif-js/wasm-bundle.js').default;
+async function load() {
+	const { default: library } = await import('libheif-js/wasm-bundle.js');
+	return { library, decoder: new library.HeifDecoder() };
+}
 
-let library: Promise<Library> | undefined;
+let loaded: ReturnType<typeof load> | undefined;
 
 /** The main picture of a HEIC file as pixels, rotated and cropped by its properties. */
 export async function decodeHeic(bytes: Buffer): Promise<Sharp> {
 	// Loaded with the first such file: it is several megabytes of WebAssembly.
-	library ??= import('libheif-js/wasm-bundle.js').then((module) => module.default);
-	const { HeifDecoder } = await library;
-	const images = new HeifDecoder().decode(bytes);
+	loaded ??= load();
+	const { library, decoder } = await loaded;
+	const images = decoder.decode(bytes);
 	try {
 		const image = images.find((each) => each.is_primary()) ?? images[0];
 		if (image === undefined) throw new Error('The file holds no image.');
@@ -24,5 +27,8 @@ export async function decodeHeic(bytes: Buffer): Promise<Sharp> {
 		return sharp(shown.data, { raw: { width, height, channels: 4 }, limitInputPixels: maxPixels });
 	} finally {
 		for (const image of images) image.free();
+		// With its copy of the file. Nothing else frees it but the next file of the same decoder, and the memory of WebAssembly never shrinks.
+		if (decoder.decoder !== null) library.heif_context_free(decoder.decoder);
+		decoder.decoder = null;
 	}
 }

@@ -10,8 +10,18 @@ declare module 'libheif-js/wasm-bundle.js' {
 		free(): void;
 	}
 
+	/** What the library keeps of a file. */
+	export type Context = object;
+
+	export interface HeifDecoder {
+		/** Of the last file. */
+		decoder: Context | null;
+		decode(bytes: Uint8Array): HeifImage[];
+	}
+
 	const library: {
-		HeifDecoder: new () => { decode(bytes: Uint8Array): HeifImage[] };
+		HeifDecoder: new () => HeifDecoder;
+		heif_context_free(context: Context): void;
 	};
 	export default library;
 }
