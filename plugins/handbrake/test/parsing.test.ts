@@ -1,3 +1,6 @@
+import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
 import test from 'ava';
 import { decoderErrors, outputDenial } from '../src/encode.js';
 import { aviDelay } from '../src/films/aviDelay.js';
@@ -6,7 +9,7 @@ import { type DecodedFilm, frameReader, isError } from '../src/films/decodeFilm.
 import { type HiddenPart, hiddenParts, ShownPackets } from '../src/films/hiddenParts.js';
 import { parseLayers } from '../src/films/layers.js';
 import { lossesOf, type ReadFilm } from '../src/films/losses.js';
-import { movBoxes } from '../src/films/movBoxes.js';
+import { movBoxes, movBoxesIn } from '../src/films/movBoxes.js';
 import { unendedTracks } from '../src/films/oggEnds.js';
 import { type Film, matrixOf, type NamedTracks, parseProbe, type SubtitleTrack } from '../src/films/probe.js';
 import { parseScan, type Video } from '../src/films/scan.js';
@@ -892,6 +895,24 @@ test('texts of MP4 and MOV are found that stand in boxes of other programs', asy
 	// Only where they belong.
 	t.deepEqual(await textsOf(box('moov', box('moov', box('udta', box('dscp', 'ours'))))), []);
 	t.deepEqual(await textsOf(box('moov', box('udta', box('Xtra', entry('constructor'))))), ['constructor']);
+});
+
+test('the last box of a film may be as long as no file is, or say no length', async (t) => {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-boxes-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	const file = path.join(folder, 'film.mp4');
+	const texts = box('moov', box('udta', box('dscp', 'ours')));
+	const most = Buffer.alloc(8, 0xff);
+	for (const last of [
+		Buffer.concat([number(1), Buffer.from('mdat'), most]),
+		Buffer.concat([number(1), Buffer.from('mdat\x7f'), most.subarray(1)]),
+		Buffer.concat([number(0), Buffer.from('mdat')]),
+	]) {
+		await writeFile(file, Buffer.concat([texts, last, Buffer.from('pictures')]));
+		const film = await open(file);
+		const found = await movBoxesIn(film.fd, new AbortController().signal).finally(() => film.close());
+		t.deepEqual([...(found?.texts ?? [])], ['description'], last.toString('hex'));
+	}
 });
 
 test('texts of MP4 and MOV are found that stand in a box of metadata, wherever that is', async (t) => {

@@ -124,6 +124,8 @@ export async function movBoxes(readAt: ReadAt, signal: AbortSignal): Promise<Mov
 				if (!(await walk(content + (await boxesBegin(name, content)), end, name))) return false;
 			} else if (!(await takeBox(name, content, end))) return false;
 			at += length;
+			// As long as no file is: the last one.
+			if (!Number.isSafeInteger(at)) return true;
 		}
 		return true;
 	};
