@@ -14,9 +14,12 @@ export function sniff(firstBytes: Uint8Array): PreviewKind | 'playlist' | undefi
 	const latin = (start: number, end: number) => String.fromCharCode(...head.subarray(start, end));
 	const begins = (text: string, at = 0) => latin(at, at + text.length) === text;
 	if (head.length === 0) return 'text';
-	if (begins('\x89PNG\r\n\x1a\n') || begins('\xFF\xD8\xFF') || begins('GIF87a') || begins('GIF89a')) return 'image';
+	if (begins('\x89PNG\r\n\x1a\n') || begins('\xFF\xD8\xFF')) return 'image';
+	// The other formats begin with letters, which a text may begin with, too; none has a first 4 kB that could be a text.
+	if (isText(head)) return kindOfText(latin(0, sniffedBytes));
+	if (begins('GIF87a') || begins('GIF89a')) return 'image';
 	if (begins('II*\0') || begins('MM\0*') || begins('\0\0\x01\0')) return 'image';
-	if (begins('BM') && head.length >= 18 && [12, 40, 52, 56, 64, 108, 124].includes(head[14] ?? 0)) return 'image';
+	if (begins('BM') && bitmapHeaders.includes(latin(14, 18))) return 'image';
 	if (begins('ftyp', 4) && kindOfBrand(latin(8, 12)) !== 'video') return kindOfBrand(latin(8, 12));
 	if (videoContainer(head) !== undefined) return 'video';
 	if (begins('RIFF')) return riffKinds[latin(8, 12)];
@@ -25,13 +28,25 @@ export function sniff(firstBytes: Uint8Array): PreviewKind | 'playlist' | undefi
 	if (begins('ID3') || begins('fLaC') || begins('MThd') || begins('#!AMR')) return 'audio';
 	if (latin(0, 1024).includes('%PDF-')) return 'pdf';
 	if (begins('PK\x03\x04')) return zipKind(latin(0, 512));
-	if (begins('\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1') || begins('{\\rtf')) return 'document';
+	if (begins('\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1') || richText.test(latin(0, 6))) return 'document';
 	// A frame of MPEG audio layer III or of ADTS.
 	if (head[0] === 0xff && head.length > 3 && [0xfb, 0xfa, 0xf3, 0xf2, 0xe3, 0xf1, 0xf9].includes(head[1] ?? 0)) {
 		return 'audio';
 	}
-	if (isPlaylist(latin(0, sniffedBytes))) return 'playlist';
-	return isText(head) ? 'text' : undefined;
+	return isPlaylist(latin(0, sniffedBytes)) ? 'playlist' : undefined;
+}
+
+/** The lengths of a bitmap's second header, of which one stands behind the first. */
+const bitmapHeaders = [12, 40, 52, 56, 64, 108, 124].map((length) => `${String.fromCharCode(length)}\0\0\0`);
+
+/** With its version, or the first of its commands. */
+const richText = /^\{\\rtf[\d\\]/;
+
+/** A PDF and a rich text may be texts throughout. Programs look for the beginning of a PDF in its first kilobyte. */
+function kindOfText(head: string): PreviewKind | 'playlist' {
+	if (head.slice(0, 1024).includes('%PDF-')) return 'pdf';
+	if (richText.test(head)) return 'document';
+	return isPlaylist(head) ? 'playlist' : 'text';
 }
 
 const riffKinds: Readonly<Record<string, PreviewKind>> = { WEBP: 'image', WAVE: 'audio' };
@@ -80,6 +95,8 @@ const unambiguousKinds: ReadonlySet<string> = new Set(['image', 'video', 'audio'
 export function effectivePreviewKind(named: PreviewKind, firstBytes: Uint8Array): PreviewKind | 'unknown' {
 	const found = sniff(firstBytes);
 	if (named === 'text') {
+		// A source or a table that only speaks of PDFs.
+		if (found === 'pdf' && !beginsPdf(firstBytes) && isText(firstBytes.subarray(0, sniffedBytes))) return 'text';
 		// A playlist is an ordinary text as long as it is not played.
 		if (found === 'playlist') return 'text';
 		return found ?? 'unknown';
@@ -91,5 +108,7 @@ export function effectivePreviewKind(named: PreviewKind, firstBytes: Uint8Array)
 	// An office document can't begin as a book does; the viewer reports the opposite case.
 	return found;
 }
+
+const beginsPdf = (head: Uint8Array) => /^%PDF-\d\.\d/.test(String.fromCharCode(...head.subarray(0, 8)));
 
 const isMedia = (kind: PreviewKind) => kind === 'video' || kind === 'audio';

@@ -131,3 +131,47 @@ test('a file whose first bytes do not contradict its name is shown by its name',
 	t.is(effectivePreviewKind('document', head('Word document')), 'document');
 	t.is(effectivePreviewKind('epub', head('ZIP')), 'epub');
 });
+
+const spoken: Readonly<Record<string, string>> = {
+	'an API Blueprint': 'FORMAT: 1A\nHOST: https://api.example.com/\n\n# My API\n',
+	'a form of an authority': 'FORM 10-K\nANNUAL REPORT PURSUANT TO SECTION 13\n',
+	'a list of sound files': 'FORM sizeAIFF is how an AIFF begins\n',
+	'notes on riffs': 'RIFFS to practise:\n- Smoke on the water\n',
+	'notes on WAVE': 'RIFFsizeWAVEfmt is how a WAVE begins\n',
+	'notes on decision trees': 'ID3 is an algorithm that builds decision trees.\n',
+	'notes on Ogg': 'OggS is the capture pattern of a page.\n',
+	'notes on MIDI': 'MThd is the chunk of the header.\n',
+	'notes on FLAC': 'fLaC, then blocks\n',
+	'notes on AMR': '#!AMR, then frames\n',
+	'notes on GIF': 'GIF89a is a format.\n',
+	'notes on rich text': '{\\rtf is how a rich text begins\n',
+	'a box of MP4': 'sizeftypheic is how a picture begins\n',
+	'a source that recognizes PDFs':
+		'// One begins with this:\nexport const isPdf = (head: string) => head.startsWith("%PDF-");\n',
+	'a table of signatures': 'name,magic\npdf,%PDF-1.7\n',
+	'notes on PDF': '%PDF- is how a PDF begins\n',
+	...Object.fromEntries(
+		[...'(48@l|'].map((length) => [`a table with ${length}`, `BMI|age|gender${length}smoker\n22.1\n`]),
+	),
+};
+for (const [name, text] of Object.entries(spoken)) {
+	for (const [encoding, content] of Object.entries({ ASCII: text, 'UTF-8': `${text}\xC3\xA4\xE2\x82\xAC` })) {
+		test(`${name} in ${encoding} is a text, though it begins as other files do`, (t) => {
+			t.is(effectivePreviewKind('text', bytes(content)), 'text');
+			t.is(effectivePreviewKind('text', bytes(content + 'more words, '.repeat(1000))), 'text');
+		});
+	}
+}
+
+test('a file that is named as a text and is none is shown by its first bytes', (t) => {
+	for (const [name, [content, kind]] of Object.entries(heads)) {
+		t.is(effectivePreviewKind('text', content), kind === 'playlist' ? 'text' : (kind ?? 'unknown'), name);
+	}
+	t.is(effectivePreviewKind('text', bytes('%PDF-1.4\n1 0 obj\n<<>>\nendobj\n')), 'pdf', 'of letters only');
+	t.is(effectivePreviewKind('text', bytes('\0\n%PDF-1.4\n\x01\x02')), 'pdf', 'behind other bytes');
+	t.is(effectivePreviewKind('text', bytes('{\\rtf1\\ansi Hello}')), 'document');
+	t.is(effectivePreviewKind('text', bytes('{\\rtf\\ansi Hello}')), 'document');
+	t.is(effectivePreviewKind('text', bytes(`BM${'\0'.repeat(12)}\x28 no length`)), 'unknown');
+	// Mail and servers leave lines before one.
+	t.is(sniff(bytes('Content-Type: application/pdf\n\n%PDF-1.4\n')), 'pdf');
+});
