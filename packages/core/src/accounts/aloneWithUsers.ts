@@ -41,7 +41,8 @@ export function aloneWithUsers({ users, leases, waitMs = 10_000 }: Dependencies)
 			}
 			return await work();
 		} finally {
-			for (const lease of held) await lease?.release();
+			// All of them, also if one can't be released: it would be renewed for as long as the process lives.
+			await Promise.all(held.map((lease) => lease?.release()));
 		}
 	};
 }

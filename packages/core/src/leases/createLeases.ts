@@ -32,7 +32,10 @@ export interface Lease {
 	isHeld(): boolean;
 	/** Whether another holder has requested it. */
 	isRequested(): boolean;
-	/** Releases it. May be called again. */
+	/**
+	 * Releases it. May be called again. Throws no `Failure`: a lease that the database can't remove now expires by itself, and what was
+	 * done under it is done.
+	 */
 	release(): Promise<void>;
 	/** Renews it no more: it is held until it expires. */
 	lapse(): void;
@@ -182,8 +185,8 @@ function heldLease(
 			try {
 				await store.release(key);
 			} catch (error) {
-				// The lease expires by itself, and the work under it is done.
-				if (!isFailure(error, 'unavailable')) throw error;
+				// Such as of a database that is away, or whose disk is full.
+				if (!isFailure(error)) throw error;
 			}
 		},
 	};

@@ -2,8 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { openDatabase } from '@stowage/database';
-import { isFailure } from '@stowage/rules';
+import type { UserRecord } from '@stowage/plugin-api';
+import { Failure, isFailure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
+import { aloneWithUsers } from '../../src/accounts/aloneWithUsers.js';
 import { createLeases, type Lease, type Leases } from '../../src/leases/createLeases.js';
 import { until } from '../until.js';
 
@@ -109,4 +111,36 @@ test('the signal of a lease is aborted when another process has taken it', async
 	t.true((await take(two)).isHeld(), 'the lease of a process that has ended is taken at once');
 	await until('the signal is aborted', () => lease.signal.aborted);
 	t.false(lease.isHeld());
+});
+
+test('what was done under a lease is done, also where the full database can’t release it, which expires by itself', async (t) => {
+	const { clock, store, one, two } = await twoProcesses(t);
+	const { release } = store;
+	store.release = () => Promise.reject(new Failure('storageFull', 'The disk of the database is full.'));
+	t.is(await one.withLease('name', { leaseMs: 100 }, async () => 'done'), 'done');
+	const lease = await two.acquire('other', { leaseMs: 100 });
+	await lease?.release();
+	t.false(lease?.isHeld());
+	store.release = release;
+	t.is(await two.acquire('name'), undefined);
+	clock.now += 100;
+	t.true((await take(two)).isHeld());
+});
+
+test('a lease that fails to be released by a fault keeps no other one of the same accounts', async (t) => {
+	const { one } = await twoProcesses(t);
+	const released: string[] = [];
+	const acquire: Leases['acquire'] = async (name, options) => {
+		const lease = await one.acquire(name, options);
+		const release = async () => {
+			released.push(name);
+			await lease?.release();
+			if (name === 'account a') throw new Error('a fault');
+		};
+		return lease && { ...lease, release };
+	};
+	const get = async (id: string) => ({ id, username: id }) as UserRecord;
+	const alone = aloneWithUsers({ users: { get }, leases: { acquire } });
+	await t.throwsAsync(async () => alone([await get('a'), await get('b')], async () => {}), { message: 'a fault' });
+	t.deepEqual(released, ['account a', 'account b']);
 });

@@ -658,6 +658,15 @@ test('a link works, and an expired one is reported as expired, while the databas
 	t.like(await t.throwsAsync(() => links.resolve(token)), { kind: 'expired' });
 });
 
+test('a move that is done is answered as done where the full database can’t release its lease', async (t) => {
+	const s = await setUp(t);
+	const url = await s.link('docs/fox.txt');
+	const { leases } = s.app.services.database;
+	leases.release = () => Promise.reject(new Failure('storageFull', 'The disk of the database is full.'));
+	t.is((await changeName(s.ada, 'docs/fox.txt', 'b.txt')).statusCode, 200);
+	t.is(await s.status(url), 200);
+});
+
 test('a link works at every moment while the folders above its file are renamed', async (t) => {
 	const s = await setUp(t);
 	const url = await s.link('docs/deep/naïve – 日本.txt');

@@ -4,6 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { Failure } from '@stowage/rules';
 import test from 'ava';
 import type { App } from '../../src/index.js';
 import { Client, testApp } from '../testApp.js';
@@ -182,4 +183,29 @@ test('an upload can be deleted while a client still sends it', async (t) => {
 	t.not(await ended, 204);
 	t.is((await head(ada, location)).statusCode, 404);
 	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
+});
+
+test('an upload during which the disk of the database fills is answered, and goes on', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const { leases } = app.services.database;
+	const { acquire, release } = leases;
+	// Its connection has a lease once it lasts.
+	const held = new Promise<void>((resolve) => {
+		leases.acquire = async (name, ...options) => {
+			const key = await acquire(name, ...options);
+			if (name.startsWith('upload ') && key !== undefined) resolve();
+			return key;
+		};
+	});
+	const location = await begin(ada, 100, { filename: 'a' });
+	const { sent, ended } = openPatch(app, ada, location, 0, { 'content-length': '50' });
+	sent.write('0123456789');
+	await held;
+	leases.release = () => Promise.reject(new Failure('storageFull', 'The disk of the database is full.'));
+	sent.end('+'.repeat(40));
+	t.is(await ended, 204);
+	Object.assign(leases, { acquire, release });
+	t.deepEqual(uploadState(await head(ada, location)), [200, 50, undefined]);
+	t.deepEqual(uploadState(await patch(ada, location, 50, '+'.repeat(50))), [204, 100, 'a']);
 });

@@ -23,9 +23,13 @@ export class Writers {
 		try {
 			return await work(writer);
 		} finally {
-			await writer.release();
-			this.#writers.delete(key);
-			end();
+			try {
+				await writer.release();
+			} finally {
+				// Whatever fails: a writer that stays would keep everybody from the upload until the process ends.
+				this.#writers.delete(key);
+				end();
+			}
 		}
 	}
 

@@ -135,9 +135,12 @@ async function migrateExclusively(
 		await assertMayMigrate(state, () => listedProcesses(migrating), assertUnserved);
 		await applyMigrations(migrating, state.pending, now());
 	} finally {
-		await lock.release();
-		await migrating.destroy();
-		await coordinating.destroy();
+		try {
+			await lock.release();
+		} finally {
+			await migrating.destroy();
+			await coordinating.destroy();
+		}
 	}
 }
 
