@@ -230,9 +230,11 @@ test('one item that can’t be moved on holds up no others, and is tried again',
 			return move(...given);
 		},
 	});
-	t.deepEqual(await names(), ['a.txt']);
+	t.deepEqual(await names(), ['a.txt', 'stuck.txt'], 'it is where it has arrived');
+	t.is((await app.services.database.trash.get(stuck))?.state, 'moving');
 	Object.assign(storage, { move });
 	t.deepEqual(await names(), ['a.txt', 'stuck.txt']);
+	t.is((await app.services.database.trash.get(stuck))?.state, 'kept');
 });
 
 test('names in the folder of arriving items that say nothing are left alone', async (t) => {
@@ -242,4 +244,91 @@ test('names in the folder of arriving items that say nothing are left alone', as
 	await writeFile(path.join(arriving, `${'0'.repeat(32)}.junk.txt`), '');
 	t.deepEqual(await names(), ['a.txt']);
 	t.is((await readdir(arriving)).length, 2);
+});
+
+/** Nothing can be written to the disk of the root any more; names can be changed. */
+function fill(app: TestApp): () => void {
+	const { storage } = app.services.roots.first;
+	const stage = storage.stage.bind(storage);
+	Object.assign(storage, { stage: () => Promise.reject(new Failure('storageFull', 'The storage is full.')) });
+	return () => void Object.assign(storage, { stage });
+}
+
+test('what is deleted on a full disk is listed, restored and removed at once, so that room can be made', async (t) => {
+	const { app, ada, home, arriving, remove, names } = await setUp(t);
+	const old = await remove('old.txt');
+	t.deepEqual(await names(), ['old.txt']);
+	const empty = fill(app);
+	const [restored, purged] = [await remove('docs/a.txt'), await remove('b.txt')];
+	await remove('c.txt');
+	t.is((await readdir(arriving)).length, 3);
+	t.deepEqual(await names(), ['a.txt', 'b.txt', 'c.txt', 'old.txt']);
+	const answer = json(await ada.post('/api/trash/restore', { ids: [restored] }));
+	t.deepEqual([answer.restored.length, answer.failed], [1, []]);
+	t.is(await readFile(path.join(home, 'docs/a.txt'), 'utf8'), 'docs/a.txt');
+	t.is((await ada.call('DELETE', `/api/trash/${purged}`)).statusCode, 200);
+	t.deepEqual(await names(), ['c.txt', 'old.txt']);
+	t.is((await ada.call('DELETE', `/api/trash/${old}`)).statusCode, 200);
+	t.deepEqual(await names(), ['c.txt']);
+	t.is((await ada.call('DELETE', '/api/trash')).statusCode, 200);
+	t.deepEqual(await names(), []);
+	await app.services.trashBin.removePurged();
+	t.deepEqual(await readdir(arriving), []);
+	const late = await remove('d.txt');
+	t.deepEqual(await names(), ['d.txt']);
+	empty();
+	t.deepEqual(await names(), ['d.txt']);
+	t.deepEqual(await readdir(arriving), []);
+	t.is((await app.services.database.trash.get(late))?.state, 'kept');
+});
+
+test('a folder that was deleted on a full disk is measured and restored with all that is in it', async (t) => {
+	const { app, ada, home, names } = await setUp(t);
+	await mkdir(path.join(home, 'docs/deep'), { recursive: true });
+	await writeFile(path.join(home, 'docs/deep/b.txt'), 'b');
+	fill(app);
+	const answer = await ada.call('DELETE', '/api/deleteItem', { filePath: 'docs', type: 'private' });
+	const { trashId: id } = json(answer);
+	t.deepEqual(await names(), ['docs']);
+	t.is((await app.services.database.trash.totals({})).entries, 3);
+	t.is(json(await ada.post('/api/trash/restore', { ids: [id] })).restored.length, 1);
+	t.is(await readFile(path.join(home, 'docs/deep/b.txt'), 'utf8'), 'b');
+});
+
+test('no row stays of what is restored while the full disk keeps its note from being written', async (t) => {
+	const { app, remove } = await setUp(t);
+	const other = await second(t, app);
+	fill(app);
+	fill(other.app);
+	const id = await remove('a.txt');
+	const { trash } = app.services.database;
+	const { addMissing } = trash;
+	trash.addMissing = async (records) => {
+		trash.addMissing = addMissing;
+		t.is(json(await other.ada.post('/api/trash/restore', { ids: [id] })).restored.length, 1);
+		await addMissing(records);
+	};
+	await app.services.trashBin.recordAll();
+	t.is(trash.addMissing, addMissing);
+	t.is(await trash.get(id), undefined);
+});
+
+test('what can get no row keeps nobody from their own trash, and an emptied one says what it has left', async (t) => {
+	const { app, ada, remove, names } = await setUp(t);
+	const [one, two] = [await remove('one.txt'), await remove('two.txt')];
+	t.deepEqual(await names(), ['one.txt', 'two.txt']);
+	const bob = await new Client(app).register('bob');
+	await writeFile(path.join(app.filesDir, 'users/bob/b.txt'), 'b');
+	const { trash } = app.services.database;
+	const { addMissing } = trash;
+	Object.assign(trash, { addMissing: () => Promise.reject(new Failure('storageFull', 'The disk is full.')) });
+	await bob.call('DELETE', '/api/deleteItem', { filePath: 'b.txt', type: 'private' });
+	t.is(json(await ada.post('/api/trash/restore', { ids: [one] })).restored.length, 1);
+	t.is((await ada.call('DELETE', `/api/trash/${two}`)).statusCode, 200);
+	t.is((await ada.call('DELETE', '/api/trash')).statusCode, 200);
+	t.is((await bob.call('DELETE', '/api/trash')).statusCode, 507);
+	Object.assign(trash, { addMissing });
+	t.deepEqual(await names(bob), ['b.txt']);
+	t.is((await bob.call('DELETE', '/api/trash')).statusCode, 200);
+	t.deepEqual(await names(bob), []);
 });

@@ -5,10 +5,10 @@ import { moveAllTrash, moveTrashed } from './moveTrash.js';
 import { ClockJumps, completeTrash } from './sweepTrash.js';
 import { TrashLimits } from './TrashLimits.js';
 import { TrashList } from './TrashList.js';
-import { type NewRecord, TrashMoves } from './TrashMoves.js';
+import { type NewRecord, TrashMoves, throwIfWithout } from './TrashMoves.js';
 import { TrashPurge } from './TrashPurge.js';
 import { TrashSizes } from './TrashSizes.js';
-import { type TrashParts, warnOfTrash } from './trashParts.js';
+import type { TrashParts } from './trashParts.js';
 
 /**
  * The trash of all roots, for whoever deletes, restores, lists or removes for good: `TrashMoves` gets items there and
@@ -58,8 +58,8 @@ export class TrashBin {
 	 * Resolves once what this process or another one has just deleted is among the rows, if the database has room: for
 	 * who reads those without this class.
 	 */
-	async recordAll(): Promise<void> {
-		await this.#moves.recordAll().catch((error: unknown) => warnOfTrash(this.#parts, error));
+	recordAll(): Promise<void> {
+		return this.#moves.recordIfPossible();
 	}
 
 	/** Takes an item, of that user if one is given, out of the trash by `move`. Resolves to undefined if there is none. */
@@ -100,10 +100,18 @@ export class TrashBin {
 		return this.#sizes.totals(selection);
 	}
 
-	/** Gone for everybody once it resolves; the space is freed by and by. Resolves to how many. */
+	/**
+	 * Gone for everybody once it resolves; the space is freed by and by. Resolves to how many. What was just deleted and
+	 * can get no row is left: then it throws why, once the others are gone.
+	 */
 	async purge(selection: TrashSelection): Promise<number> {
-		await this.#moves.recordAll();
-		return this.#purge.purge(selection);
+		const without = await this.#moves.recordAll();
+		const count = await this.#purge.purge(selection);
+		// Of a root that could not be read it is not known whose items wait there: those of others don't fail for it.
+		const meant = selection.ids === undefined ? without.filter(({ records }) => records !== undefined) : without;
+		if (selection.kind !== 'version' && count !== selection.ids?.length)
+			throwIfWithout(meant, (record) => isChosen(record, selection));
+		return count;
 	}
 
 	/** Resolves once the space of what was purged before is free, except on roots that are away. */
@@ -133,7 +141,7 @@ export class TrashBin {
 
 	/** The same for all of a user's items. */
 	async moveAllTo(ownerId: string, target: Mount, signal: AbortSignal): Promise<void> {
-		await this.#moves.recordAll();
+		throwIfWithout(await this.#moves.recordAll(), (record) => record.ownerId === ownerId);
 		return moveAllTrash(this.#parts, ownerId, target, signal);
 	}
 
@@ -162,4 +170,11 @@ export class TrashBin {
 		void this.#limits.added(record.ownerId, record.kind);
 		if (record.size === undefined) void this.#sizes.of(record);
 	}
+}
+
+function isChosen(record: TrashRecord, { ids, ownerId, rootId, deletedUntil }: TrashSelection): boolean {
+	if (ids !== undefined && !ids.includes(record.id)) return false;
+	if (ownerId !== undefined && record.ownerId !== ownerId) return false;
+	if (rootId !== undefined && record.rootId !== rootId) return false;
+	return deletedUntil === undefined || record.deletedAt <= deletedUntil;
 }

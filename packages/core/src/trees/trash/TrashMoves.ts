@@ -4,7 +4,7 @@ import type { FileVersion, TrashedItem, TrashRecord } from '@stowage/plugin-api'
 import { isFailure, joinPath, type StoragePath } from '@stowage/rules';
 import { isTrashed, locateTrashed } from './locateTrashed.js';
 import { PendingRecords } from './recording/PendingRecords.js';
-import { UnrecordedItems } from './recording/UnrecordedItems.js';
+import { UnrecordedItems, type WithoutRows } from './recording/UnrecordedItems.js';
 import { unrecordedName } from './recording/unrecordedNames.js';
 import { type TrashParts, warnOfTrash } from './trashParts.js';
 import { trashedPath, unrecordedFolder } from './trashPaths.js';
@@ -78,9 +78,14 @@ export class TrashMoves {
 		return result;
 	}
 
-	/** Resolves once all that this process or another one has deleted has its row. */
-	recordAll(): Promise<void> {
+	/** Resolves once all that this process or another one has deleted has its row, to what could get none. */
+	recordAll(): Promise<WithoutRows[]> {
 		return this.#unrecorded.record();
+	}
+
+	/** The same, for whom those with rows are enough. */
+	recordIfPossible(): Promise<void> {
+		return this.#unrecorded.recordIfPossible();
 	}
 
 	/** Takes an item, of that user if one is given, out of the trash by `move`. Resolves to undefined if there is none, also since then. */
@@ -105,8 +110,10 @@ export class TrashMoves {
 		move: (record: TrashRecord) => Promise<T>,
 	): Promise<T | undefined> {
 		const { store } = this.#parts;
-		await this.#unrecorded.record();
+		const without = await this.#unrecorded.record();
 		const record = await store.get(id);
+		// It is not gone.
+		if (record === undefined) throwIfWithout(without, (each) => each.id === id);
 		if (record === undefined || !isMeant(record)) return undefined;
 		const wasPending = await this.#pendingRecords.cancel(id);
 		if (!wasPending) await this.#recordedElsewhere(record);
@@ -172,6 +179,11 @@ export class TrashMoves {
 			return undefined;
 		}
 	}
+}
+
+/** Throws why one of these has no row. Where it is not known which have none, it may be one of them. */
+export function throwIfWithout(without: readonly WithoutRows[], isMeant: (record: TrashedItem) => boolean): void {
+	for (const { error, records } of without) if (records === undefined || records.some(isMeant)) throw error;
 }
 
 /** Whether nothing has changed after this error. */

@@ -5,7 +5,7 @@ import { locateTrashed } from './locateTrashed.js';
 import { TrashRoom } from './TrashRoom.js';
 import type { TrashSizes } from './TrashSizes.js';
 import { lostMs, type TrashParts, trashBatch, warnOfTrash } from './trashParts.js';
-import { trashedLinkPath, trashedPath } from './trashPaths.js';
+import { trashedLinkPath } from './trashPaths.js';
 
 /** Whose trash gives way, or that of which disk. */
 type GivingWay = Pick<TrashSelection, 'ownerId' | 'rootId'>;
@@ -130,7 +130,7 @@ export class TrashPurge {
 	async #removeItem(record: TrashRecord): Promise<boolean> {
 		const located = await locateTrashed(this.#parts, record);
 		if (located === undefined) return false;
-		const removing = located.mount.storage.remove(trashedPath(record.id)).then(() => true);
+		const removing = located.mount.storage.remove(located.path).then(() => true);
 		return (await undefinedIf(removing, 'notFound')) === true;
 	}
 

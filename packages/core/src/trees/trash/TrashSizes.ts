@@ -4,7 +4,6 @@ import { FairQueue } from '../../limits/FairQueue.js';
 import { measureTree, TooDeep } from '../../quotas/measureTree.js';
 import { locateTrashed } from './locateTrashed.js';
 import { type TrashParts, trashBatch, warnOfTrash } from './trashParts.js';
-import { trashedPath } from './trashPaths.js';
 
 /** The sizes of folders in the trash, which are measured once they are there: a folder of any size is deleted in the time of a file. */
 export class TrashSizes {
@@ -70,8 +69,8 @@ export class TrashSizes {
 		try {
 			const located = await locateTrashed(this.#parts, record);
 			if (located === undefined) return undefined;
-			const { mount, item } = located;
-			const measure = () => measureTree(mount.storage, trashedPath(record.id), async () => {});
+			const { mount, item, path } = located;
+			const measure = () => measureTree(mount.storage, path, async () => {});
 			const inside = await this.#walks.run(record.ownerId, measure);
 			const size = { bytes: inside.bytes + item.size, entries: inside.entries + 1 };
 			await this.#keep(record.id, size);

@@ -1,13 +1,16 @@
 import type { StorageItem, TrashRecord } from '@stowage/plugin-api';
-import { isFailure, undefinedIf } from '@stowage/rules';
+import { isFailure, joinPath, type StoragePath, undefinedIf } from '@stowage/rules';
 import type { Mount } from '../storage/Mounts.js';
+import { unrecordedName } from './recording/unrecordedNames.js';
 import type { TrashParts } from './trashParts.js';
-import { trashedPath } from './trashPaths.js';
+import { trashedPath, unrecordedFolder } from './trashPaths.js';
 
 /** Where an item of the trash was found. */
 interface Located {
 	mount: Mount;
 	item: StorageItem;
+	/** Of that root: its own, or the one by which it has arrived where its disk had no room for a note of it yet. */
+	path: StoragePath;
 }
 
 /**
@@ -16,23 +19,36 @@ interface Located {
  */
 export async function locateTrashed(
 	{ storage, store }: Pick<TrashParts, 'storage' | 'store'>,
-	{ id, rootId }: Pick<TrashRecord, 'id' | 'rootId'>,
+	record: TrashRecord,
 ): Promise<Located | undefined> {
+	const { id, rootId } = record;
 	const mounts = storage().mounts();
 	const isNamed = (mount: Mount) => mount.storage.rootId === rootId;
 	let away: unknown;
 	for (const mount of [...mounts.filter(isNamed), ...mounts.filter((each) => !isNamed(each))]) {
 		try {
-			const item = await undefinedIf(mount.storage.stat(trashedPath(id)), 'notFound');
-			if (item === undefined) continue;
+			const found = await findOn(mount, record);
+			if (found === undefined) continue;
 			if (!isNamed(mount)) await store.setRoot(id, mount.storage.rootId);
-			return { mount, item };
+			return { mount, ...found };
 		} catch (error) {
 			if (!isFailure(error, 'unavailable')) throw error;
 			away ??= error;
 		}
 	}
 	if (away !== undefined) throw away;
+	return undefined;
+}
+
+async function findOn({ storage }: Mount, record: TrashRecord): Promise<Omit<Located, 'mount'> | undefined> {
+	const paths = [trashedPath(record.id)];
+	const arrived = record.kind === 'item' ? unrecordedName(record) : undefined;
+	// It may get its own name between the two.
+	if (arrived !== undefined) paths.push(joinPath(unrecordedFolder, arrived), trashedPath(record.id));
+	for (const path of paths) {
+		const item = await undefinedIf(storage.stat(path), 'notFound', 'invalidName');
+		if (item !== undefined) return { path, item };
+	}
 	return undefined;
 }
 

@@ -6,13 +6,18 @@ import { locateTrashed } from './locateTrashed.js';
 import { type TrashParts, trashBatch } from './trashParts.js';
 import { trashedPath } from './trashPaths.js';
 
-/** Moves an item to the trash of the root on which its home lies now. Throws `notFound` for one that is in no trash. */
+/**
+ * Moves an item to the trash of the root on which its home lies now, where it has its own name after that. Throws `notFound` for one
+ * that is in no trash.
+ */
 export async function moveTrashed(parts: TrashParts, record: TrashRecord, target: Mount): Promise<void> {
 	const located = await locateTrashed(parts, record);
 	if (located === undefined) throw notInTrash();
-	if (located.mount.storage === target.storage) return;
 	const path = trashedPath(record.id);
 	const source = located.mount.storage;
+	// Whoever else gives it that name has moved it there, too.
+	if (located.path !== path) await source.move(located.path, path).catch(ignoreMissing);
+	if (source === target.storage) return;
 	try {
 		await withTrashFolder(target.storage, () => copyAcross(source, path, target.storage, path, {}));
 	} catch (error) {

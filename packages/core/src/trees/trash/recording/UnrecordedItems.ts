@@ -16,17 +16,25 @@ interface UnrecordedItem {
 	record: TrashedItem;
 }
 
+/** Items that could not get rows, and why. Of a root whose folder could not be read it is not known which they are. */
+export interface WithoutRows {
+	error: unknown;
+	records?: readonly TrashedItem[];
+}
+
 /**
  * Deleted items that no row knows yet. Their names say what they are, so that a deletion is one rename and nothing is
  * written before it. Whoever asks for the trash records them first, whichever process has deleted them, also
- * before a crash: the row is added, a note written, and only then the item gets its own name.
+ * before a crash: the row is added, a note written, and only then the item gets its own name. Where the disk has no
+ * room for the note, an item with a row stays under the name by which it has arrived, which says the same: it is listed, restored and
+ * removed from there (`locateTrashed`).
  */
 export class UnrecordedItems {
 	readonly #parts: TrashParts;
 	readonly #onRecorded: (record: TrashedItem) => void;
 	#timer: NodeJS.Timeout | undefined;
-	#running: Promise<void> = Promise.resolve();
-	#next: Promise<void> | undefined;
+	#running: Promise<WithoutRows[]> = Promise.resolve([]);
+	#next: Promise<WithoutRows[]> | undefined;
 
 	constructor(parts: TrashParts, onRecorded: (record: TrashedItem) => void) {
 		this.#parts = parts;
@@ -37,12 +45,15 @@ export class UnrecordedItems {
 	schedule(): void {
 		this.#timer ??= setTimeout(() => {
 			this.#timer = undefined;
-			this.record().catch((error: unknown) => warnOfTrash(this.#parts, error));
+			void this.recordIfPossible();
 		}, recordAfterMs).unref();
 	}
 
-	/** Resolves once all that were there have rows. Those of a root that is away get theirs when it is back. */
-	record(): Promise<void> {
+	/**
+	 * Resolves once all that were there have rows, to those that could get none. Those of a root that is away get theirs when it is
+	 * back. What one root has no room for holds up no other one.
+	 */
+	record(): Promise<WithoutRows[]> {
 		// What runs may have listed the folder before the last one came.
 		this.#next ??= this.#running
 			.catch(() => {})
@@ -54,30 +65,69 @@ export class UnrecordedItems {
 		return this.#next;
 	}
 
+	/** The same, for whom those with rows are enough. */
+	async recordIfPossible(): Promise<void> {
+		await this.record().catch((error: unknown) => warnOfTrash(this.#parts, error));
+	}
+
 	/** Records what waits. A process that has deleted nothing may have no storage. */
 	async close(): Promise<void> {
 		if (this.#timer === undefined) return void (await this.#running.catch(() => {}));
 		clearTimeout(this.#timer);
 		this.#timer = undefined;
-		await this.record().catch((error: unknown) => warnOfTrash(this.#parts, error));
+		await this.recordIfPossible();
 	}
 
-	async #record(): Promise<void> {
+	async #record(): Promise<WithoutRows[]> {
 		const roots = this.#parts.storage().mounts();
-		throwFirst(await Promise.allSettled(roots.map(({ storage }) => this.#recordOn(storage))), 'unavailable');
+		const without = await Promise.all(roots.map(({ storage }) => this.#recordOn(storage)));
+		const failed = without.flat().filter(({ error }) => !isFailure(error, 'unavailable'));
+		for (const { error } of failed) warnOfTrash(this.#parts, error);
+		return failed;
 	}
 
-	async #recordOn(storage: StorageProvider): Promise<void> {
-		const items = await unrecordedOn(storage);
-		for (let at = 0; at < items.length; at += trashBatch)
-			await this.#recordAll(storage, items.slice(at, at + trashBatch));
+	async #recordOn(storage: StorageProvider): Promise<WithoutRows[]> {
+		let items: UnrecordedItem[];
+		try {
+			items = await unrecordedOn(storage);
+		} catch (error) {
+			return [{ error }];
+		}
+		for (let at = 0; at < items.length; at += trashBatch) {
+			const part = items.slice(at, at + trashBatch);
+			try {
+				await this.#parts.store.addMissing(part.map(({ record }) => record));
+			} catch (error) {
+				return [{ error, records: items.slice(at).map(({ record }) => record) }];
+			}
+			try {
+				await this.#giveOwnNames(storage, part);
+			} catch (error) {
+				if (isFailure(error, 'unavailable')) continue;
+				warnOfTrash(this.#parts, error);
+				await this.#forgetGone(storage, part);
+			}
+		}
+		return [];
 	}
 
-	async #recordAll(storage: StorageProvider, items: readonly UnrecordedItem[]): Promise<void> {
-		const { store } = this.#parts;
-		const records = items.map(({ record }) => record);
-		await store.addMissing(records);
-		await writeNotes(storage, records);
+	/** Removes rows that were added while their items were restored or removed. A sweep does it where that is not possible now. */
+	async #forgetGone(storage: StorageProvider, items: readonly UnrecordedItem[]): Promise<void> {
+		try {
+			const left = new Set((await unrecordedOn(storage)).map(({ name }) => name));
+			for (const { name, record } of items)
+				if (!left.has(name) && (await locateTrashed(this.#parts, record)) === undefined)
+					await this.#parts.store.remove([record.id]);
+		} catch (error) {
+			warnOfTrash(this.#parts, error);
+		}
+	}
+
+	async #giveOwnNames(storage: StorageProvider, items: readonly UnrecordedItem[]): Promise<void> {
+		await writeNotes(
+			storage,
+			items.map(({ record }) => record),
+		);
 		const moved: TrashedItem[] = [];
 		const moves: PromiseSettledResult<void>[] = [];
 		for (let at = 0; at < items.length; at += movesAtOnce) {
@@ -87,9 +137,9 @@ export class UnrecordedItems {
 			};
 			moves.push(...(await Promise.allSettled(part.map(move))));
 		}
-		await store.settle(moved.map(({ id }) => id));
+		await this.#parts.store.settle(moved.map(({ id }) => id));
 		for (const record of moved) this.#onRecorded(record);
-		throwFirst(moves);
+		for (const move of moves) if (move.status === 'rejected') throw move.reason;
 	}
 
 	/** Resolves to false if another process has done it. */
@@ -123,11 +173,4 @@ export async function unrecordedOn(storage: StorageProvider): Promise<Unrecorded
 		if (!isFailure(error, 'notFound')) throw error;
 	}
 	return items;
-}
-
-/** Throws the first error that is no failure of this kind. */
-function throwFirst(results: readonly PromiseSettledResult<void>[], except?: 'unavailable'): void {
-	for (const result of results)
-		if (result.status === 'rejected' && !(except !== undefined && isFailure(result.reason, except)))
-			throw result.reason;
 }

@@ -12,7 +12,7 @@ import { identityOf } from '../../identity.js';
 import { prefixed } from '../../storage/rootIds.js';
 import { locateTrashed } from '../locateTrashed.js';
 import type { TrashParts } from '../trashParts.js';
-import { isTrashedLink, trashedLinkPath, trashedPath } from '../trashPaths.js';
+import { isTrashedLink, trashedLinkPath } from '../trashPaths.js';
 
 /**
  * Completes a replacement: what belonged to the former file belongs to the one that has its path now. May be called
@@ -75,11 +75,7 @@ export async function itemAt(
 	const located = record && (await locateTrashed(parts, record));
 	if (located === undefined) return undefined;
 	const { storage, idPrefix } = located.mount;
-	const item = await undefinedIf(
-		storage.stat(joinPath(trashedPath(trashed.id), trashed.rest)),
-		'notFound',
-		'forbidden',
-	);
+	const item = await undefinedIf(storage.stat(joinPath(located.path, trashed.rest)), 'notFound', 'forbidden');
 	return item && prefixed(item, idPrefix);
 }
 
