@@ -10,7 +10,7 @@ import type { Metrics } from './metrics/createMetrics.js';
 import { type OpenHost, type OpenServices, openServices } from './openServices.js';
 import { registerRoutes } from './routes/registerRoutes.js';
 import type { Services } from './services.js';
-import { sweep } from './sweep.js';
+import { createSweep } from './sweep.js';
 
 export interface App {
 	server: HapiServer;
@@ -62,7 +62,8 @@ async function serving(config: Config, opened: OpenServices<Http>, { webRoot, co
 	await registerRoutes(server, services, webRoot);
 	const metrics = config.metrics.listen === '' ? undefined : await openMetrics(server, services);
 	if (metrics !== undefined) closeToo(metrics);
-	const sweeping = setInterval(() => siblings.isLeader && void sweep(services), 60 * 60_000);
+	const sweep = createSweep(services);
+	const sweeping = setInterval(() => siblings.isLeader && void sweep(), 60 * 60_000);
 	sweeping.unref();
 	return {
 		server,

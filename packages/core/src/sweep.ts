@@ -7,43 +7,51 @@ const receiptMs = 30 * 24 * 60 * 60_000;
 /** How long it is remembered what a home contains that nobody uses. */
 const usageMs = 30 * 24 * 60 * 60_000;
 
-/** Removes expired data, in one process at a time: a second process leaves it to the first. */
-export async function sweep({
-	audit,
-	database,
-	jobs,
-	leases,
-	links,
-	resumableUploads,
-	shareUses,
-	trashBin,
-	log,
-	now,
-}: Services): Promise<void> {
-	try {
+/**
+ * Removes expired data, in one process at a time: a second process leaves it to the first. A part that fails, such as
+ * for a root that is away, keeps no other one from being swept; it is logged, once for as long as it goes on failing like that.
+ */
+export function createSweep(services: Services): () => Promise<void> {
+	const { audit, database, jobs, leases, links, resumableUploads, shareUses, trashBin, log, now } = services;
+	const parts: [string, () => Promise<unknown>][] = [
+		['sessions', () => database.sessions.sweep(now())],
+		['small values', () => database.sweepKeyValues()],
+		['limits', () => database.sweepLimits()],
+		['tickets', () => database.tickets.sweep()],
+		['events', () => database.events.sweep(relayAges)],
+		['leases', () => database.leases.sweep()],
+		['links', () => links.sweep()],
+		['jobs', () => jobs.sweep()],
+		['uploads', () => resumableUploads.sweep()],
+		['parts of downloads from shares', () => shareUses.sweep()],
+		['receipts of shares', () => database.shareUses.forgetReceipts(now() - receiptMs)],
+		['changes of members', () => database.members.forgetChanges(now() - receiptMs)],
+		['trash', () => trashBin.sweep()],
+		['contents of homes', () => database.homeUsage.sweep(usageMs)],
+	];
+	/** The messages of those that have failed the last time. */
+	let failing = new Map<string, string>();
+
+	const sweepParts = async (failed: (part: string, error: unknown) => void): Promise<void> => {
 		// Its folder may be this process's own.
-		await audit.sweep();
+		await audit.sweep().catch((error: unknown) => failed('audit log', error));
 		const lease = await leases.acquire('sweep');
 		if (lease === undefined) return;
 		try {
-			await database.sessions.sweep(now());
-			await database.sweepKeyValues();
-			await database.sweepLimits();
-			await database.tickets.sweep();
-			await database.events.sweep(relayAges);
-			await database.leases.sweep();
-			await links.sweep();
-			await jobs.sweep();
-			await resumableUploads.sweep();
-			await shareUses.sweep();
-			await database.shareUses.forgetReceipts(now() - receiptMs);
-			await database.members.forgetChanges(now() - receiptMs);
-			await trashBin.sweep();
-			await database.homeUsage.sweep(usageMs);
+			for (const [part, sweep] of parts) await sweep().catch((error: unknown) => failed(part, error));
 		} finally {
 			await lease.release();
 		}
-	} catch (error) {
-		log.warn({ err: error }, 'expired rows could not be removed');
-	}
+	};
+
+	return async () => {
+		const before = failing;
+		failing = new Map();
+		const failed = (part: string, error: unknown) => {
+			const message = String(error);
+			failing.set(part, message);
+			if (before.get(part) !== message) log.warn({ err: error, part }, 'expired rows could not be removed');
+		};
+		await sweepParts(failed).catch((error: unknown) => failed('lease', error));
+	};
 }

@@ -210,6 +210,8 @@ export function uploadRules(assertThat: Rule): void {
 				{ idHash: 'one', stagedId: 'staged' },
 			]);
 			t.is((await uploads.listExpired(3000, 1)).length, 1);
+			t.deepEqual(await uploads.listExpired(3000, 1, 1), [{ idHash: 'one', stagedId: 'staged' }]);
+			t.deepEqual(await uploads.listExpired(3000, 1, 2), []);
 			t.true(await uploads.isStaged('other'));
 			t.deepEqual([await uploads.countStaged('oth'), await uploads.countStaged('OTH')], [1, 0]);
 			t.false(await uploads.isStaged('OTHER'));

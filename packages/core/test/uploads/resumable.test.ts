@@ -358,3 +358,33 @@ test('an expired upload that can’t be discarded does not keep others from bein
 	t.deepEqual(await staged(app.filesDir), []);
 	t.is((await head(ada, stuck)).statusCode, 410);
 });
+
+test('expired uploads of a disk that is away keep none of another disk from being swept, however many they are', async (t) => {
+	let ahead = 0;
+	const app = await testApp(
+		t,
+		{ '--uploads-expire-after': '2 hours' },
+		clocksAhead(() => ahead),
+	);
+	const ada = await new Client(app).register('ada');
+	const { resumableUploads, storage, database } = app.services;
+	const begun = await begin(ada, 3, { filename: 'a' });
+	const [own] = await database.uploads.listAllUnfinished();
+	if (own === undefined) throw new Error('No upload was begun.');
+	for (let n = 0; n < 250; n++)
+		await database.uploads.add(`away ${n}`, { ...own, stagedId: `away~${n}`, expiresAt: own.expiresAt - 1 });
+	ahead = 3 * 3_600_000;
+	const { stage, rootOfStaged } = storage;
+	let asked = 0;
+	storage.rootOfStaged = (id) => (id.startsWith('away~') ? 'away' : rootOfStaged.call(storage, id));
+	storage.stage = async (id) => {
+		if (!id?.startsWith('away~')) return stage.call(storage, id);
+		asked++;
+		throw new Failure('unavailable', 'The storage is not available right now.');
+	};
+	await resumableUploads.sweep();
+	t.deepEqual(await staged(app.filesDir), []);
+	t.is((await head(ada, begun)).statusCode, 410);
+	t.is(asked, 1);
+	t.is(await database.uploads.countStaged('away~'), 250);
+});

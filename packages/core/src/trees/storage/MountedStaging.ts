@@ -50,7 +50,7 @@ export class MountedStaging {
 		if (!(await discardAcross(storage, own))) await storage.discardCopy(own);
 	}
 
-	/** Sweeps each root, also if another one is not available. */
+	/** Sweeps each root, also if another one is not available; then throws that. */
 	async sweep(before: SweepCutoffs, isNeeded: (id: string) => Promise<boolean>): Promise<void> {
 		const sweep = async ({ storage, idPrefix }: Mount) => {
 			const isOwnNeeded = (id: string) => isNeeded(withPrefix(id, idPrefix));

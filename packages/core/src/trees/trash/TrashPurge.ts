@@ -100,7 +100,8 @@ export class TrashPurge {
 
 	async #removePurged(): Promise<void> {
 		const { store, now, onPurged, onChanged } = this.#parts;
-		// Those that could not be removed, such as on a root that is away: they hold up no others.
+		// Those that could not be removed, such as on a root that is away: they hold up no others. There may be any number of them.
+		let hasWarned = false;
 		for (let skip = 0; ; ) {
 			const records = await store.inState('purging', { limit: trashBatch, skip });
 			const removed: string[] = [];
@@ -117,7 +118,8 @@ export class TrashPurge {
 					// What is still on its way has its row until it has arrived: nothing else would ever find it.
 					if (wasHere || record.deletedAt < now() - lostMs) removed.push(record.id);
 				} catch (error) {
-					warnOfTrash(this.#parts, error);
+					if (!hasWarned) warnOfTrash(this.#parts, error);
+					hasWarned = true;
 				}
 			}
 			await store.remove(removed);

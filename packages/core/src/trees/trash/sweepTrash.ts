@@ -42,7 +42,7 @@ async function complete(parts: TrashParts, record: TrashRecord): Promise<boolean
 		else return false;
 		return true;
 	} catch (error) {
-		if (!isFailure(error, 'unavailable')) throw error;
+		if (!isFailure(error, 'unavailable')) warnOfTrash(parts, error);
 		return false;
 	}
 }

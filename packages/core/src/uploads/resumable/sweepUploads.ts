@@ -31,13 +31,7 @@ const sweepBatchSize = 100;
 export async function sweepUploads(parts: Dependencies): Promise<void> {
 	const { config, database, storage, now } = parts;
 	const { uploads } = database;
-	let settled: number;
-	do {
-		settled = 0;
-		for (const { idHash, stagedId } of await uploads.listExpired(now(), sweepBatchSize)) {
-			if (await expire(parts, idHash, stagedId)) settled++;
-		}
-	} while (settled === sweepBatchSize);
+	await expireUploads(parts);
 	// A client that asks for a forgotten upload gets 404 instead of 410.
 	await uploads.forget(now() - config.uploads.expireAfter);
 	const cutoffs: SweepCutoffs = {
@@ -54,30 +48,45 @@ export async function sweepUploads(parts: Dependencies): Promise<void> {
 }
 
 /**
- * Removes an upload that has expired by its stored time; resolves to whether it did. One that is in use here was
- * stored before the clock was set ahead.
+ * Removes the uploads that have expired by their stored times. One that is in use here was stored before the clock was
+ * set ahead. One that can't be removed must not stop the others, and is retried by the next sweep: the first of them is logged, unless
+ * its root is away, of which the others are not tried then.
  */
-async function expire(parts: Dependencies, idHash: string, stagedId: string): Promise<boolean> {
-	const { config, database, expiry, now } = parts;
-	if (!expiry.isInUse(idHash)) return dropStaged(parts, idHash, stagedId);
-	await database.uploads.extendExpiry(idHash, now() + config.uploads.expireAfter);
-	return true;
+async function expireUploads(parts: Dependencies): Promise<void> {
+	const { config, database, storage, expiry, log, now } = parts;
+	const away = new Set<string>();
+	const failures: unknown[] = [];
+	const settle = async (idHash: string, stagedId: string): Promise<boolean> => {
+		if (expiry.isInUse(idHash)) {
+			await database.uploads.extendExpiry(idHash, now() + config.uploads.expireAfter);
+			return true;
+		}
+		const root = storage.rootOfStaged(stagedId);
+		if (root !== undefined && away.has(root)) return false;
+		try {
+			await dropStaged(parts, idHash, stagedId);
+			return true;
+		} catch (error) {
+			if (root !== undefined && isFailure(error, 'unavailable')) away.add(root);
+			else failures.push(error);
+			return false;
+		}
+	};
+	for (let skip = 0; ; ) {
+		const expired = await database.uploads.listExpired(now(), sweepBatchSize, skip);
+		for (const { idHash, stagedId } of expired) if (!(await settle(idHash, stagedId))) skip++;
+		if (expired.length < sweepBatchSize) break;
+	}
+	if (failures.length > 0)
+		log.warn({ err: failures[0], uploads: failures.length }, 'expired uploads could not be removed');
 }
 
-/** A failure must not stop the others, and is retried by the next sweep. */
 async function dropStaged(
-	{ database, storage, writers, log }: Dependencies,
+	{ database, storage, writers }: Dependencies,
 	idHash: string,
 	stagedId: string,
-): Promise<boolean> {
-	try {
-		await writers.end(idHash);
-		await (await storage.stage(stagedId)).discard();
-		await database.uploads.clearStaged(idHash);
-		return true;
-	} catch (error) {
-		if (isFailure(error, 'unavailable')) throw error;
-		log.warn({ err: error }, 'an expired upload could not be removed');
-		return false;
-	}
+): Promise<void> {
+	await writers.end(idHash);
+	await (await storage.stage(stagedId)).discard();
+	await database.uploads.clearStaged(idHash);
 }

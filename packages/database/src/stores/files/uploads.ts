@@ -130,12 +130,13 @@ export function uploadStore(knex: Knex): UploadStore {
 				);
 			return { bytes: Number(row?.bytes ?? 0), entries: Number(row?.entries ?? 0) };
 		},
-		async listExpired(now, limit) {
+		async listExpired(now, limit, skip = 0) {
 			const rows = await uploads()
 				.whereNotNull('staged_id')
 				.where('expires_at', '<=', now)
-				.orderBy('expires_at')
+				.orderBy(['expires_at', 'id_hash'])
 				.limit(limit)
+				.offset(skip)
 				.select('id_hash', 'staged_id');
 			return rows.map(({ id_hash, staged_id }) => ({ idHash: id_hash, stagedId: staged_id ?? '' }));
 		},

@@ -85,8 +85,8 @@ export interface UploadStore {
 	 * and for the sender after that.
 	 */
 	unfinishedTotals(userId: string | null, except: readonly string[]): Promise<{ bytes: number; entries: number }>;
-	/** Expired uploads whose staged file still exists, the oldest first. */
-	listExpired(now: number, limit: number): Promise<{ idHash: string; stagedId: string }[]>;
+	/** Expired uploads whose staged file still exists, the oldest first, after the first `skip` of them. */
+	listExpired(now: number, limit: number, skip?: number): Promise<{ idHash: string; stagedId: string }[]>;
 	/** Lets an upload expire no sooner than that. */
 	extendExpiry(idHash: string, expiresAt: number): Promise<void>;
 	/** Clears the staged file, which was removed. The upload still exists as an expired one. */
