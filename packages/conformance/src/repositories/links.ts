@@ -95,6 +95,35 @@ export function linkRules(assertThat: Rule): void {
 		t.deepEqual(await pathsOf('hash of a/two'), ['b/two', 'undefined']);
 	});
 
+	assertThat(
+		'a link is bound to another item while its place is certain, or to one at either end of a planned move, which settles it',
+		async (t, { users, links }) => {
+			const alice = await users.add({ username: 'alice', secret: 's' });
+			const { id } = await links.add(linkOf(alice, 'a'), 10);
+			const [a, b, c] = [parsePath('a'), parsePath('b/ä'), parsePath('c')];
+			const state = async () => {
+				const [link] = await links.get([id]);
+				return [link?.itemId, link?.path, link?.nextPath];
+			};
+			t.false(await links.rebind(id, 'another', 'two'));
+			t.true(await links.rebind(id, 'id of a', 'two'));
+			t.false(await links.rebind(id, 'two', 'three', c), 'it is elsewhere');
+			t.true(await links.rebind(id, 'two', 'three', a));
+			t.deepEqual(await state(), ['three', a, undefined]);
+			await links.planMoves(new Map([[id, { path: a, nextPath: b }]]));
+			t.false(await links.rebind(id, 'three', 'four'));
+			t.false(await links.rebind(id, 'three', 'four', c));
+			t.false(await links.rebind(id, 'another', 'four', b));
+			t.deepEqual(await state(), ['three', a, b]);
+			t.true(await links.rebind(id, 'three', 'four', b));
+			t.deepEqual(await state(), ['four', b, undefined]);
+			await links.planMoves(new Map([[id, { path: b, nextPath: c }]]));
+			t.true(await links.rebind(id, 'four', 'five', b));
+			t.deepEqual(await state(), ['five', b, undefined]);
+			t.false(await links.rebind('unknown', 'five', 'six', b));
+		},
+	);
+
 	assertThat('many concurrent downloads of a link are all counted', async (t, { users, links }) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		const { id } = await links.add(linkOf(alice, 'a'), 10);

@@ -1,5 +1,5 @@
 import type { LinkStore, TrashRecord } from '@stowage/plugin-api';
-import { joinPath, relativePath, type StoragePath, undefinedIf } from '@stowage/rules';
+import { isWithin, joinPath, relativePath, type StoragePath, undefinedIf } from '@stowage/rules';
 import { identityOf } from '../trees/identity.js';
 import type { Mount } from '../trees/storage/Mounts.js';
 import { prefixed } from '../trees/storage/rootIds.js';
@@ -18,7 +18,10 @@ export async function rebindTrashedLinks(
 		return item && identityOf(prefixed(item, idPrefix));
 	};
 	for (const link of await links.within(ownerId, root)) {
-		const [before, after] = [await identityAt(from, link.path), await identityAt(to, link.path)];
-		if (before === link.itemId && after !== undefined) await links.rebind(link.id, before, after);
+		// Its former path may be left beside it, where the end of the deletion could not be recorded.
+		const path = [link.path, link.nextPath].find((at) => at !== undefined && isWithin(at, root));
+		if (path === undefined) continue;
+		const [before, after] = [await identityAt(from, path), await identityAt(to, path)];
+		if (before === link.itemId && after !== undefined) await links.rebind(link.id, before, after, path);
 	}
 }

@@ -171,7 +171,11 @@ export function trackItems({ links, storage, leases, log }: Dependencies): LinkT
 			const bound = async () => (await links.within(ownerId, path)).filter(({ itemId }) => itemId === former);
 			if ((await bound()).length === 0) return;
 			await underLease(ownerId, async () => {
-				for (const { id } of await bound()) await links.rebind(id, former, file);
+				let isBound = true;
+				// A move whose end could not be recorded has ended: nothing is moved under the lease.
+				for (const { id } of await bound()) isBound = (await links.rebind(id, former, file, path)) && isBound;
+				// Who has replaced the file tries it again later, also where the process ends before that.
+				if (!isBound && (await bound()).length > 0) throw beingMoved();
 			});
 		},
 

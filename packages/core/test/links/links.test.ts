@@ -9,7 +9,7 @@ import { storedText } from '../../../database/test/sharedServers.js';
 import type { Lease, Leases } from '../../src/leases/createLeases.js';
 import { createLinks, type Links } from '../../src/links/createLinks.js';
 import { assertReadable, listZip } from '../readZip.js';
-import { type Answer, Client, json, type TestApp, testApp } from '../testApp.js';
+import { type Answer, Client, field, file, json, type TestApp, testApp } from '../testApp.js';
 
 const silent = pino({ level: 'silent' });
 const hourMs = 60 * 60_000;
@@ -28,8 +28,8 @@ interface Fixture {
 	status(url: string): Promise<number>;
 }
 
-async function setUp(t: ExecutionContext): Promise<Fixture> {
-	const app = await testApp(t);
+async function setUp(t: ExecutionContext, flags: Record<string, string> = {}): Promise<Fixture> {
+	const app = await testApp(t, flags);
 	const ada = await new Client(app).register('ada');
 	const visitor = new Client(app);
 	const user = await app.services.database.users.find('ada');
@@ -598,6 +598,41 @@ test(
 	'docs/deep/naïve – 日本.txt',
 	'papers/deep/naïve – 日本.txt',
 );
+
+const savedAfterMove = async (t: ExecutionContext, flags: Record<string, string>) => {
+	const s = await setUp(t, flags);
+	const { token } = await linksAt(s, { now: Date.now() }).make(s.viewer, parsePath('docs/fox.txt'), '1h');
+	const dead = linksAt(s, { now: Date.now() }, { setPaths: () => Promise.reject(new Error('the database died')) });
+	const at = (name: string) => `users/ada/${name}` as StoragePath;
+	await moveTo(dead, s.viewer, at('docs/fox.txt'), at('x.txt'), () =>
+		s.app.services.storage.move(at('docs/fox.txt'), at('x.txt')),
+	);
+	for (const content of ['saved', 'saved again']) {
+		const parts = [field('directory', ''), field('onConflict', 'replace'), file('x.txt', content)];
+		t.is((await s.ada.upload('/api/upload', parts)).statusCode, 200);
+		t.is((await s.visitor.get(`/api/temp/${token}`)).payload, content);
+	}
+	t.is((await changeName(s.ada, 'x.txt', 'last.txt')).statusCode, 200);
+	t.is((await s.visitor.get(`/api/temp/${token}`)).payload, 'saved again');
+};
+test('a link survives a file that is saved after a move whose end was not recorded', savedAfterMove, {});
+test('so it does where no versions are kept', savedAfterMove, { '--versions-keep-for': '0' });
+
+test('a version is completed later where a link could not be bound to the file that replaced its own', async (t) => {
+	const s = await setUp(t);
+	const { rebind } = s.app.services.database.links;
+	const links = linksAt(s, { now: Date.now() }, { rebind: async () => false });
+	await links.make(s.viewer, parsePath('docs/fox.txt'), '1h');
+	const [link] = await s.app.services.database.links.within(s.viewer.id, parsePath('docs/fox.txt'));
+	const replaced = {
+		ownerId: s.viewer.id,
+		path: parsePath('docs/fox.txt'),
+		former: link?.itemId ?? '',
+		file: 'another',
+	};
+	t.true(isFailure(await t.throwsAsync(() => links.replaced(replaced)), 'locked'));
+	await t.notThrowsAsync(() => linksAt(s, { now: Date.now() }, { rebind }).replaced(replaced));
+});
 
 test('consecutive moves, each killed before its rows are updated, lose no link', async (t) => {
 	const s = await setUp(t);

@@ -25,7 +25,7 @@ import {
 	hasListWithStats,
 	type Job,
 } from '@stowage/plugin-api';
-import { Failure, isFailure } from '@stowage/rules';
+import { Failure, isFailure, parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { Client, file, json, type TestApp, testApp } from '../testApp.js';
 import { begin, head, patch, uploadState } from '../tusClient.js';
@@ -237,6 +237,23 @@ test('the trash follows a home to another root, with the links to what is in it'
 	t.is(await readFile(path.join(newHome, 'docs/a.txt'), 'utf8'), 'alpha');
 	t.is((await readFile(path.join(newHome, 'docs/deep/é 1.bin'))).length, 3_000_000);
 	t.is((await visitor.get(`/api/temp/${token}`)).payload, 'alpha');
+});
+
+test('the trash follows a home with links whose deletion could not be recorded to its end', async (t) => {
+	const fixture = await setUp(t);
+	const { app, ada } = fixture;
+	const { links, users } = app.services.database;
+	const { token } = json(await ada.post('/api/generateTempLink', { filePath: 'docs/a.txt', expiration: '1h' }));
+	const { setPaths } = links;
+	links.setPaths = () => Promise.reject(new Failure('storageFull', 'The disk of the database is full.'));
+	const id = json(await ada.call('DELETE', '/api/deleteItem', { filePath: 'docs', type: 'private' })).trashId as string;
+	links.setPaths = setPaths;
+	const [link] = await links.within((await users.find('ada'))?.id ?? '', parsePath('docs'));
+	t.truthy(link?.nextPath);
+	const { start, ended } = mover(fixture);
+	t.like(await ended(await start()), { status: 'completed' });
+	t.deepEqual(json(await ada.post('/api/trash/restore', { ids: [id] })).failed, []);
+	t.is((await new Client(app).get(`/api/temp/${token}`)).payload, 'alpha');
 });
 
 test('what was left in the trash of a former root is restored to where the home lies now', async (t) => {

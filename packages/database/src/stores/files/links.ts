@@ -158,9 +158,11 @@ export function linkStore(knex: Knex, now: () => number): LinkStore {
 		async countDownload(id) {
 			await links().where({ id }).increment('downloads', 1);
 		},
-		async rebind(id, expectedItemId, itemId) {
-			const seen = links().where({ id, item_id: expectedItemId, next_path: null });
-			return (await seen.update(plainRow({ item_id: itemId }))) > 0;
+		async rebind(id, expectedItemId, itemId, path) {
+			const seen = links().where({ id, item_id: expectedItemId });
+			if (path === undefined) return (await seen.whereNull('next_path').update(plainRow({ item_id: itemId }))) > 0;
+			const there = seen.where((place) => place.where({ path }).orWhere({ next_path: path }));
+			return (await there.update(plainRow({ item_id: itemId, path, next_path: null }))) > 0;
 		},
 		async end(id) {
 			await links()

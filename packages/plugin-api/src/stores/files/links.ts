@@ -66,8 +66,11 @@ export interface LinkStore {
 	/** Records that a planned move was done, unless another one has been planned since. */
 	completeMove(id: string, nextPath: StoragePath): Promise<void>;
 	countDownload(id: string): Promise<void>;
-	/** Binds it to another item if it still has the expected one and is not being moved; resolves to whether it was bound. */
-	rebind(id: string, expectedItemId: string, itemId: string): Promise<boolean>;
+	/**
+	 * Binds it to another item if it still has the expected one and is not being moved; resolves to whether it was bound. With the path
+	 * at which the other item is, also where a move from there or to there is planned: that has ended, and its place is settled.
+	 */
+	rebind(id: string, expectedItemId: string, itemId: string, path?: StoragePath): Promise<boolean>;
 	/** Marks it as expired. */
 	end(id: string): Promise<void>;
 	/** Removes the existing ones among them, only one owner's if an owner is given; resolves to how many. */
