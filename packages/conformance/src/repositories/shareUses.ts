@@ -183,6 +183,16 @@ export function receivedUploadRules(assertThat: Rule): void {
 		t.false(await uploads.finish(`${kept}`, record.stagedId ?? '', 'docs/a', 'item'));
 		t.like(await shares.get(share), { uploads: 1, bytesReceived: 300 + kept, lastUsedAt: 10_000 });
 		t.like(await uploads.find(`${kept}`), { received: { share, client: 'c', itemId: 'item' }, entryPath: 'docs/a' });
+		await uploads.beginTakeBack(`${kept}`);
+		await uploads.beginTakeBack(`${kept}`);
+		const begun = { share, client: 'c', itemId: 'item', isTakenBack: true } as const;
+		t.deepEqual((await uploads.find(`${kept}`))?.received, begun);
+		t.like(await shares.get(share), { uploads: 1 });
+		await uploads.cancelTakeBack(`${kept}`);
+		await uploads.cancelTakeBack(`${kept}`);
+		t.deepEqual((await uploads.find(`${kept}`))?.received, { share, client: 'c', itemId: 'item' });
+		await uploads.beginTakeBack('none');
+		await uploads.beginTakeBack(`${kept}`);
 		await uploads.takeBack(`${kept}`);
 		await uploads.takeBack(`${kept}`);
 		t.like(await shares.get(share), { uploads: 0, bytesReceived: 0 });

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
+import { Failure } from '@stowage/rules';
 import test from 'ava';
 import { Client, json, recordsOf } from '../testApp.js';
 import { metadata } from '../tusClient.js';
@@ -320,6 +321,28 @@ test('the owner reads who has sent how much to which share, also once the share 
 	const bob = await new Client(app).register('bob');
 	t.deepEqual(json(await bob.get('/api/shares/received')), { received: [] });
 	t.is((await new Client(app).get('/api/shares/received')).statusCode, 401);
+});
+
+test('what is taken back on a full database is counted no more once the call is repeated, and stays where it could not begin', async (t) => {
+	const fixture = await shareFixture(t);
+	const { share, home } = fixture;
+	const { id, guest } = await share(['docs'], { mode: 'upload' });
+	await guest.get('');
+	const location = locationOf(await send(guest, 'new.txt', 'abc'));
+	const { uploads } = fixture.app.services.database;
+	const { beginTakeBack, takeBack } = uploads;
+	const full = () => Promise.reject(new Failure('storageFull', 'The disk of the database is full.'));
+	uploads.beginTakeBack = full;
+	t.is((await guest.call('DELETE', location, undefined, tus)).statusCode, 507);
+	t.is(await readFile(home('docs/new.txt'), 'utf8'), 'abc');
+	Object.assign(uploads, { beginTakeBack, takeBack: full });
+	t.is((await guest.call('DELETE', location, undefined, tus)).statusCode, 507);
+	await t.throwsAsync(readFile(home('docs/new.txt')));
+	t.like(await received(fixture, id), { uploads: 1, bytesReceived: 3 });
+	Object.assign(uploads, { takeBack });
+	t.is((await guest.call('DELETE', location, undefined, tus)).statusCode, 204);
+	t.like(await received(fixture, id), { uploads: 0, bytesReceived: 0 });
+	t.is((await guest.call('DELETE', location, undefined, tus)).statusCode, 404);
 });
 
 test('the audit log says that a visitor sent something to a share', async (t) => {

@@ -89,17 +89,31 @@ export async function finishUpload(
  * hour after it was sent, and `notFound` where the file was moved or changed since, or was sent by another client.
  */
 export async function takeBack(parts: UploadParts, viewer: Viewer, idHash: string): Promise<boolean> {
-	const { database, files, storage, now } = parts;
+	const { database, files, storage, log, now } = parts;
 	const { received, entryPath, touchedAt } = await findUpload(parts, viewer, idHash);
 	const receiving = receivingOf(viewer);
 	if (viewer.kind !== 'user' || received === null || received.client !== receiving?.client) throw notFound();
 	if (entryPath === null) return false;
-	if (now() - touchedAt >= takeBackMs) throw new Failure('expired', 'What was sent can be taken back for an hour.');
 	const path = parsePath(entryPath);
 	const item = await undefinedIf(storage.stat(joinPath(homeRoot(viewer.username), path)), 'notFound');
+	const isThere = item !== undefined && versionOf(item) === received.itemId;
+	// It was removed by an earlier call, which could not record it.
+	if (!isThere && received.isTakenBack) {
+		await database.uploads.takeBack(idHash);
+		return true;
+	}
+	if (now() - touchedAt >= takeBackMs) throw new Failure('expired', 'What was sent can be taken back for an hour.');
 	// It was moved or replaced, or somebody has written to it: what is there now was not sent.
-	if (item === undefined || versionOf(item) !== received.itemId) throw notFound();
-	await files.remove(viewer, { area: 'private', path }, { isForGood: true });
+	if (!isThere) throw notFound();
+	await database.uploads.beginTakeBack(idHash);
+	try {
+		await files.remove(viewer, { area: 'private', path }, { isForGood: true });
+	} catch (error) {
+		const warn = (cause: unknown) =>
+			log.warn({ err: cause }, 'it could not be recorded that a file was not taken back');
+		await database.uploads.cancelTakeBack(idHash).catch(warn);
+		throw error;
+	}
 	await database.uploads.takeBack(idHash);
 	return true;
 }

@@ -40,6 +40,9 @@ interface UploadRow {
  */
 const announcedMs = 2 * 60_000;
 
+/** Before the id of an item whose sender has begun to take it back. No id begins like that. */
+const takenBack = 'taken back: ';
+
 export function uploadStore(knex: Knex): UploadStore {
 	const uploads = () => knex<UploadRow>('uploads');
 	const unfinished = () => unfinishedUploads(knex);
@@ -106,6 +109,20 @@ export function uploadStore(knex: Knex): UploadStore {
 					.where({ id_hash: idHash })
 					.update(plainRow({ touched_at: touchedAt }));
 			});
+		},
+		async beginTakeBack(idHash) {
+			const { item_id: itemId = null } = (await uploads().where({ id_hash: idHash }).first('item_id')) ?? {};
+			if (itemId === null || itemId.startsWith(takenBack)) return;
+			await uploads()
+				.where({ id_hash: idHash })
+				.update(plainRow({ item_id: `${takenBack}${itemId}` }));
+		},
+		async cancelTakeBack(idHash) {
+			const { item_id: itemId = null } = (await uploads().where({ id_hash: idHash }).first('item_id')) ?? {};
+			if (!itemId?.startsWith(takenBack)) return;
+			await uploads()
+				.where({ id_hash: idHash })
+				.update(plainRow({ item_id: itemId.slice(takenBack.length) }));
 		},
 		async takeBack(idHash) {
 			await transact(knex, async (transaction) => {
@@ -321,7 +338,13 @@ function toUpload(row: UploadRow): UploadRecord {
 		startedAt: row.started_at,
 		touchedAt: row.touched_at,
 		expiresAt: row.expires_at,
-		received:
-			row.share_id === null ? null : { share: row.share_id, client: row.share_client ?? '', itemId: row.item_id },
+		received: toReceived(row),
 	};
+}
+
+function toReceived({ share_id: share, share_client: client, item_id: itemId }: UploadRow): UploadRecord['received'] {
+	if (share === null) return null;
+	const received = { share, client: client ?? '', itemId };
+	if (!itemId?.startsWith(takenBack)) return received;
+	return { ...received, itemId: itemId.slice(takenBack.length), isTakenBack: true };
 }
