@@ -1,4 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
+import { fstatSync } from 'node:fs';
+import type { Readable } from 'node:stream';
 import {
 	Failure,
 	killGroup,
@@ -26,6 +28,10 @@ export interface ProgramRun {
 	fileBytes?: number;
 	/** Processor time. */
 	cpuSeconds?: number;
+	/** How much it may print, log included, before it is killed; `mostPrinted` by default. */
+	maxPrinted?: number;
+	/** Whether it prints no more than is in its first file: `maxPrinted` is then what honest films of this size may need. */
+	printsContent?: boolean;
 	signal: AbortSignal;
 	/** Called with each line of its standard output, which is then not returned. */
 	onLine?: (line: string) => void;
@@ -44,6 +50,16 @@ export interface ProgramOutcome {
 
 const maxOutput = 4 * 1024 * 1024;
 const maxLogLines = 40;
+/** Some 30 million packets: what programs say of ten hours of film with several tracks of sound is less. */
+const mostPrinted = 2 ** 31;
+/**
+ * What programs may print of a film of any size, 300,000 packets, and of each of its bytes. The shortest packet of a film that shows and
+ * plays something has more than two bytes, with its part of the tables; but tables may name the same bytes by the million.
+ */
+const printedOfAny = 2 ** 24;
+const printedOfByte = 32;
+/** Of the main process's time the part in which it reads what a program prints: a quarter. */
+const restForWork = 3;
 /** How much of the beginning of its standard error says why it did not start. */
 const maxErrors = 2000;
 
@@ -55,7 +71,7 @@ export class SandboxedProgram {
 	constructor(readonly options: SandboxedProgramOptions) {}
 
 	/**
-	 * Runs it to its end. When the signal fires it is killed with all its child processes, and the signal's reason thrown once they have
+	 * Runs it to its end, or until it has printed too much: then its code is that of a killed program, and it has no output. When the signal fires it is killed with all its child processes, and the signal's reason thrown once they have
 	 * ended. Throws `unavailable` if it could not be started, which says nothing of what it was given.
 	 */
 	async run(args: readonly string[], run: ProgramRun): Promise<ProgramOutcome> {
@@ -74,6 +90,12 @@ export class SandboxedProgram {
 		child.stdin?.on('error', () => {});
 		let output = '';
 		let errors = '';
+		let left = maxPrintedOf(run);
+		const isTooMuch = (chunk: string) => {
+			left -= chunk.length;
+			if (left < 0) end();
+			return left < 0;
+		};
 		const log: string[] = [];
 		const takeOutput =
 			onLine === undefined
@@ -88,8 +110,9 @@ export class SandboxedProgram {
 			log.push(line);
 			if (log.length > maxLogLines) log.shift();
 		});
-		child.stdout?.setEncoding('utf8').on('data', takeOutput);
-		child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+		takeInTurns(child.stdout, (chunk) => isTooMuch(chunk) || takeOutput(chunk));
+		takeInTurns(child.stderr, (chunk) => {
+			if (isTooMuch(chunk)) return;
 			if (errors.length < maxErrors) errors += chunk;
 			takeLog(chunk);
 		});
@@ -97,7 +120,9 @@ export class SandboxedProgram {
 			const code = await ended;
 			signal.throwIfAborted();
 			if (wasNotStarted({ code, errors })) throw notNow(new Error(errors));
-			return { code: code ?? 128 + 9, output: output.slice(-maxOutput), log };
+			// It may have ended by itself before it could be killed.
+			if (left < 0) return { code: killedCode, output: '', log };
+			return { code: code ?? killedCode, output: output.slice(-maxOutput), log };
 		} finally {
 			signal.removeEventListener('abort', end);
 		}
@@ -128,6 +153,28 @@ export class SandboxedProgram {
 		}
 	}
 }
+
+const killedCode = 128 + 9;
+
+function maxPrintedOf({ maxPrinted = mostPrinted, printsContent = false, files: [film] = [] }: ProgramRun): number {
+	if (!printsContent || film === undefined) return maxPrinted;
+	return Math.min(maxPrinted, printedOfAny + printedOfByte * fstatSync(film).size);
+}
+
+/** Gives the event loop to others after each piece, for so much longer than the piece took: the program waits meanwhile. */
+function takeInTurns(stream: Readable | null, take: (chunk: string) => void): void {
+	stream?.setEncoding('utf8').on('data', (chunk: string) => {
+		const begun = performance.now();
+		take(chunk);
+		const worked = performance.now() - begun;
+		if (worked < shortestWorkMs) return;
+		stream.pause();
+		setTimeout(() => stream.resume(), worked * restForWork);
+	});
+}
+
+/** Programs print a line of progress now and then, too. */
+const shortestWorkMs = 0.3;
 
 function notNow(cause: unknown): Failure {
 	const message = 'Videos can’t be converted right now. Please try again in a moment.';

@@ -1,10 +1,14 @@
 import { execFile } from 'node:child_process';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { open, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { findProgram } from '@stowage/plugin-api';
 import test from 'ava';
 import { Client, json } from '../../../packages/core/test/testApp.js';
 import { assertFilm } from '../src/films/assertVideo.js';
+import { countPackets } from '../src/films/countPackets.js';
+import { hiddenParts, ShownPackets } from '../src/films/hiddenParts.js';
+import { SandboxedProgram } from '../src/SandboxedProgram.js';
 import {
 	convert,
 	end,
@@ -159,4 +163,61 @@ test('what is said of a film with larger pictures than any film is what its owne
 	});
 	t.deepEqual(await names(), ['huge.mkv']);
 	t.deepEqual(await readdir(staging), []);
+});
+
+const words = (...values: readonly number[]) => {
+	const bytes = Buffer.alloc(4 * values.length);
+	for (const [n, value] of values.entries()) bytes.writeUInt32BE(value, 4 * n);
+	return bytes;
+};
+
+const boxOf = (name: string, ...parts: readonly Uint8Array[]) => {
+	const body = Buffer.concat(parts);
+	return Buffer.concat([words(body.length + 8), Buffer.from(name, 'latin1'), body]);
+};
+
+/** An MP4 whose tables are last, with a track of data more, of a second: all its packets are in the same bytes of the film. */
+function withSamePackets(mp4: Buffer, count: number): Buffer {
+	const perChunk = 5000;
+	const moov = mp4.indexOf('moov') - 4;
+	const place = mp4.indexOf('mdat') + 4;
+	const chunks = count / perChunk;
+	const samples = boxOf(
+		'stbl',
+		boxOf('stsd', words(0, 1), boxOf('gpmd', Buffer.alloc(6), Buffer.from([0, 1]))),
+		boxOf('stts', words(0, 1, count, 1)),
+		boxOf('stsc', words(0, 1, 1, perChunk, 1)),
+		boxOf('stsz', words(0, 1, count)),
+		boxOf('stco', words(0, chunks, ...Array.from({ length: chunks }, () => place))),
+	);
+	const media = boxOf(
+		'mdia',
+		boxOf('mdhd', words(0, 0, 0, count, count, 0x55c40000)),
+		boxOf('hdlr', words(0, 0), Buffer.from('meta'), words(0, 0, 0), Buffer.from('m\0')),
+		boxOf('minf', boxOf('nmhd', words(0)), boxOf('dinf', boxOf('dref', words(0, 1), boxOf('url ', words(1)))), samples),
+	);
+	const matrix = words(65_536, 0, 0, 0, 65_536, 0, 0, 0, 0x40000000);
+	const track = boxOf('trak', boxOf('tkhd', words(1, 0, 0, 9, 0, 1000, 0, 0, 0, 0), matrix, words(0, 0)), media);
+	return Buffer.concat([mp4.subarray(0, moov), boxOf('moov', mp4.subarray(moov + 8), track)]);
+}
+
+test('of a film whose tables name the same bytes by the million the packets are not known, nor what is hidden', async (t) => {
+	const { home } = await site(t);
+	const plain = path.join(home, 'plain.mp4');
+	await film('plain.mp4', [...picture('64x64', 1), ...h264], plain);
+	const { signal } = new AbortController();
+	const program = (await findProgram('ffprobe')) ?? '';
+	const ffprobe = new SandboxedProgram({ program, sandbox: undefined, memoryBytes: 2 ** 30 });
+	const read = async (packets: number) => {
+		const file = path.join(home, `${packets}.mp4`);
+		await writeFile(file, withSamePackets(await readFile(plain), packets));
+		const opened = await open(file);
+		const counted = await countPackets(ffprobe, opened.fd, signal);
+		const hidden = await hiddenParts(ffprobe, opened.fd, new ShownPackets(), signal);
+		await opened.close();
+		return [counted?.tracks.get(1)?.count, hidden === undefined];
+	};
+	// Some recorders write a position a thousand times a second.
+	t.deepEqual(await read(100_000), [100_000, false]);
+	t.deepEqual(await read(2_000_000), [undefined, true]);
 });

@@ -7,11 +7,11 @@ import { aviDelay } from '../src/films/aviDelay.js';
 import { countPackets, secondsByPackets, type TrackPackets } from '../src/films/countPackets.js';
 import { type DecodedFilm, frameReader, isError } from '../src/films/decodeFilm.js';
 import { type HiddenPart, hiddenParts, ShownPackets } from '../src/films/hiddenParts.js';
-import { parseLayers } from '../src/films/layers.js';
+import { hasLayers, parseLayers } from '../src/films/layers.js';
 import { lossesOf, type ReadFilm } from '../src/films/losses.js';
 import { movBoxes, movBoxesIn } from '../src/films/movBoxes.js';
 import { unendedTracks } from '../src/films/oggEnds.js';
-import { type Film, matrixOf, type NamedTracks, parseProbe, type SubtitleTrack } from '../src/films/probe.js';
+import { type Film, matrixOf, type NamedTracks, parseProbe, probe, type SubtitleTrack } from '../src/films/probe.js';
 import { parseScan, type Video } from '../src/films/scan.js';
 import { conversionArguments, videoEncoder } from '../src/formats.js';
 import { parseEncoders } from '../src/HandBrake.js';
@@ -388,6 +388,28 @@ test('the tracks of an Ogg file are found that have no last page, wherever the p
 	t.is(await unended(oggPage(1, 2, 'fishead\0'), ...begin, oggPage(1, 0, 'fisbone\0'), ...end), 0);
 	t.is(await unended(...Array.from({ length: 1001 }, (_, n) => oggPage(n, 4, ''))), undefined);
 	t.is(await unended(), 0);
+});
+
+test('pages of Ogg by the million, and their names, are gone through up to a bound, while others are served', async (t) => {
+	const begin = Buffer.concat([oggPage(7, 2, 'theora'), oggPage(7, 4, 'x')]);
+	const empty = Buffer.alloc(2 ** 20, oggPage(7, 0, '').subarray(0, 27).fill(0, 26, 27));
+	const read = (more: Buffer, times: number, signal?: AbortSignal) => {
+		const size = begin.length + more.length * times;
+		const readAt = async (at: number, length: number) => {
+			if (at < begin.length) return Buffer.concat([begin, more]).subarray(at, at + length);
+			if (at >= size) return Buffer.alloc(0);
+			const from = (at - begin.length) % more.length;
+			return Buffer.concat([more.subarray(from), more.subarray(0, from)]).subarray(0, Math.min(length, size - at));
+		};
+		return unendedTracks(readAt, size, signal, 500_000);
+	};
+	t.is(await read(Buffer.alloc(2 ** 20, 'OggS'), 20), 0);
+	t.is(await read(empty, 8), 1);
+	t.is(await read(empty, 20), undefined);
+	// A timer fires before the end, of which nothing but pages by the million keeps it: others have their turn.
+	const cancelled = new AbortController();
+	setTimeout(() => cancelled.abort(new Error('cancelled')), 1);
+	await t.throwsAsync(read(empty, 12, cancelled.signal), { message: 'cancelled' });
 });
 
 /** An AVI with tracks of these units and starts, as far as its film. */
@@ -847,6 +869,32 @@ test('a video of several layers is known by its parameters, and what can not be 
 	t.false(parseLayers(printed(dump('11'), 'h264')));
 	t.false(parseLayers(printed('')));
 	t.is(parseLayers(printed(dump('01')).slice(0, -9)), undefined);
+	// Names of sets by the ten thousand before that of the video.
+	const lines = Array.from({ length: 3000 }, () => `00000000: ${'4001 '.repeat(8)} ................`).join('\n');
+	t.true(parseLayers(printed(`\n${lines}${dump('11')}`)));
+});
+
+test('a film with more tags than any is none, however short they are', (t) => {
+	const tagged = (count: number) => {
+		const tags = Object.fromEntries(Array.from({ length: count }, (_, n) => [`t${n}`, '']));
+		const streams = [{ index: 0, codec_type: 'video', width: 64, height: 64, tags }];
+		return parseProbe(JSON.stringify({ format: { format_name: 'matroska,webm', tags: {} }, streams }, null, 4));
+	};
+	t.is(tagged(35_000)?.video.length, 1);
+	t.is(tagged(40_000), undefined);
+});
+
+test('what ffprobe says of the parameters and tags of a film is read up to a bound', async (t) => {
+	const { signal } = new AbortController();
+	const bounds: unknown[] = [];
+	const run = async (_: unknown, { maxPrinted }: { maxPrinted?: number }) => {
+		bounds.push(maxPrinted);
+		// As of a program that was killed.
+		return { code: 137, output: '', log: [] };
+	};
+	t.is(await hasLayers({ run } as never, 3, signal), undefined);
+	t.is(await probe({ run } as never, 3, signal), undefined);
+	t.deepEqual(bounds, [256 * 1024, 4 * 1024 * 1024]);
 });
 
 const box = (name: string, ...content: (Uint8Array | string)[]) => {

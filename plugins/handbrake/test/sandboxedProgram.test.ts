@@ -71,6 +71,36 @@ const usesLentFiles = test.macro(async (t, place: Place) => {
 	await target.close();
 });
 
+test('a program that prints without an end is killed, after as much as its file may give where it prints its content', async (t) => {
+	const folder = await temporaryFolder(t);
+	await writeFile(path.join(folder, 'film'), Buffer.alloc(1000));
+	const source = await open(path.join(folder, 'film'));
+	const shell = await shellIn('no sandbox');
+	const files = [source.fd];
+	let lines = 0;
+	const onLine = () => lines++;
+	const line = 'a line of twenty-four';
+	const endless = await shell.run(['-c', `while :; do yes ${line}; done`], {
+		files,
+		printsContent: true,
+		signal,
+		onLine,
+	});
+	t.deepEqual([endless.code, endless.output], [137, '']);
+	t.true(lines > 2 ** 19 && lines < 2 ** 20, `${lines}`);
+	// The log counts, too, and what is not read in lines.
+	t.is((await shell.run(['-c', 'yes >&2'], { signal, maxPrinted: 100_000 })).code, 137);
+	t.is((await shell.run(['-c', 'yes'], { signal, maxPrinted: 100_000 })).code, 137);
+	// One that has printed less has printed all of it, however slowly it was read.
+	lines = 0;
+	t.is(
+		(await shell.run(['-c', `yes ${line} | head -n 400000`], { files, printsContent: true, signal, onLine })).code,
+		0,
+	);
+	t.is(lines, 400_000);
+	await source.close();
+});
+
 for (const place of Object.keys(places) as Place[]) {
 	test(`lent files are read and written in ${place}, up to the size limit`, usesLentFiles, place);
 }

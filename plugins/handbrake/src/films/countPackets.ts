@@ -49,7 +49,7 @@ interface Clock {
 
 /**
  * Reads all packets of an open film: as long as it takes to read the file. Adds to `shown` where those are that are shown. Undefined if
- * ffprobe fails.
+ * ffprobe fails, or prints more than films of this size have.
  */
 export async function countPackets(
 	ffprobe: SandboxedProgram,
@@ -72,7 +72,7 @@ export async function countPackets(
 		if (/^\d+$/.test(line)) streams = Number(line);
 		else takePacket(tracks, clocks, line, shown);
 	};
-	const { code } = await ffprobe.run(args, { files: [descriptor], signal, onLine });
+	const { code } = await ffprobe.run(args, { files: [descriptor], printsContent: true, signal, onLine });
 	return code === 0 && streams !== undefined ? { tracks, streams } : undefined;
 }
 

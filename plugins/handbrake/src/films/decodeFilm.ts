@@ -59,7 +59,7 @@ const entries = [
 /**
  * Decodes an open film from its beginning to its end, and counts what is wrong. HandBrake counts only packets of which its decoders make
  * nothing: where they conceal what is destroyed by what was there before, it takes that for a frame. `onTime` is called with how many
- * seconds are decoded. Undefined if ffprobe fails.
+ * seconds are decoded. Undefined if ffprobe fails, or prints more than of honest films.
  */
 export async function decodeFilm(
 	decoder: SandboxedProgram,
@@ -78,7 +78,8 @@ export async function decodeFilm(
 		if (isError(line)) errors++;
 	};
 	const frames = frameReader(onTime);
-	const { code } = await decoder.run(args, { files: [descriptor], signal, onLine: frames.take, onLogLine });
+	const run = { files: [descriptor], printsContent: true, signal, onLine: frames.take, onLogLine };
+	const { code } = await decoder.run(args, run);
 	return code === 0 ? { errors, ...frames.read() } : undefined;
 }
 

@@ -61,7 +61,7 @@ export async function hiddenParts(
 		const packet = parsePacket(line);
 		if (packet !== undefined) takePacket(parts, packet, shown);
 	};
-	const { code } = await ffprobe.run(args, { files: [descriptor], signal, onLine });
+	const { code } = await ffprobe.run(args, { files: [descriptor], printsContent: true, signal, onLine });
 	return code === 0 ? parts : undefined;
 }
 

@@ -9,6 +9,9 @@ const probed = z.object({
 
 const cpuSeconds = 20;
 
+/** Of 60 kB of parameters; those of a film have some hundred bytes. */
+const maxPrinted = 256 * 1024;
+
 /**
  * Whether a video track of an open film is HEVC with more than one layer, as films for two eyes and those with transparency are: decoders
  * show the first one, and say nothing of the others. Undefined if that can't be known.
@@ -22,7 +25,7 @@ export async function hasLayers(
 		...['-show_data', ...source, '-select_streams', 'v'],
 		...['-show_entries', 'stream=codec_name,extradata', '-of', 'json'],
 	];
-	const { code, output } = await ffprobe.run(args, { files: [descriptor], cpuSeconds, signal });
+	const { code, output } = await ffprobe.run(args, { files: [descriptor], cpuSeconds, maxPrinted, signal });
 	return code === 0 ? parseLayers(output) : undefined;
 }
 
@@ -33,7 +36,7 @@ export function parseLayers(output: string): boolean | undefined {
 }
 
 /** Of lines such as `00000010: fdf8 f800 000f  ......`. */
-function bytesOf(dump: string): Uint8Array {
+function bytesOf(dump: string): Buffer {
 	const digits = dump
 		.split('\n')
 		.map((line) => (/^[0-9a-f]+: ((?:[0-9a-f]{2,4} )+)/.exec(line)?.[1] ?? '').replaceAll(' ', ''));
@@ -41,12 +44,13 @@ function bytesOf(dump: string): Uint8Array {
 }
 
 /** By the parameter set of the video, which begins with its kind (2 bytes) and has 16 bits of ones behind the number of layers. */
-function layersOf(bytes: Uint8Array): number {
+function layersOf(bytes: Buffer): number {
 	let layers = 1;
-	for (let at = 0; at + 6 <= bytes.length; at++) {
-		const [kind, layer, high = 0, low = 0, one, two] = bytes.subarray(at, at + 6);
-		if (kind !== 0x40 || layer !== 1 || one !== 0xff || two !== 0xff) continue;
-		layers = Math.max(layers, (((high & 3) << 4) | (low >> 4)) + 1);
+	for (let at = bytes.indexOf(videoSet); at >= 0 && at + 6 <= bytes.length; at = bytes.indexOf(videoSet, at + 1)) {
+		if (bytes.readUInt16BE(at + 4) !== 0xffff) continue;
+		layers = Math.max(layers, ((bytes.readUInt16BE(at + 2) >> 4) & 0x3f) + 1);
 	}
 	return layers;
 }
+
+const videoSet = Buffer.from([0x40, 1]);

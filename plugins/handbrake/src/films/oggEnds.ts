@@ -1,5 +1,6 @@
 import { read } from 'node:fs';
 import { promisify } from 'node:util';
+import { Yielder } from '@stowage/plugin-api';
 
 /** Reads bytes from a place of a file on; fewer at its end. */
 type ReadAt = (at: number, length: number) => Promise<Buffer>;
@@ -10,23 +11,34 @@ const windowBytes = 2 ** 20;
 const headBytes = 27;
 /** A film has some, and a joined one those of each part. */
 const maxTracks = 1000;
+/** More than ten hours of film have with a page for each frame and each packet of sound; a page may be empty. */
+const mostPages = 10_000_000;
 
 const firstPage = 2;
 const lastPage = 4;
 
 /**
  * How many tracks of an Ogg file have no last page. Ogg says no duration, so where a file was cut off its tracks just end: only the mark of
- * the last page of each tells. Undefined if there are more tracks than any film has.
+ * the last page of each tells. Undefined if there are more tracks or pages than
+ * any film has.
  */
-export async function unendedTracks(readAt: ReadAt, size: number, signal?: AbortSignal): Promise<number | undefined> {
+export async function unendedTracks(
+	readAt: ReadAt,
+	size: number,
+	signal?: AbortSignal,
+	maxPages = mostPages,
+): Promise<number | undefined> {
 	/** Whether each track has ended, by its number. One that begins again, as in files that were joined, has not. */
 	const tracks = new Map<number, boolean>();
 	const indexes = new Set<number>();
 	let window = await readAt(0, windowBytes);
 	let windowAt = 0;
 	let at = 0;
+	let pages = 0;
+	const yielder = new Yielder();
 	while (true) {
 		signal?.throwIfAborted();
+		if (yielder.shouldYield) await yielder.yield(signal);
 		// The longest head has a byte for each of 255 segments, and a name behind them of 8.
 		if (at + headBytes + 255 + 8 > windowAt + window.length && window.length === windowBytes) {
 			window = await readAt(at, windowBytes);
@@ -34,13 +46,14 @@ export async function unendedTracks(readAt: ReadAt, size: number, signal?: Abort
 		}
 		const page = pageAt(window, at - windowAt);
 		if (page === undefined) {
-			const next = window.indexOf('OggS', Math.max(0, at - windowAt + 1));
+			const next = window.indexOf(pageMark, Math.max(0, at - windowAt + 1));
 			if (next >= 0) at = windowAt + next;
-			else if (window.length === windowBytes) at = Math.max(at + 1, windowAt + windowBytes - 3);
+			else if (window.length === windowBytes) at = Math.max(at + 1, windowAt + windowBytes - pageMark.length + 1);
 			else break;
 			continue;
 		}
 		at += page.length;
+		if (++pages > maxPages) return undefined;
 		if (page.isIndex) indexes.add(page.track);
 		// One that is not whole is none that decoders read.
 		else if (!indexes.has(page.track)) tracks.set(page.track, page.isLast && at <= size);
@@ -48,6 +61,10 @@ export async function unendedTracks(readAt: ReadAt, size: number, signal?: Abort
 	}
 	return [...tracks.values()].filter((hasEnded) => !hasEnded).length;
 }
+
+const pageMark = Buffer.from('OggS\0', 'latin1');
+
+const isMarked = (bytes: Buffer, at: number) => bytes.readUInt32BE(at) === 0x4f676753 && bytes.readUInt8(at + 4) === 0;
 
 interface Page {
 	track: number;
@@ -58,7 +75,7 @@ interface Page {
 }
 
 function pageAt(bytes: Buffer, at: number): Page | undefined {
-	if (at < 0 || at + headBytes > bytes.length || bytes.toString('latin1', at, at + 5) !== 'OggS\0') return undefined;
+	if (at < 0 || at + headBytes > bytes.length || !isMarked(bytes, at)) return undefined;
 	const flags = bytes.readUInt8(at + 5);
 	const count = bytes.readUInt8(at + 26);
 	const body = at + headBytes + count;

@@ -147,6 +147,11 @@ const entries = [
 /** A film takes a tenth of a second; over tags by the hundred thousand ffprobe goes again and again, for minutes. */
 const cpuSeconds = 20;
 
+/** Films have some hundred, and 45 for each track or font. A second's third is what as many tags take, of which each has one. */
+const maxLines = 40_000;
+/** Lyrics and descriptions may be long. */
+const maxPrinted = 4 * 1024 * 1024;
+
 /** Reads what an open file contains; undefined if that is no film in one of the containers. */
 export async function probe(
 	ffprobe: SandboxedProgram,
@@ -154,12 +159,13 @@ export async function probe(
 	signal: AbortSignal,
 ): Promise<Film | undefined> {
 	const args = [...source, '-show_entries', entries.join(':'), '-of', 'json'];
-	const { code, output } = await ffprobe.run(args, { files: [descriptor], cpuSeconds, signal });
+	const { code, output } = await ffprobe.run(args, { files: [descriptor], cpuSeconds, maxPrinted, signal });
 	return code === 0 ? parseProbe(output) : undefined;
 }
 
-/** The JSON that ffprobe printed. */
+/** The JSON that ffprobe printed, a value in each line. */
 export function parseProbe(output: string): Film | undefined {
+	if (output.split('\n', maxLines + 1).length > maxLines) return undefined;
 	const found = probed.safeParse(parseJson(output)).data;
 	const container = containers.find((each) => found?.format.format_name.split(',').includes(each));
 	if (found === undefined || container === undefined) return undefined;
