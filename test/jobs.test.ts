@@ -132,7 +132,7 @@ test('a server that 20 jobs of one user would end serves after three ends, and a
 		(await run(['job', 'cancel', '--user', 'mallory', '--kind', 'deadly', ...settings])).stdout.split('\n').length,
 		19,
 	);
-	t.is((await run(['job', 'release', '--user', 'mallory', ...settings])).stdout, 'They go on.');
+	t.is((await run(['job', 'release', '--user', 'mallory', ...settings])).stdout, 'The jobs go on.');
 	const again = await site.start();
 	t.true((await mallory.list(again)).every(({ status }) => status === 'cancelled' || status === 'failed'));
 });

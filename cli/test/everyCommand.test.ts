@@ -204,8 +204,8 @@ async function runEveryCommand(t: ExecutionContext, database: Record<string, str
 	await call('trash purge --older-than 7d');
 	await deleted('one.txt');
 	const two = await deleted('two.txt');
-	t.is(await call(`trash purge ${two}`), 'Removed 1.');
-	t.is(await call('trash purge --user bob --root local'), 'Removed 1.');
+	t.is(await call(`trash purge ${two}`), 'Removed 1 item.');
+	t.is(await call('trash purge --user bob --root local'), 'Removed 1 item.');
 	t.deepEqual(json(await bob.get('/api/trash')).entries, []);
 	const lost = await deleted('lost.txt');
 	const { trash } = app.services.database;
@@ -229,8 +229,8 @@ async function runEveryCommand(t: ExecutionContext, database: Record<string, str
 	);
 	await call('versions purge', { code: 1 });
 	await call('versions purge --older-than 7d');
-	t.is(await call(`versions purge ${versions[0]?.id}`), 'Removed 1.');
-	t.is(await call('versions purge --user bob --root local'), 'Removed 2.');
+	t.is(await call(`versions purge ${versions[0]?.id}`), 'Removed 1 version.');
+	t.is(await call('versions purge --user bob --root local'), 'Removed 2 versions.');
 	t.deepEqual(json(await bob.get('/api/versions/lost.txt')).versions, []);
 
 	// Roots, and a home that moves.

@@ -19,7 +19,10 @@ test.serial(
 		const listed = JSON.parse((await run(['public', 'list', '--json', ...flags])).stdout) as { path: string }[];
 		t.deepEqual(listed.map((each) => each.path).sort(), ['b.txt', 'photo.jpg']);
 		t.is((await run(['public', 'list', '--older-than', '1h', ...flags])).stdout, '', 'both were uploaded just now');
-		t.is((await run(['public', 'purge', '--older-than', '1h', '--yes', ...flags])).stdout, 'Moved 0 to the trash.');
+		t.is(
+			(await run(['public', 'purge', '--older-than', '1h', '--yes', ...flags])).stdout,
+			'Moved 0 files to the trash.',
+		);
 		t.deepEqual((await readdir(tree)).sort(), ['b.txt', 'photo.jpg']);
 		t.regex((await run(['public', 'purge', '--older-than', 'ages', ...flags])).stderr, /^--older-than: must be/);
 		t.is((await run(['public', 'purge', ...flags])).code, 1, '--older-than is required');
@@ -62,7 +65,7 @@ test.serial(
 			}
 		};
 		await upload('a.txt');
-		t.is(await purge(), 'Moved 1 to the trash.');
+		t.is(await purge(), 'Moved 1 file to the trash.');
 		t.deepEqual(await readdir(tree), []);
 
 		t.deepEqual(JSON.parse((await bob.get('/api/trash')).payload).entries, [], 'no user sees it');
@@ -81,13 +84,13 @@ test.serial(
 		t.is((await visitor.get('/api/download/a%20(1).txt')).payload, 'of a.txt');
 		t.is(await call('trash', 'list', '--public'), '');
 
-		t.is(await purge(), 'Moved 2 to the trash.');
+		t.is(await purge(), 'Moved 2 files to the trash.');
 		const { id } = JSON.parse(await call('trash', 'list', '--public', '--json'))[0];
 		t.is(await call('trash', 'restore', id, '--to', 'bob'), 'Restored Public/a.txt of bob.');
-		t.is(await call('trash', 'purge', '--public'), 'Removed 1.');
+		t.is(await call('trash', 'purge', '--public'), 'Removed 1 item.');
 		t.is(await call('trash', 'list'), '');
 		await upload('b.txt');
-		t.is(await purge('--permanent'), 'Removed 1.');
+		t.is(await purge('--permanent'), 'Removed 1 file.');
 		t.is(await call('trash', 'list'), '');
 	},
 );

@@ -226,7 +226,7 @@ test('a disk that is away leaves nobody without a backup, a list of links and bo
 			['far', 'unavailable'],
 		],
 	);
-	t.like(await run(['link', 'purge', ...flags]), { code: 0, stdout: 'Forgot 0.' });
+	t.like(await run(['link', 'purge', ...flags]), { code: 0, stdout: 'Forgot 0 links.' });
 	t.is((await far.get('/api/links')).statusCode, 503);
 	const bound = await run(['restore', zip, '--relink', ...flags]);
 	t.is(bound.code, 0, bound.stderr);

@@ -101,7 +101,7 @@ test('temporary links are added, listed, revoked and purged', async (t) => {
 	t.like(await link('revoke', id), { code: 1, stderr: 'There is no such temporary link.' });
 	await rm(path.join(data, 'files/users/ada/fox & friends.txt'));
 	t.regex((await link('list')).stdout, /\tgone\t/);
-	t.like(await link('purge'), { stdout: 'Forgot 1.' });
+	t.like(await link('purge'), { stdout: 'Forgot 1 link.' });
 });
 
 test('config print prints the effective configuration as YAML without its secrets', async (t) => {

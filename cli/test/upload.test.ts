@@ -65,10 +65,10 @@ test('unfinished uploads are listed and removed by user, visitors, root, age or 
 	] as const)
 		t.regex((await run(['upload', 'remove', ...words, ...flags])).stderr, message);
 
-	t.like(await run(['upload', 'remove', id.slice(0, 6), ...flags]), { code: 0, stdout: 'Removed 1.' });
+	t.like(await run(['upload', 'remove', id.slice(0, 6), ...flags]), { code: 0, stdout: 'Removed 1 upload.' });
 	t.is((await ada.call('HEAD', places[0] ?? '', undefined, tus)).statusCode, 404);
 	await app.stop();
-	t.like(await run(['upload', 'remove', '--visitors', '--yes', ...flags]), { code: 0, stdout: 'Removed 1.' });
+	t.like(await run(['upload', 'remove', '--visitors', '--yes', ...flags]), { code: 0, stdout: 'Removed 1 upload.' });
 	t.deepEqual(await names(), []);
 	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
 });
@@ -96,7 +96,7 @@ test('an upload is removed while its client sends bytes, whose request ends and 
 	const flags = ['--data-dir', app.dataDir, '--log-level', 'error'];
 	const staging = path.join(app.filesDir, '.stowage/staging');
 	await until('bytes have arrived', async () => (await readdir(staging)).length > 0);
-	t.like(await run(['upload', 'remove', '--visitors', '--yes', ...flags]), { code: 0, stdout: 'Removed 1.' });
+	t.like(await run(['upload', 'remove', '--visitors', '--yes', ...flags]), { code: 0, stdout: 'Removed 1 upload.' });
 	await ended;
 	clearInterval(timer);
 	const head = await fetch(new URL(place, url), { method: 'HEAD', headers: tus });

@@ -68,7 +68,7 @@ test('accounts are shown, renamed, signed out and removed beside a running serve
 	const [{ id }] = JSON.parse((await user('sessions', 'list', 'ada', '--json')).stdout);
 	t.regex((await user('sessions', 'revoke', 'ada')).stderr, /Give the id of a session, or --all/);
 	t.like(await user('sessions', 'revoke', 'bob', id), { code: 1, stderr: 'There is no such session.' });
-	t.like(await user('sessions', 'revoke', 'ada', id), { code: 0, stdout: 'Ended 1.' });
+	t.like(await user('sessions', 'revoke', 'ada', id), { code: 0, stdout: 'Ended 1 session.' });
 	t.is((await phone.get('/api/sessions')).statusCode, 401);
 	t.is((await ada.get('/api/sessions')).statusCode, 200);
 

@@ -79,7 +79,7 @@ export function jobCommand(): Command {
 						() => jobs.release({ ...(owner === undefined ? {} : { userId: owner.id }), ...ofKind }),
 						(count) => (count === 0 ? undefined : owner === undefined ? {} : { account: owner.username }),
 					);
-					printLine(released === 0 ? 'Nothing was held back.' : 'They go on.');
+					printLine(released === 0 ? 'Nothing was held back.' : 'The jobs go on.');
 				},
 			})
 				.option('--user <name>', 'of this user')

@@ -1,5 +1,5 @@
 import { type ListedLink, linksOf, type Services } from '@stowage/core';
-import { defaultLinkExpiration, type LinkExpiration, linkExpirations, parsePath } from '@stowage/rules';
+import { defaultLinkExpiration, type LinkExpiration, linkExpirations, parsePath, plural } from '@stowage/rules';
 import { Command, Option } from 'commander';
 import { appCommand } from '../commandLine/appCommand.js';
 import { resolveId } from '../commandLine/resolveId.js';
@@ -45,7 +45,7 @@ export function linkCommand(): Command {
 				description: 'forget links that have expired or whose item is gone',
 				examples: ['link purge'],
 				async run({ links }) {
-					printLine(`Forgot ${await links.purge()}.`);
+					printLine(`Forgot ${plural(await links.purge(), 'link')}.`);
 				},
 			}),
 		);
@@ -73,7 +73,7 @@ async function listLinks({ accounts, links }: Services, name: string | undefined
 	});
 }
 
-/** Of `linkRow`. */
+/** The columns of `linkRow`. */
 export const linkColumns: readonly Column[] = [
 	...[{ title: 'STATE' }, { title: 'EXPIRES' }, { title: 'DOWNLOADS' }],
 	{ title: 'PATH', fit: 'cut' },

@@ -46,7 +46,9 @@ export function publicCommand(): Command {
 					const question = isForGood ? `Remove ${what} for good?` : `Move ${what} to the trash?`;
 					if (files.length > 0) await confirm(question, yes === true);
 					const removed = await withProgress({}, (progress) => removeAll(services, files, isForGood, progress));
-					printLine(isForGood ? `Removed ${removed}.` : `Moved ${removed} to the trash.`);
+					printLine(
+						isForGood ? `Removed ${plural(removed, 'file')}.` : `Moved ${plural(removed, 'file')} to the trash.`,
+					);
 				},
 			})
 				.requiredOption('--older-than <time>', 'such as 30d or 12h')

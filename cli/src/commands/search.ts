@@ -43,7 +43,7 @@ async function showStatus(
 		json: false,
 		columns: [
 			...[{ title: 'ROOT' }, { title: 'INDEX' }, { title: 'NAMES' }, { title: 'FOLDERS' }, { title: 'WAITING' }],
-			{ title: 'RIGHT SINCE' },
+			{ title: 'INDEXED AT' },
 		],
 		row: ({ name, state: kind, names, folders, waiting, indexedAt }) => [
 			...[name, kind, String(names), String(folders), String(waiting)],

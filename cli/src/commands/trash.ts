@@ -146,5 +146,5 @@ async function purgeTrash(
 		throw new Failure('invalid', 'Name an item, or choose several by --user, --public, --root, --older-than or --all.');
 	const count = await services.trash.purgeAny(selection);
 	await services.trashBin.removePurged();
-	printLine(`Removed ${count}.`);
+	printLine(`Removed ${plural(count, 'item')}.`);
 }

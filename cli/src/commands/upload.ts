@@ -151,7 +151,7 @@ async function removeUploads(
 			if (!isFiltered || !(error instanceof Failure && error.kind === 'notFound')) throw error;
 		}
 	}
-	printLine(`Removed ${removed}.`);
+	printLine(`Removed ${plural(removed, 'upload')}.`);
 }
 
 function pathOf({ directory, name }: UnfinishedUpload): string {

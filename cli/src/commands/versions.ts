@@ -1,5 +1,5 @@
 import type { Services, TrashRecord } from '@stowage/core';
-import { Failure, formatListSize } from '@stowage/rules';
+import { Failure, formatListSize, plural } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../commandLine/appCommand.js';
 import { resolveId } from '../commandLine/resolveId.js';
@@ -84,5 +84,5 @@ async function purgeVersions(
 		throw new Failure('invalid', 'Name a version, or choose several by --user, --root, --older-than or --all.');
 	const count = await services.versions.purgeAny(selection);
 	await services.trashBin.removePurged();
-	printLine(`Removed ${count}.`);
+	printLine(`Removed ${plural(count, 'version')}.`);
 }

@@ -1,5 +1,5 @@
 import type { Services, SessionInfo } from '@stowage/core';
-import { Failure } from '@stowage/rules';
+import { Failure, plural } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../../commandLine/appCommand.js';
 import { resolveId } from '../../commandLine/resolveId.js';
@@ -56,10 +56,10 @@ async function revoke(
 					(entries) => (entries === 0 ? undefined : { entries }),
 				)
 			: 1;
-	printLine(`Ended ${ended}.`);
+	printLine(`Ended ${plural(ended, 'session')}.`);
 }
 
-/** Of `sessionRow`, with the title of the id. */
+/** The columns of `sessionRow`, with the title of the id. */
 export function sessionColumns(id: string): Column[] {
 	return [
 		...[{ title: id }, { title: 'BEGAN' }, { title: 'LAST USED' }, { title: 'ADDRESS' }],

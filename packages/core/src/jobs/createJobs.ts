@@ -146,7 +146,10 @@ export function createJobs(parts: Dependencies): JobService {
 			if (saved === undefined || user === undefined) return;
 			await kinds.get(kind)?.discard?.(JSON.parse(saved), { kind: 'user', id: userId, username: user.username });
 		} catch (error) {
-			log.warn({ err: error, job: id, kind }, 'what a cancelled job had left could not be removed: it is swept later');
+			log.warn(
+				{ err: error, job: id, kind },
+				'the files that a cancelled job had left could not be removed: they are swept later',
+			);
 		}
 	};
 

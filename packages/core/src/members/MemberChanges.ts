@@ -64,7 +64,7 @@ export class MemberChanges {
 			await this.#parts.store.countChanges(changes);
 		} catch (error) {
 			// A full disk, or a database that is away: counts are lost, and nobody's work is.
-			this.#parts.log.warn({ err: error }, 'what members have changed could not be counted');
+			this.#parts.log.warn({ err: error }, 'changes by members could not be counted');
 		}
 	}
 }

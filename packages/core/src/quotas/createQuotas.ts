@@ -156,7 +156,7 @@ export function createQuotas(dependencies: Dependencies): Quotas {
 					usage?.removed(size);
 					return usage?.tell();
 				})
-				.catch((error: unknown) => log.warn({ err: error }, 'what left the trash could not be counted'));
+				.catch((error: unknown) => log.warn({ err: error }, 'items that left the trash could not be counted'));
 		},
 
 		measured: (viewer) => usageOf(viewer).measured(),

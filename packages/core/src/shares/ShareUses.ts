@@ -177,7 +177,9 @@ export class ShareUses {
 		const { store, log } = this.#parts;
 		this.#flushing = this.#flushing
 			.then(() => store.forget(key))
-			.catch((error: unknown) => log.warn({ err: error }, 'parts of a share that were sent stay counted'));
+			.catch((error: unknown) =>
+				log.warn({ err: error }, 'sent parts of a share could not be forgotten: they stay counted'),
+			);
 		await this.#flushing;
 	}
 

@@ -47,10 +47,7 @@ async function release({ store, runs, log }: Dependencies, job: HeldJob, { end, 
 	log.warn({ job: job.id, kind: job.kind }, 'a job was taken over: its process had not renewed the lease');
 	// No run of its own cleans up any more. One that has failed may go on from there if it is tried again.
 	const ended = await store.find(job.id).catch((error: unknown) => {
-		log.warn(
-			{ err: error, job: job.id },
-			'what a job that was taken over had left is swept later, if it was cancelled',
-		);
+		log.warn({ err: error, job: job.id }, 'the files that a cancelled job of another process had left are swept later');
 	});
 	if (ended?.status === 'cancelled') runs.discard(job);
 }
