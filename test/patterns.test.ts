@@ -57,7 +57,7 @@ const unreachable: Readonly<Record<string, string>> = {
 	'@hapi/hapi/lib/auth.js': 'No route has scopes of its parameters.',
 	'@hapi/hapi/lib/cors.js': 'It is off.',
 	'@hapi/hapi/lib/response.js':
-		'`shortBlanks` has made `If-None-Match` short; the other one reads answers of proxied servers.',
+		'`collapseBlanks` has made `If-None-Match` short; the other one reads answers of proxied servers.',
 	'@hapi/statehood/lib/index.js': '`keepOwnCookies` leaves cookies that match it, and no header has an end of a line.',
 };
 

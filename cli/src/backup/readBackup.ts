@@ -77,14 +77,14 @@ export async function openBackup(descriptor: number, file: string): Promise<Back
 			},
 			async *rows() {
 				for await (const { table, row } of records(entryNames.database)) {
-					if (typeof table !== 'string' || !isRecord(row)) throw hasOtherLines(entryNames.database);
+					if (typeof table !== 'string' || !isRecord(row)) throw invalidEntry(entryNames.database);
 					yield { table, row: row as Row };
 				}
 			},
 			async *hashes() {
 				for await (const { path: at, size, sha256 } of records(entryNames.hashes)) {
 					if (typeof at !== 'string' || typeof size !== 'number' || typeof sha256 !== 'string')
-						throw hasOtherLines(entryNames.hashes);
+						throw invalidEntry(entryNames.hashes);
 					yield { path: parsePath(at), size, sha256 };
 				}
 			},
@@ -119,7 +119,7 @@ async function* linesOf(stream: Readable, name: string): AsyncGenerator<string> 
 		}
 		parts.push(chunk.subarray(start));
 		length += chunk.length - start;
-		if (length > maxContent) throw hasOtherLines(name);
+		if (length > maxContent) throw invalidEntry(name);
 	}
 	if (length > 0) yield Buffer.concat(parts).toString();
 }
@@ -129,13 +129,13 @@ function recordOf(line: string, name: string): Record<string, unknown> {
 	try {
 		value = JSON.parse(line);
 	} catch (cause) {
-		throw hasOtherLines(name, cause);
+		throw invalidEntry(name, cause);
 	}
-	if (!isRecord(value)) throw hasOtherLines(name);
+	if (!isRecord(value)) throw invalidEntry(name);
 	return value;
 }
 
-function hasOtherLines(name: string, cause?: unknown): Failure {
+function invalidEntry(name: string, cause?: unknown): Failure {
 	return new Failure('invalid', `The backup is damaged: ${name} has a line that is none of a backup.`, { cause });
 }
 

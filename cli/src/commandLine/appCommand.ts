@@ -2,8 +2,8 @@ import { openCommandServices, type Services } from '@stowage/core';
 import { Command } from 'commander';
 import { administrator } from './administrator.js';
 import { commandLog } from './commandLog.js';
-import { enter, type NamedFile } from './enter.js';
 import { withHelp } from './help.js';
+import { loadConfigAsOwner, type NamedFile } from './loadConfigAsOwner.js';
 import { withSettings } from './settings.js';
 
 interface CommandDefinition<Options> {
@@ -41,7 +41,7 @@ export async function withApp(
 	files: readonly NamedFile[],
 	use: (services: Services) => Promise<void>,
 ): Promise<void> {
-	const config = await enter(command, files);
+	const config = await loadConfigAsOwner(command, files);
 	const log = commandLog(command, config);
 	const opened = await openCommandServices(config, { log, administrator: administrator() });
 	try {

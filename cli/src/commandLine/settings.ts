@@ -78,7 +78,7 @@ function applyUmask(umask: string): void {
 	startedWith ??= previous.toString(8);
 }
 
-/** As they could be written to a file, without secrets. */
+/** The settings as they could be written to a file, without secrets. */
 export function printableConfig(config: Config): string {
 	const top = new Set(settingNames.map((name) => name.split('.')[0] as string));
 	const shown: Record<string, unknown> = Object.fromEntries(

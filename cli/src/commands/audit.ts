@@ -1,8 +1,8 @@
 import { type AuditRecord, auditActions, readAudit } from '@stowage/core';
 import { Failure, formatListSize, plural } from '@stowage/rules';
 import { Command, Option } from 'commander';
-import { enter } from '../commandLine/enter.js';
 import { withHelp } from '../commandLine/help.js';
+import { loadConfigAsOwner } from '../commandLine/loadConfigAsOwner.js';
 import { withSettings } from '../commandLine/settings.js';
 import { localTimeText, timeOf } from '../commandLine/times.js';
 import { isOnTerminal, printJsonLine, RowWriter } from '../terminal/output.js';
@@ -49,7 +49,7 @@ export function auditCommand(): Command {
 		'audit --since 2031-02-03 --utc --json',
 	]);
 	return command.action(async (options: AuditOptions) => {
-		const { dataDir } = await enter(command);
+		const { dataDir } = await loadConfigAsOwner(command);
 		const { user, action: actions, path, follow = false, utc: isUtc = false } = options;
 		const query = {
 			user,

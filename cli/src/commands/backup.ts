@@ -10,8 +10,8 @@ import { createFile, type NewFile } from '../backup/writeDurably.js';
 import { administrator } from '../commandLine/administrator.js';
 import { withApp } from '../commandLine/appCommand.js';
 import { commandLog } from '../commandLine/commandLog.js';
-import { enter, NamedFile } from '../commandLine/enter.js';
 import { withHelp } from '../commandLine/help.js';
+import { loadConfigAsOwner, NamedFile } from '../commandLine/loadConfigAsOwner.js';
 import { printableConfig, withSettings } from '../commandLine/settings.js';
 import { isOnTerminal, printError, printJson, printLine, writeBytes } from '../terminal/output.js';
 import { withProgress } from '../terminal/Progress.js';
@@ -135,7 +135,7 @@ export function restoreCommand(): Command {
 		const written = path.resolve(writeConfig ?? '');
 		const target = new NamedFile(written, (byRoot) => createFile(written, byRoot));
 		try {
-			const config = await enter(command, writeConfig === undefined ? [source] : [source, target]);
+			const config = await loadConfigAsOwner(command, writeConfig === undefined ? [source] : [source, target]);
 			const backup = await opened();
 			const tables = await withProgress({}, (progress) => restore(backup, config, target.opened, progress)).finally(
 				() => backup.close(),

@@ -19,8 +19,8 @@ import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
 import { administrator } from '../commandLine/administrator.js';
 import { commandLog } from '../commandLine/commandLog.js';
-import { enter } from '../commandLine/enter.js';
 import { withHelp } from '../commandLine/help.js';
+import { loadConfigAsOwner } from '../commandLine/loadConfigAsOwner.js';
 import { withSettings } from '../commandLine/settings.js';
 import { printLine, printList } from '../terminal/output.js';
 import { withProgress, withRowProgress } from '../terminal/Progress.js';
@@ -55,7 +55,7 @@ export function migrateCommand(): Command {
 	);
 	withHelp(command, ['migrate --status', 'migrate']);
 	return command.action(async ({ status, json, newSessionKey }: MigrateOptions) => {
-		const config = await enter(command);
+		const config = await loadConfigAsOwner(command);
 		await checkConfig(config);
 		const applied = async () => readSnapshot(config.databaseUrl, async ({ migrations }) => migrations);
 		const before = await applied();
@@ -117,7 +117,7 @@ function copyCommand(): Command {
 		'database copy --database-url mysql://stowage:secret@127.0.0.1/stowage --to sqlite:/var/lib/stowage/stowage.db',
 	]);
 	return command.action(async ({ to, json }: { to: string; json?: boolean }) => {
-		const config = await enter(command);
+		const config = await loadConfigAsOwner(command);
 		const { databaseUrl } = config;
 		if (absolute(to) === absolute(databaseUrl)) throw new Failure('invalid', 'This is the database itself.');
 		const written = await withProgress({ json }, (progress) =>

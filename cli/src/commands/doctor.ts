@@ -1,7 +1,7 @@
 import { type Config, isStartupMistake } from '@stowage/core';
 import { Command } from 'commander';
-import { enter } from '../commandLine/enter.js';
 import { withHelp } from '../commandLine/help.js';
+import { loadConfigAsOwner } from '../commandLine/loadConfigAsOwner.js';
 import { configFileOf, withSettings } from '../commandLine/settings.js';
 import { checkConfiguration, checkFirstSteps, checkProxy, checkStrangers } from '../doctor/configuration.js';
 import { checkDatabaseOf } from '../doctor/database.js';
@@ -91,7 +91,7 @@ async function* findingsOfFiles(command: Command, scope: FilesScope): AsyncGener
 /** The configuration, or what is wrong with it. */
 async function configOf(command: Command): Promise<Config | Finding> {
 	try {
-		return await enter(command);
+		return await loadConfigAsOwner(command);
 	} catch (error) {
 		if (!isStartupMistake(error)) throw error;
 		return fault('configuration', reasonOf(error), 'Correct the setting: docs/operations.md, config/default.yaml.');

@@ -1,9 +1,9 @@
 import { type App, type Config, ConfigError, createApp, endFailedRequest, workerCount } from '@stowage/core';
 import { Command } from 'commander';
-import { configAgain, examinedConfig, isPassedByShell, leaveRoot } from '../commandLine/enter.js';
 import { startupCode, withHelp } from '../commandLine/help.js';
+import { configAgain, dropRootPrivileges, examinedConfig, isPassedByShell } from '../commandLine/loadConfigAsOwner.js';
 import { configFileOf, withSettings } from '../commandLine/settings.js';
-import { hasLeftRoot } from '../privileges/becomeOwner.js';
+import { hasDroppedRoot } from '../privileges/becomeOwner.js';
 import { findSupervisor, heartbeatOf, type Supervisor } from '../service/supervisor.js';
 import { printLine } from '../terminal/output.js';
 import { webRoot } from '../webRoot.js';
@@ -25,7 +25,7 @@ export function serveCommand(): Command {
 			);
 		const primaryAddress = takeWorkerAddress(process.env);
 		const { config, objection } = await examinedConfig(command);
-		await leaveRoot(config.dataDir, [], objection);
+		await dropRootPrivileges(config.dataDir, [], objection);
 		if (primaryAddress !== undefined) await serveAsWorker(config, command, primaryAddress);
 		else if (workerCount(config) > 1) {
 			assertForWorkers(configFileOf(command));
@@ -36,7 +36,7 @@ export function serveCommand(): Command {
 
 /** Each reads it again, and those of another user than root have no files of root's. */
 function assertForWorkers(configFile: string | undefined): void {
-	if (configFile === undefined || !hasLeftRoot() || !isPassedByShell(configFile)) return;
+	if (configFile === undefined || !hasDroppedRoot() || !isPassedByShell(configFile)) return;
 	throw new ConfigError(`Several processes can't read the configuration from ${configFile}: name a file.`);
 }
 

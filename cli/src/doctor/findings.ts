@@ -1,5 +1,5 @@
 import { withoutDatabaseUrls } from '@stowage/core';
-import { hasLeftRoot } from '../privileges/becomeOwner.js';
+import { hasDroppedRoot } from '../privileges/becomeOwner.js';
 import { shellWord } from '../terminal/shellWord.js';
 
 export interface Finding {
@@ -41,5 +41,5 @@ export function reasonOf(error: unknown): string {
  */
 export function chmodCommand(mode: string, ...places: string[]): string {
 	const command = `chmod ${mode} ${places.map(shellWord).join(' ')}`;
-	return hasLeftRoot() ? `sudo -u '#${process.geteuid?.()}' ${command}` : command;
+	return hasDroppedRoot() ? `sudo -u '#${process.geteuid?.()}' ${command}` : command;
 }

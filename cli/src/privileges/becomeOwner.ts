@@ -44,7 +44,7 @@ export function closeDebugger(): void {
 }
 
 /** Whether this process has begun as root, and is another user by now. */
-export function hasLeftRoot(): boolean {
+export function hasDroppedRoot(): boolean {
 	return startedAsRoot && process.geteuid?.() !== 0;
 }
 

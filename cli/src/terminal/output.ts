@@ -84,7 +84,7 @@ function escaped(row: Row): string[] {
 	});
 }
 
-/** The same for items that arrive one after another, of which there may be too many to hold. */
+/** Prints a table of items that arrive one after another, of which there may be too many to hold. */
 export async function printEach<T>(
 	items: AsyncIterable<T>,
 	{ json, toJson = (item) => item, columns, row }: Listed<T>,

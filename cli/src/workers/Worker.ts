@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Family, SiblingMessage } from '@stowage/core';
-import { hasLeftRoot } from '../privileges/becomeOwner.js';
+import { hasDroppedRoot } from '../privileges/becomeOwner.js';
 import type { FromWorker, ToWorker } from './messages.js';
 import { relayOutput } from './relayOutput.js';
 
@@ -59,7 +59,7 @@ export class Worker {
 		this.#events = events;
 		const [, program = '', ...words] = process.argv;
 		// The user that root has become may take it over, and would have root's terminal by it: to read what root types, or write to it.
-		const isApart = hasLeftRoot();
+		const isApart = hasDroppedRoot();
 		this.#process = fork(program, words, {
 			env: { ...process.env, ...env },
 			serialization: 'advanced',

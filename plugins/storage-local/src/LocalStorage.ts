@@ -118,7 +118,7 @@ export class LocalStorage
 
 	canReplace(path: StoragePath): Promise<boolean> {
 		return withFailures(path, async () => {
-			using folder = await this.disk.parentOf(path, 'pass');
+			using folder = await this.disk.parentOf(path, 'path');
 			return await this.disk.exchangeFlag.isSupportedAt(folder);
 		});
 	}

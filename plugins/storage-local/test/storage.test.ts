@@ -12,7 +12,7 @@ import './realPaths.test.js';
 import './reusedBuffers.test.js';
 import './reusedInodes.test.js';
 import './security.test.js';
-import './sharedFolders.test.js';
+import './openFolderCache.test.js';
 import './stagedCopies.test.js';
 import './watching.test.js';
 import './fallbacks.test.js';

@@ -116,7 +116,7 @@ export class ThumbnailLoader {
 	}
 }
 
-/** Of all lists of the page. */
+/** The loader that all lists of the page share. */
 export const thumbnails = new ThumbnailLoader();
 
 function wait(milliseconds: number, signal: AbortSignal): Promise<void> {

@@ -16,7 +16,7 @@ export function useTrashKeepFor(): number {
 	return useQuery(capabilitiesQuery).data?.trashKeepFor ?? 0;
 }
 
-/** The same of what was replaced; 0 if it is gone. */
+/** How long former versions of files are kept, in milliseconds; 0 where none are, and until it is known. */
 export function useVersionsKeepFor(): number {
 	return useQuery(capabilitiesQuery).data?.versionsKeepFor ?? 0;
 }

@@ -4,7 +4,7 @@ import {
 	enterFolder,
 	type Folders,
 	type FoldersAction,
-	leaveFolder,
+	foldersToSave,
 	reduceFolders,
 	type Visit,
 } from '../../src/features/files/folder/folders.js';
@@ -34,7 +34,7 @@ const selected: Folders = reduceFolders(arrive(visit('docs'), {}), {
 /** The state after `docs` was left, scrolled by 80 pixels, for `other`. */
 function left(): Folders {
 	const entered = enterFolder(selected, visit('other'));
-	return reduceFolders(entered, { type: 'left', left: leaveFolder(entered, 'docs', 80) });
+	return reduceFolders(entered, { type: 'left', left: foldersToSave(entered, 'docs', 80) });
 }
 
 test('a folder that is entered has no selection and begins at its top', (t) => {

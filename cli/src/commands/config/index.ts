@@ -1,7 +1,7 @@
 import { checkConfig } from '@stowage/core';
 import { Command } from 'commander';
-import { enter } from '../../commandLine/enter.js';
 import { withHelp } from '../../commandLine/help.js';
+import { loadConfigAsOwner } from '../../commandLine/loadConfigAsOwner.js';
 import { configOf, printableConfig, withSettings } from '../../commandLine/settings.js';
 import { printError, printLine, printText } from '../../terminal/output.js';
 import { initCommand } from './init.js';
@@ -16,7 +16,7 @@ export function configCommand(): Command {
 	withHelp(check, ['config check --config /etc/stowage/stowage.yaml']);
 	check.action(async () => {
 		// Plugins are loaded, from a folder that need not be root's.
-		const config = await enter(check);
+		const config = await loadConfigAsOwner(check);
 		await checkConfig(config);
 		for (const warning of config.warnings) printError(warning);
 		printLine('The configuration is valid.');

@@ -1,7 +1,7 @@
 import { access, constants, stat } from 'node:fs/promises';
 import { type Config, type Log, recordCommand } from '@stowage/core';
 import { administrator } from '../../commandLine/administrator.js';
-import { leaveRoot } from '../../commandLine/enter.js';
+import { dropRootPrivileges } from '../../commandLine/loadConfigAsOwner.js';
 import { reasonOf } from '../../doctor/findings.js';
 import { printError } from '../../terminal/output.js';
 
@@ -16,7 +16,7 @@ export async function recordConfig(config: Config, names: readonly string[], log
 	const values = config as unknown as Readonly<Record<string, unknown>>;
 	const detail = names.map((name) => (shown.includes(name) ? `${name}: ${values[name]}` : name)).join(', ');
 	try {
-		await leaveRoot(dataDir);
+		await dropRootPrivileges(dataDir);
 		await access(dataDir, constants.W_OK);
 		await recordCommand(config, log, administrator(), { action: 'configure', detail });
 	} catch (error) {

@@ -79,7 +79,7 @@ export function quotaRows({ limit, isDefault, used }: QuotaInForce): Row[] {
 	];
 }
 
-/** Of bytes. */
+/** A limit in bytes, as a cell of a table. */
 export function limitCell(bytes: number): Row[number] {
 	return bytes === 0 ? 'no limit' : sizeCell(bytes);
 }

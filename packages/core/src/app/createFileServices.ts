@@ -100,7 +100,7 @@ export function createFileServices(dependencies: Dependencies) {
 		trees,
 		storage,
 		feeds,
-		watcher: followVersions(links.watcher, versionBin),
+		tracker: followVersions(links.tracker, versionBin),
 		trash: trashBin,
 		versions: versionBin,
 		index: dependencies.searchIndex,

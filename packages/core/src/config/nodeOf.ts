@@ -6,7 +6,7 @@ export function nodeOf({ node }: Pick<Config, 'node'>): string {
 	return node === '' ? hostname() : node;
 }
 
-/** The same where there may be other nodes: over a database server. */
+/** The name of this node where there may be others: over a database server. Undefined over SQLite. */
 export function nodeAmongOthers(config: Pick<Config, 'node' | 'databaseUrl'>): string | undefined {
 	return config.databaseUrl.startsWith('sqlite:') ? undefined : nodeOf(config);
 }

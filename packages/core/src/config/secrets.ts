@@ -6,7 +6,7 @@ export function isSecretName(name: string): boolean {
 	return secretNames.test(name.replace(/[_-]/g, ''));
 }
 
-/** The same tree, fit to be shown: secrets replaced, also passwords inside addresses, and all that is below a secret name. */
+/** A tree of settings, fit to be shown: secrets replaced, also passwords inside addresses, and all that is below a secret name. */
 export function withoutSecrets(value: unknown, name = '', isSecret = false): unknown {
 	const isHidden = isSecret || isSecretName(name);
 	if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, name, isHidden));

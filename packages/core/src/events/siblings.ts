@@ -25,5 +25,5 @@ export interface SiblingListeners {
 	onLead(): void;
 }
 
-/** Of a process that serves alone. */
+/** The siblings of a process that serves alone: none. */
 export const noSiblings: Siblings = { join() {}, send() {}, names: new Set(), isLeader: true };

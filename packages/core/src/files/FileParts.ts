@@ -7,7 +7,7 @@ import type { MountedStorage } from '../trees/storage/MountedStorage.js';
 import type { Trees } from '../trees/Trees.js';
 import type { TrashBin } from '../trees/trash/TrashBin.js';
 import type { Versions } from '../trees/trash/versions/Versions.js';
-import type { ItemWatcher } from './itemWatcher.js';
+import type { ItemTracker } from './itemTracker.js';
 
 /** Where the other name is recorded that a file is about to get instead of the one it wished. */
 export type PublishedNames = Pick<PublishedNameStore, 'set' | 'find'>;
@@ -18,7 +18,7 @@ export interface FileParts extends Pick<Config, 'publicListing'> {
 	/** Throws until it is open. */
 	storage(): MountedStorage;
 	feeds: FolderFeeds;
-	watcher: ItemWatcher;
+	tracker: ItemTracker;
 	trash: TrashBin;
 	versions: Versions;
 	index: Pick<SearchIndex, 'scope' | 'distrust' | 'failed'>;

@@ -1,6 +1,7 @@
 import type { Files, ItemRef, WalkedItem } from '@stowage/plugin-api';
 import { baseName, Failure, pathSegments, type StoragePath, type Viewer } from '@stowage/rules';
 import { TreeDigest } from '../trees/across/walkHome.js';
+import { notFound } from '../trees/Tree.js';
 
 /**
  * The digest of an item with all that is in it, as it is now: of paths, and of the versions of files. Throws `notFound` for
@@ -64,7 +65,7 @@ export async function hasAllOf(
 
 async function statOne(files: Pick<Files, 'stat'>, viewer: Viewer, ref: ItemRef): Promise<WalkedItem> {
 	for await (const item of files.stat(viewer, ref.area, [ref])) return item;
-	throw new Failure('notFound', `No such file or folder: ${ref.path}`);
+	throw notFound();
 }
 
 function isAsCopied(one: WalkedItem, copy: WalkedItem): boolean {
@@ -72,19 +73,19 @@ function isAsCopied(one: WalkedItem, copy: WalkedItem): boolean {
 	return one.type === 'directory' || (one.size === copy.size && Math.abs(one.mtime - copy.mtime) <= coarseMs);
 }
 
-/** Of a move that copies: the copy would lack what was changed in the original meanwhile, so nothing is moved. */
+/** The failure of a move that copies: the copy would lack what was changed in the original meanwhile, so nothing is moved. */
 export function changedMeanwhile(path: StoragePath): Failure {
 	const sentence = `${baseName(path)} was changed while it was copied, and stays where it was.`;
 	return new Failure('conflict', `${sentence} Move it again once nothing changes in it.`);
 }
 
-/** The same of one whose copy has its name already. */
+/** The failure of a move whose copy has its name already. */
 export function changedAfterwards(path: StoragePath): Failure {
 	const sentence = `${baseName(path)} was changed after it was copied, and stays where it was.`;
 	return new Failure('conflict', `${sentence} The copy is kept too, without what was changed.`);
 }
 
-/** The same of one whose copy is not there any more as it was made. */
+/** The failure of a move whose copy is not there any more as it was made. */
 export function copyGone(path: StoragePath): Failure {
 	const sentence = `${baseName(path)} stays where it was: its copy was deleted or changed before the original was to go.`;
 	return new Failure('conflict', `${sentence} Move it again if you still want that.`);

@@ -3,26 +3,26 @@ import { createKeyedMutex } from '../limits/keyedMutex.js';
 import { isPublicPath } from '../links/locateLink.js';
 import { isTrashedLink } from '../trees/trash/trashPaths.js';
 import type { Versions } from '../trees/trash/versions/Versions.js';
-import type { ItemWatcher } from './itemWatcher.js';
+import type { ItemTracker } from './itemTracker.js';
 
 /**
- * The same watcher, whose items take their versions with them. What is made public leaves them behind: its former
+ * The same tracker, whose items take their versions with them. What is made public leaves them behind: its former
  * contents are not meant for others. The paths of versions are written after the disk has changed, since they belong
  * to the file itself, whatever its path is.
  */
-export function followVersions(watcher: ItemWatcher, versions: Versions): ItemWatcher {
+export function followVersions(tracker: ItemTracker, versions: Versions): ItemTracker {
 	// Moves of one user, or a path might be written that another move has changed since.
 	const exclusively = createKeyedMutex();
 	const hasAny = async (viewer: Viewer) => viewer.kind === 'user' && (await versions.counts.hasAny(viewer.id));
 	return {
-		...watcher,
+		...tracker,
 
 		async moving(viewer, from, move) {
-			if (viewer.kind !== 'user' || !(await hasAny(viewer))) return watcher.moving(viewer, from, move);
+			if (viewer.kind !== 'user' || !(await hasAny(viewer))) return tracker.moving(viewer, from, move);
 			const home = homeRoot(viewer.username);
 			const source = relativePath(from, home);
 			return exclusively(viewer.id, () =>
-				watcher.moving(viewer, from, async (before) => {
+				tracker.moving(viewer, from, async (before) => {
 					let target = source;
 					const moved = await move(async (to) => {
 						target = relativePath(to, home);
@@ -30,18 +30,18 @@ export function followVersions(watcher: ItemWatcher, versions: Versions): ItemWa
 					});
 					await versions.moved(viewer.id, source, target);
 					// What is restored goes to where it was.
-					const isPublished = isPublicPath(target) && !isPublicPath(source) && !isTrashedLink(source);
-					if (isPublished) await endAll(viewer, target);
+					const isMadePublic = isPublicPath(target) && !isPublicPath(source) && !isTrashedLink(source);
+					if (isMadePublic) await endAll(viewer, target);
 					return moved;
 				}),
 			);
 		},
 
 		async removing(viewer, at, remove) {
-			if (viewer.kind !== 'user' || !(await hasAny(viewer))) return watcher.removing(viewer, at, remove);
+			if (viewer.kind !== 'user' || !(await hasAny(viewer))) return tracker.removing(viewer, at, remove);
 			const path = relativePath(at, homeRoot(viewer.username));
 			const files = await versions.counts.filesWithin(viewer, path);
-			await watcher.removing(viewer, at, remove);
+			await tracker.removing(viewer, at, remove);
 			if (files.length === 0) return;
 			// What was moved out of a folder while that was removed has another path after its move, and keeps its versions.
 			await exclusively(viewer.id, async () =>

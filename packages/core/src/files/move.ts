@@ -32,13 +32,13 @@ export async function move(
 
 /** Moves an item to a path of the storage. Links to it are updated. */
 export async function moveItem(
-	{ watcher }: FileParts,
+	{ tracker }: FileParts,
 	tree: OwnTree,
 	from: StoragePath,
 	to: StoragePath,
 	options: NamingOptions = {},
 ): Promise<StorageItem> {
-	const moved = await watcher.moving(tree.viewer, from, (before) =>
+	const moved = await tracker.moving(tree.viewer, from, (before) =>
 		tree.storage.moveFrom(tree.storage, from, to, {
 			...options,
 			beforeNaming: (name) => before(joinPath(parentPath(to), name)),

@@ -32,7 +32,7 @@ export async function publish(
 	const staged = requests.map((request) => request.staged);
 	const all = () => publishAll(parts, tree, folder, requests, options);
 	const items = await tree.quota.publishing(staged, all);
-	return items.map((item) => published(tree, folder, item));
+	return items.map((item) => notifyAndGetEntry(tree, folder, item));
 }
 
 /** Publishes one file, however often it is asked. */
@@ -45,7 +45,7 @@ export async function publishOnce(
 	const { tree, folder } = await folderToPublishIn(parts, viewer, ref);
 	const once = async () => [await publishFileOnce(parts, tree, folder, request)];
 	const [item] = (await tree.quota.publishing([request.staged], once)) as [StorageItem];
-	return published(tree, folder, item);
+	return notifyAndGetEntry(tree, folder, item);
 }
 
 /** The row of a published staged file, as long as it lies there. */
@@ -72,7 +72,8 @@ async function folderToPublishIn(
 	return { tree, folder: placeIn(tree, ref.path) };
 }
 
-function published(tree: OwnTree, folder: Place, item: StorageItem): Entry {
+/** Notifies the watchers of the folder of a published file, and returns its row. */
+function notifyAndGetEntry(tree: OwnTree, folder: Place, item: StorageItem): Entry {
 	tree.publishChange(joinPath(folder.storagePath, item.name));
 	return entryIn(folder, item);
 }

@@ -47,7 +47,7 @@ export async function assertRemovable({ trees }: FileParts, viewer: Viewer, ref:
 }
 
 async function moveToTrash(
-	{ trash, watcher }: FileParts,
+	{ trash, tracker }: FileParts,
 	viewer: User,
 	{ storage }: OwnTree,
 	{ storagePath }: Place,
@@ -66,7 +66,7 @@ async function moveToTrash(
 	} as const;
 	return trash
 		.keep(kept, (id, to) =>
-			watcher.moving(viewer, storagePath, async (before) => {
+			tracker.moving(viewer, storagePath, async (before) => {
 				await before(joinPath(home, trashedLinkPath(id)));
 				const move = () => storage.moveFrom(storage, storagePath, to);
 				await withTrashFolder(storage, move, [trashFolder, unrecordedFolder]);
@@ -82,9 +82,9 @@ async function moveToTrash(
 		});
 }
 
-async function removeForGood({ watcher }: FileParts, tree: OwnTree, { storagePath }: Place): Promise<void> {
+async function removeForGood({ tracker }: FileParts, tree: OwnTree, { storagePath }: Place): Promise<void> {
 	await tree.quota.removing(
 		() => tree.storage.stat(storagePath),
-		() => watcher.removing(tree.viewer, storagePath, () => tree.storage.remove(storagePath)),
+		() => tracker.removing(tree.viewer, storagePath, () => tree.storage.remove(storagePath)),
 	);
 }

@@ -94,7 +94,7 @@ export function createTrash(parts: FileParts): Trash {
 
 /** Moves an item of the trash to where it was, as the viewer whose home that is. */
 export async function putBack(parts: FileParts, viewer: User | Visitor, record: TrashedItem): Promise<Entry> {
-	const { trees, watcher, trash } = parts;
+	const { trees, tracker, trash } = parts;
 	// Visitors have no private area.
 	const isUser = viewer.kind === 'user';
 	const tree = trees.own(viewer, isUser ? 'private' : 'public');
@@ -105,7 +105,7 @@ export async function putBack(parts: FileParts, viewer: User | Visitor, record: 
 	await trash.moveTo(record, await storage.mount());
 	const links = joinPath(homeRoot(writingOwner(viewer)), trashedLinkPath(record.id));
 	return addItem(parts, tree, { from, to: placeIn(tree, was) }, (path, options) =>
-		watcher.moving(viewer, links, (before) =>
+		tracker.moving(viewer, links, (before) =>
 			storage.moveFrom(storage, from.storagePath, path, {
 				...options,
 				beforeNaming: (name) => before(joinPath(parentPath(path), name)),
@@ -114,7 +114,7 @@ export async function putBack(parts: FileParts, viewer: User | Visitor, record: 
 	);
 }
 
-/** The same, also where its owner, who has deleted it, has another name since. */
+/** An item of the trash with the present name of its owner, who has deleted it and may have another one since. */
 export function withCurrentName<T extends Pick<TrashedItem, 'deletedBy' | 'ownerName'>>(
 	item: T,
 	{ username }: Pick<User, 'username'>,

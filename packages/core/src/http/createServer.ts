@@ -24,11 +24,11 @@ import { hasUnreadBody, leaveBodyUnread } from './connections/unreadBody.js';
 import { answerError } from './errors.js';
 import { createFailureLog } from './failureLog.js';
 import { addStep } from './requests/addStep.js';
+import { collapseBlanks } from './requests/collapseBlanks.js';
 import { assertSameSite } from './requests/crossSite.js';
 import { handleExpectContinue } from './requests/expectContinue.js';
 import { type ClientInfo, createClientReader, createPeers, limitAddress, restorePrefix } from './requests/proxy.js';
 import { checkRawPath } from './requests/rawPath.js';
-import { shortBlanks } from './requests/shortBlanks.js';
 
 declare module '@hapi/hapi' {
 	interface Request {
@@ -125,7 +125,7 @@ export function createServer(
 		assertHost(request.raw.req, request.raw.res);
 		assertLength(request.raw.req);
 		assertPlainBody(request.raw.req);
-		shortBlanks(request.raw.req.headers);
+		collapseBlanks(request.raw.req.headers);
 		checkHost(request.client.host);
 		checkRawPath(request.raw.req.url ?? '/');
 	});

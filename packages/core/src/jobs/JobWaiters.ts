@@ -1,4 +1,4 @@
-import { wait } from './wait.js';
+import { waitOrAborted } from './waitOrAborted.js';
 
 /** The callers in this process that wait for the end of jobs. */
 export class JobWaiters {
@@ -32,7 +32,7 @@ export class JobWaiters {
 				if (found !== undefined) return found;
 				const left = until - this.monotonic();
 				if (left <= 0 || stopping.aborted) return undefined;
-				await wait(left, AbortSignal.any([changed.signal, stopping]));
+				await waitOrAborted(left, AbortSignal.any([changed.signal, stopping]));
 			} finally {
 				remove();
 			}

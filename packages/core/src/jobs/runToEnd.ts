@@ -4,7 +4,7 @@ import { isFailure } from '@stowage/rules';
 import type { Log } from '../log.js';
 import type { JobRun } from './JobRun.js';
 import { jobLimits, shortened } from './jobLimits.js';
-import { wait } from './wait.js';
+import { waitOrAborted } from './waitOrAborted.js';
 
 export type AnyKind = JobKind<unknown>;
 
@@ -68,7 +68,7 @@ export async function recordEnd(
 		} catch (error) {
 			if (!isFailure(error, 'unavailable') && !isFailure(error, 'storageFull')) throw error;
 			if (stopping.aborted) throw error;
-			await wait(jobLimits.pollMs, stopping);
+			await waitOrAborted(jobLimits.pollMs, stopping);
 		}
 	}
 }

@@ -301,7 +301,7 @@ function isLocal({ name, node }: LiveProcess, here: Place): boolean {
 	return node === here.node && here.identity.canTell(name);
 }
 
-/** Those that live, as seen from here, and the doubtful: processes elsewhere whose rows are old. Who has ended is neither. */
+/** The processes that live, as seen from here, and the doubtful ones: processes elsewhere whose rows are old. Who has ended is neither. */
 export async function byDoubt(
 	rows: readonly LiveProcess[],
 	here: Place,

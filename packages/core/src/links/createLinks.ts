@@ -14,7 +14,7 @@ import {
 	type User,
 	type Viewer,
 } from '@stowage/rules';
-import type { ItemWatcher } from '../files/itemWatcher.js';
+import type { ItemTracker } from '../files/itemTracker.js';
 import type { Leases } from '../leases/createLeases.js';
 import type { Log } from '../log.js';
 import { secretHash } from '../secretHash.js';
@@ -78,7 +78,7 @@ export interface Links {
 	purgeOf(user: User, signal: AbortSignal): Promise<number>;
 	/** Forgets those that expired long ago. */
 	sweep(): Promise<void>;
-	watcher: ItemWatcher;
+	tracker: ItemTracker;
 	/** Runs `work` while no linked or shared item of that user is being moved by this process, nor replaced, unless that takes long. */
 	withoutMoves<T>(ownerId: string, work: () => Promise<T>): Promise<T>;
 	/** Binds links to a file that was replaced to the one that is in its place. May be called again. */
@@ -256,7 +256,7 @@ export function createLinks({
 			await links.sweep(now() - rememberedMs);
 		},
 
-		watcher: tracker,
+		tracker,
 
 		withoutMoves: (ownerId, work) => tracker.withoutMoves(ownerId, work),
 

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type LinkRecord, type LinkStore, Yielder } from '@stowage/plugin-api';
 import { Failure, homeRoot, isFailure, isWithin, joinPath, relativePath, type StoragePath } from '@stowage/rules';
-import type { ItemWatcher } from '../files/itemWatcher.js';
+import type { ItemTracker } from '../files/itemTracker.js';
 import type { Lease, Leases } from '../leases/createLeases.js';
 import { createKeyedMutex } from '../limits/keyedMutex.js';
 import type { Log } from '../log.js';
@@ -11,7 +11,7 @@ import { isTrashedLink } from '../trees/trash/trashPaths.js';
 import { isPublicPath, locateLink } from './locateLink.js';
 import { recordIfPossible } from './recordIfPossible.js';
 
-export interface LinkTracker extends ItemWatcher {
+export interface LinkTracker extends ItemTracker {
 	/** Runs `work` while no linked item of that user is being moved by this process, nor replaced, unless that takes long. */
 	withoutMoves<T>(ownerId: string, work: () => Promise<T>): Promise<T>;
 	/** The same for moves by any process. Throws `locked` if one takes too long. */

@@ -165,7 +165,7 @@ export class SharedFolders implements MemberRights {
 			if (found === undefined) throw notFound();
 			return found;
 		});
-		if (role !== 'edit') throw mayOnlyView();
+		if (role !== 'edit') throw viewOnly();
 	}
 
 	#now(): Moment {
@@ -227,5 +227,8 @@ export class SharedFolders implements MemberRights {
 	}
 }
 
-/** Throws for who may look at something and not change it. */
-export const mayOnlyView = () => new Failure('forbidden', viewOnlyMessage);
+/** The refusal of a change by a member who may only look. */
+export const viewOnly = () => new Failure('forbidden', viewOnlyMessage);
+
+/** The end of what a member has under way in a folder that is not shared with them any more. */
+export const notSharedAnyMore = () => new Failure('notFound', 'This is not shared with you any more.');

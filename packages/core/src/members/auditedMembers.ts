@@ -1,5 +1,5 @@
 import type { Audit } from '../audit/createAudit.js';
-import type { MemberChange, Members } from './createMembers.js';
+import type { Members, MembershipChange } from './createMembers.js';
 
 /** What of a text stays whole in a line that is cut. */
 const detailBytes = 600;
@@ -30,7 +30,7 @@ export function auditedMembers(members: Members, audit: Audit): Members {
 }
 
 /** All changes by name, of each line as many as no line is cut for. Only of what has changed, which a long list of others would hide. */
-function detailsOf(changes: readonly MemberChange[]): string[] {
+function detailsOf(changes: readonly MembershipChange[]): string[] {
 	const details: string[] = [];
 	for (const { username, role = 'removed' } of changes) {
 		const last = details.at(-1);

@@ -35,7 +35,7 @@ export interface NamedMember {
 }
 
 /** Who is a member now and was none, or with another role, and who is none any more. */
-export interface MemberChange {
+export interface MembershipChange {
 	username: string;
 	role: MemberRole | undefined;
 }
@@ -51,7 +51,7 @@ export interface Members {
 		viewer: Viewer,
 		path: StoragePath,
 		members: readonly NamedMember[],
-	): Promise<{ members: NamedMember[]; changes: MemberChange[] }>;
+	): Promise<{ members: NamedMember[]; changes: MembershipChange[] }>;
 	/** Those of a folder of the viewer's own, and of one that the viewer is a member of. Throws `notFound` for another one. */
 	list(viewer: Viewer, path: StoragePath, area?: 'private' | 'shared'): Promise<NamedMember[]>;
 	/** Ends the viewer's own membership of a folder, by its path in the area of shared folders. Resolves to its owner. Throws `notFound`. */
@@ -183,7 +183,7 @@ export function createMembers({ store, users, storage, folders, notifications, l
 	};
 }
 
-function changesOf(before: readonly NamedMember[], after: readonly NamedMember[]): MemberChange[] {
+function changesOf(before: readonly NamedMember[], after: readonly NamedMember[]): MembershipChange[] {
 	const [former, now] = [before, after].map(
 		(members) => new Map(members.map(({ username, role }) => [username, role])),
 	);

@@ -1,5 +1,5 @@
 import type { OpenFile } from '@stowage/plugin-api';
-import { Failure } from '@stowage/rules';
+import { notSharedAnyMore } from './SharedFolders.js';
 
 /** The same file, which can't be read any more once it is lost. */
 export function endingFile(file: OpenFile, hold: (onLost: () => void) => () => void): OpenFile {
@@ -12,7 +12,7 @@ export function endingFile(file: OpenFile, hold: (onLost: () => void) => () => v
 		item: file.item,
 		async *read(range) {
 			for await (const chunk of file.read(range)) {
-				if (isLost) throw noLonger();
+				if (isLost) throw notSharedAnyMore();
 				yield chunk;
 			}
 		},
@@ -24,5 +24,3 @@ export function endingFile(file: OpenFile, hold: (onLost: () => void) => () => v
 		},
 	};
 }
-
-export const noLonger = () => new Failure('notFound', 'This is not shared with you any more.');

@@ -12,9 +12,8 @@ import {
 	type Viewer,
 } from '@stowage/rules';
 import { notFound } from '../trees/Tree.js';
-import { noLonger } from './endingFile.js';
 import type { Held } from './HeldAccess.js';
-import { mayOnlyView, type SharedFolders, type SharedPlace } from './SharedFolders.js';
+import { notSharedAnyMore, type SharedFolders, type SharedPlace, viewOnly } from './SharedFolders.js';
 
 /** An item of a shared folder as it is in the home of its owner, for a member who may do there what was asked for. */
 export interface Entered {
@@ -46,8 +45,8 @@ export async function enterFolder(
 	if (path === '') throw role === 'edit' ? notHere() : notFound();
 	const place = await folders.at(user, path);
 	if (owner !== undefined && owner !== place.folder.owner.username) throw notFound();
-	if (folderId !== undefined && folderId !== place.folder.id) throw noLonger();
-	if (role === 'edit' && place.role !== 'edit') throw mayOnlyView();
+	if (folderId !== undefined && folderId !== place.folder.id) throw notSharedAnyMore();
+	if (role === 'edit' && place.role !== 'edit') throw viewOnly();
 	return entered(user, place, role);
 }
 
@@ -59,7 +58,7 @@ export async function enterHolding(
 	role: MemberRole,
 ): Promise<Entered> {
 	const place = await folders.holding(user, item);
-	if (role === 'edit' && place.role !== 'edit') throw mayOnlyView();
+	if (role === 'edit' && place.role !== 'edit') throw viewOnly();
 	return entered(user, place, role);
 }
 

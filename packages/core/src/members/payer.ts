@@ -8,9 +8,8 @@ import {
 	signedIn,
 	type Viewer,
 } from '@stowage/rules';
-import { noLonger } from './endingFile.js';
 import { enterFolder } from './enterFolder.js';
-import type { SharedFolders } from './SharedFolders.js';
+import { notSharedAnyMore, type SharedFolders } from './SharedFolders.js';
 
 /**
  * Whose quota and disk take what is put into a folder: of a shared one those of its owner, as the member there. Throws
@@ -32,7 +31,7 @@ export async function holdWhileReceived(
 ): Promise<() => void> {
 	if (folder.area !== 'shared') return () => {};
 	const { held } = await enterFolder(folders, viewer, folder, 'edit');
-	return folders.held.hold(held, () => breakOff(noLonger()));
+	return folders.held.hold(held, () => breakOff(notSharedAnyMore()));
 }
 
 /**

@@ -1,6 +1,5 @@
-import { noLonger } from './endingFile.js';
 import type { Held } from './HeldAccess.js';
-import type { SharedFolders } from './SharedFolders.js';
+import { notSharedAnyMore, type SharedFolders } from './SharedFolders.js';
 
 type Folders = Pick<SharedFolders, 'held'>;
 
@@ -12,7 +11,7 @@ export async function whileMember<T>(
 	signal?: AbortSignal,
 ): Promise<T> {
 	const lost = new AbortController();
-	const leave = folders.held.hold(held, () => lost.abort(noLonger()));
+	const leave = folders.held.hold(held, () => lost.abort(notSharedAnyMore()));
 	try {
 		const found = await work(signal === undefined ? lost.signal : AbortSignal.any([lost.signal, signal]));
 		lost.signal.throwIfAborted();
@@ -30,7 +29,7 @@ export async function* readWhileMember<T>(folders: Folders, held: Held, parts: A
 	});
 	try {
 		for await (const part of parts) {
-			if (isLost) throw noLonger();
+			if (isLost) throw notSharedAnyMore();
 			yield part;
 		}
 	} finally {

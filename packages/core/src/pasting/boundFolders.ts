@@ -1,8 +1,7 @@
 import type { ItemRef } from '@stowage/plugin-api';
 import { parentPath, pathSegments, signedIn, type Viewer } from '@stowage/rules';
-import { noLonger } from '../members/endingFile.js';
 import { pathNow } from '../members/payer.js';
-import type { SharedFolders } from '../members/SharedFolders.js';
+import { notSharedAnyMore, type SharedFolders } from '../members/SharedFolders.js';
 import { notFound } from '../trees/Tree.js';
 import type { PasteInput, PasteStep } from './pasteInput.js';
 
@@ -36,7 +35,7 @@ export async function stepInFolders(
 		const folderId = bound.find((each) => each.name === name)?.id;
 		if (folderId === undefined) throw notFound();
 		const path = await pathNow(folders, viewer, { folderId, path: ref.path });
-		if (path === undefined) throw noLonger();
+		if (path === undefined) throw notSharedAnyMore();
 		return { ...ref, path, folderId };
 	};
 	// A path in the list of shared folders is in none of them, and refused as such.

@@ -39,7 +39,7 @@ export function stepOf({ from, to, directory }: PasteInput, { path, owner, name 
 	};
 }
 
-/** The same as one move within an area: a move between areas is one within the home. */
+/** A step between areas as one move within the private area: a move between areas is one within the home. */
 export function withinOneArea({ from, to }: PasteStep): PasteStep {
 	if (from.area === to.area) return { from, to };
 	return {

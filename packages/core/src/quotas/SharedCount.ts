@@ -5,8 +5,8 @@ import { createKeyedMutex } from '../limits/keyedMutex.js';
 import { amountKinds, isNothing, isWithin, negative, sum, zero } from './amounts.js';
 import { CountingProcesses } from './CountingProcesses.js';
 import type { Amount } from './measureTree.js';
+import { ProcessUsageRow } from './ProcessUsageRow.js';
 import type { CountedHome, SharedParts } from './sharedParts.js';
-import { UsageRow } from './UsageRow.js';
 
 /**
  * What a process takes from a quota at once before it needs it, so that not each chunk is a write: the 64th part of
@@ -48,7 +48,7 @@ const pollMs = 200;
 export class SharedCount {
 	readonly #parts: SharedParts;
 	readonly #home: CountedHome;
-	readonly #row: UsageRow;
+	readonly #row: ProcessUsageRow;
 	readonly #processes: CountingProcesses;
 	/** So little was left that nothing was taken in advance: then what is published is said at once, and no measurement counts it twice. */
 	#isShort = false;
@@ -71,7 +71,7 @@ export class SharedCount {
 	constructor(parts: SharedParts, home: CountedHome) {
 		this.#parts = parts;
 		this.#home = home;
-		this.#row = new UsageRow({ ...parts, onDoubt: () => this.#doubt() }, home);
+		this.#row = new ProcessUsageRow({ ...parts, onDoubt: () => this.#doubt() }, home);
 		this.#processes = new CountingProcesses(parts, home.key);
 	}
 

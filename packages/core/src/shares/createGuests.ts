@@ -73,14 +73,14 @@ export function createGuests({ store, states, config, storage, links, accounts, 
 		if (share === undefined || !config.shares.enabled) throw noSuchShare();
 		const state = await states.stateOf(share);
 		if (state === 'paused') throw noSuchShare();
-		if (state !== 'active') throw hasEnded();
+		if (state !== 'active') throw shareEnded();
 		return share;
 	};
 	const find = async (token: string) =>
 		active(/^[\w-]{43}$/.test(token) ? await store.find(secretHash(token)) : undefined);
 
 	const visitOf = async (share: ShareRecord, client: string): Promise<Visit> => {
-		if (!(await uses.mayDownload(share, client))) throw hasEnded();
+		if (!(await uses.mayDownload(share, client))) throw shareEnded();
 		const items = await guestsItems(share.items);
 		const [only] = items;
 		if (only === undefined) throw noSuchShare();
@@ -121,7 +121,7 @@ export function createGuests({ store, states, config, storage, links, accounts, 
 
 		async visitAgain(pass, client) {
 			const share = await active(await store.findById(pass.share));
-			if (passOf(share).password !== pass.password) throw hasEnded();
+			if (passOf(share).password !== pass.password) throw shareEnded();
 			return visitOf(share, client);
 		},
 
@@ -176,4 +176,4 @@ export function createGuests({ store, states, config, storage, links, accounts, 
 /** The same message for every reason, so that a guess or an old address reveals nothing. */
 const noSuchShare = () => new Failure('notFound', 'This share does not exist or no longer works.');
 
-const hasEnded = () => new Failure('expired', 'This share has ended.');
+const shareEnded = () => new Failure('expired', 'This share has ended.');

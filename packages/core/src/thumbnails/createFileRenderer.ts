@@ -92,7 +92,7 @@ export function createFileRenderer({ renderers, kinds, folder, timeLimitMs, log 
 		};
 		const accepting = [...renderers.all()].reverse().filter(([, each]) => each.accepts(kind, extension));
 		// No renderer was available, so nothing is known of the file: one may be available again soon.
-		if (accepting.length === 0) throw hasNone();
+		if (accepting.length === 0) throw noThumbnail();
 		for (const [renderer, each] of accepting) {
 			try {
 				const bytes = await unlessAborted(each.render(source, size, signal), signal);
@@ -125,6 +125,6 @@ function notNow(cause: unknown): Failure {
 }
 
 /** The refusal of a file that has no picture. */
-export function hasNone(): Failure {
+export function noThumbnail(): Failure {
 	return new Failure('unsupportedMediaType', 'There is no preview of this file.');
 }

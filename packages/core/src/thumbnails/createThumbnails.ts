@@ -18,7 +18,7 @@ import { SpentTime } from '../limits/SpentTime.js';
 import type { Log } from '../log.js';
 import { placeIn } from '../trees/Tree.js';
 import type { Trees } from '../trees/Trees.js';
-import { createFileRenderer, FileChanged, hasNone } from './createFileRenderer.js';
+import { createFileRenderer, FileChanged, noThumbnail } from './createFileRenderer.js';
 import { KindProcess } from './kinds/KindProcess.js';
 import { SharedWork } from './SharedWork.js';
 import type { CachedThumbnail, ThumbnailCache } from './ThumbnailCache.js';
@@ -176,7 +176,7 @@ export function createThumbnails({
 		isKnown: (etag: string) => boolean,
 	): Promise<Thumbnail> {
 		const item = await statFile(viewer, ref);
-		if (item.type !== 'file' || renderers.all().size === 0) throw hasNone();
+		if (item.type !== 'file' || renderers.all().size === 0) throw noThumbnail();
 		// An item that was named without an owner was found in one tree, whose owner is used from here on.
 		const found: ItemRef = item.owner === undefined ? ref : { ...ref, owner: item.owner };
 		const key = keyOf(viewer, found, item, size);
@@ -197,7 +197,7 @@ export function createThumbnails({
 					if (ms >= slowMs) slowTime.add(client, ms);
 				}
 			}));
-		if (typeof known === 'string') throw hasNone();
+		if (typeof known === 'string') throw noThumbnail();
 		return { etag, bytes: known };
 	}
 

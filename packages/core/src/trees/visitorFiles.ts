@@ -89,10 +89,10 @@ export async function removeVisitorFile(
 ): Promise<{ isRemoved: boolean; trashId?: string }> {
 	const at = joinPath(root, path);
 	const take = async (to: StoragePath) => {
-		if ((await storage.stat(at)).id !== id) throw isAnother();
+		if ((await storage.stat(at)).id !== id) throw fileReplaced();
 		if ((await storage.move(at, to)).id === id) return;
 		await withFreeName(parentPath(at), baseName(at), 'file', (back, options) => storage.move(to, back, options));
-		throw isAnother();
+		throw fileReplaced();
 	};
 	let trashId: string | undefined;
 	try {
@@ -134,4 +134,4 @@ export async function removeVisitorFile(
 /** Who works by the command line, as in the audit log. */
 const administrator = 'administrator';
 
-const isAnother = () => new Failure('notFound', 'Another file has its name now.');
+const fileReplaced = () => new Failure('notFound', 'Another file has its name now.');

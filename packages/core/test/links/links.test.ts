@@ -545,7 +545,7 @@ test('an expired link is remembered for some days and then swept; purge removes 
 
 /** A move as `files` does it: the target is reported before the item is moved. */
 const moveTo = <T>(links: Links, viewer: Viewer, from: StoragePath, to: StoragePath, move: () => Promise<T>) =>
-	links.watcher.moving(viewer, from, async (before) => {
+	links.tracker.moving(viewer, from, async (before) => {
 		await before(to);
 		return move();
 	});

@@ -37,7 +37,7 @@ declare module '@hapi/hapi' {
 }
 
 /**
- * The hapi route of an endpoint. The server checks the audience before the body, and the query and payload are parsed before `answer`
+ * The hapi route of an endpoint. The server checks the audience before the body, and the query and payload are parsed before `handle`
  * runs. A body is never read by hapi: JSON is read here (an optional payload may be missing), and a form is left in `request.raw.req` for
  * the route to stream.
  */

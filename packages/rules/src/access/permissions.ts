@@ -272,7 +272,7 @@ function putDenial(viewer: Viewer, folder: Item): Failure | undefined {
 	return new Failure('forbidden', 'The list of shared folders can’t be changed here.');
 }
 
-/** Of who may look at something and not change it. */
+/** The refusal of a change by who may only look. */
 export const viewOnlyMessage = 'You may look at this, and not change it.';
 
 function viewOnlyDenial({ area, role }: Item): Failure | undefined {

@@ -10,7 +10,7 @@ export type ShareState = (typeof shareStates)[number];
 export const memberRoles = ['view', 'edit'] as const;
 export type MemberRole = (typeof memberRoles)[number];
 
-/** Of one folder. */
+/** The most members of one folder. */
 export const maxMembers = 1_000;
 
 export const maxSharedItems = 1_000;

@@ -12,7 +12,7 @@ export function escapeControls(text: string, kept = ''): string {
 	return text.replace(controls, (character) => (kept.includes(character) ? character : unitsOf(character)));
 }
 
-/** The same value as JSON, which may be shown on a terminal. Line feeds are those between values: in a text they are escaped already. */
+/** JSON of the same value that may be shown on a terminal. Line feeds are those between values: in a text they are escaped already. */
 export function escapeJson(json: string): string {
 	return escapeControls(json, '\n');
 }

@@ -65,7 +65,7 @@ export function listedNames(folder: StoragePath): (name: string) => boolean {
 	return room >= maxNameBytes ? () => true : (name) => utf8Length(name) <= room;
 }
 
-/** Of a copy that would lack what is not listed, or have what is not. */
+/** The failure of a copy that would lack what is not listed, or have what is not. */
 export function tooDeepToCopy(): Failure {
 	return new Failure('invalid', `Folders can’t be copied to more than ${maxListedDepth} levels within each other.`);
 }

@@ -350,7 +350,7 @@ function isTurned(matrix: string): boolean {
 
 const transparent = /^(?:yuva|gbrap|rgba|bgra|argb|abgr|ayuv|ya\d)/;
 
-/** Of a stream or a picture. */
+/** Whether a stream or a picture has a wide range of brightness (HDR). */
 export const hasWideRange = (transfer: string, format: string) =>
 	wideTransfers.has(transfer) && !/^(?:yuvj?\d+p|nv\d+)$/.test(format);
 

@@ -114,7 +114,7 @@ export async function discardObject(
 	staging: Folder,
 	name: string,
 ): Promise<(() => Promise<void>) | undefined> {
-	using trash = await disk.privateFolder(removedFolder, 'pass');
+	using trash = await disk.privateFolder(removedFolder, 'path');
 	const discarded = randomName();
 	try {
 		await rename(staging.at(name), trash.at(discarded));
@@ -123,7 +123,7 @@ export async function discardObject(
 		throw error;
 	}
 	return async () => {
-		using again = await disk.privateFolder(removedFolder, 'pass');
+		using again = await disk.privateFolder(removedFolder, 'path');
 		await removeTree(disk, again, rawName(discarded));
 	};
 }

@@ -85,10 +85,10 @@ async function syncFile(path: string | Buffer): Promise<void> {
 
 /** Opens a folder of a staged copy. No other process creates links there, so it need not go one folder at a time. */
 async function openInside(copy: Folder, path: CopyPath): Promise<Folder> {
-	let folder = await openChild(copy, '.', 'pass');
+	let folder = await openChild(copy, '.', 'path');
 	for (const part of partsOf(path)) {
 		using before = folder;
-		folder = await openChild(before, pathPart(part), 'pass');
+		folder = await openChild(before, pathPart(part), 'path');
 	}
 	return folder;
 }

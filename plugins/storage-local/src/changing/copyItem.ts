@@ -28,12 +28,12 @@ export async function copyItem(
 	const replacing = replacement(options);
 	assertApart(from, to, replacing !== undefined);
 	signal?.throwIfAborted();
-	using source = await disk.parentOf(from, 'pass');
+	using source = await disk.parentOf(from, 'path');
 	const item = await itemAt(disk, source, baseName(from));
 	if (item.type === 'directory' && replacing !== undefined) throw onlyFiles();
 	if (item.type === 'directory' && isWithin(parentPath(to), from)) throw intoItself();
 	using target = await disk.parentOf(to, 'read');
-	using staging = await disk.privateFolder(stagingFolder, 'pass');
+	using staging = await disk.privateFolder(stagingFolder, 'path');
 	const before = parseCopyId(staged?.id ?? '');
 	const found = before && (await CopyObject.find(disk, staging, item.type, before));
 	if (before !== undefined && found === undefined) {
@@ -81,7 +81,7 @@ export async function copyItem(
 export async function discardCopy(disk: Disk, id: string): Promise<(() => Promise<void>) | undefined> {
 	const staged = parseCopyId(id);
 	if (staged === undefined) return undefined;
-	using staging = await disk.privateFolder(stagingFolder, 'pass');
+	using staging = await disk.privateFolder(stagingFolder, 'path');
 	return await discardObject(disk, staging, staged.name);
 }
 
@@ -154,6 +154,6 @@ async function assertFree(disk: Disk, folder: Folder, path: StoragePath, otherNa
 /** A folder that was deleted meanwhile may have been copied only in part, which can't be detected. */
 async function assertExists(disk: Disk, path: StoragePath, item: StorageItem): Promise<void> {
 	// From the root again: it may have been removed with a folder above it.
-	using folder = await disk.parentOf(path, 'pass');
+	using folder = await disk.parentOf(path, 'path');
 	if ((await itemAt(disk, folder, baseName(path))).id !== item.id) throw noSuchEntry(path);
 }

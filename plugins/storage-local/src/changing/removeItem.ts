@@ -21,12 +21,12 @@ export async function removeItem(disk: Disk, path: StoragePath): Promise<() => P
 		await disk.syncs.sync(folder);
 		return async () => {};
 	}
-	using trash = await disk.privateFolder(removedFolder, 'pass');
+	using trash = await disk.privateFolder(removedFolder, 'path');
 	const discarded = randomName();
 	await disk.locks.hold([folder], () => rename(folder.at(name), trash.at(discarded)));
 	await disk.syncs.sync(folder);
 	return async () => {
-		using again = await disk.privateFolder(removedFolder, 'pass');
+		using again = await disk.privateFolder(removedFolder, 'path');
 		await removeTree(disk, again, rawName(discarded));
 	};
 }

@@ -37,7 +37,7 @@ export async function* findUnusable(disk: Disk, path: StoragePath): AsyncGenerat
 /** Of a folder that can't be opened for reading; nobody's, if it can't be reached either. */
 async function ownershipOf(disk: Disk, path: StoragePath): Promise<{ uid: number; mode: number }> {
 	try {
-		using folder = await disk.folder(path, 'pass');
+		using folder = await disk.folder(path, 'path');
 		return await disk.ownershipOf(folder.fd);
 	} catch {
 		return { uid: -1, mode: 0 };

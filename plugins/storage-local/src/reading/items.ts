@@ -10,14 +10,14 @@ import { OpenLocalFile } from './OpenLocalFile.js';
 /** The item at `path`. Throws `notFound` for anything but a file or folder. */
 export async function statItem(disk: Disk, path: StoragePath): Promise<StorageItem> {
 	if (path === rootPath) {
-		using root = await disk.folder(path, 'pass');
+		using root = await disk.folder(path, 'path');
 		return toItem('', { ...(await disk.statOf(root.fd)), type: 'directory' });
 	}
-	using folder = await disk.parentOf(path, 'pass');
+	using folder = await disk.parentOf(path, 'path');
 	return await itemAt(disk, folder, baseName(path));
 }
 
-/** The same with an open folder. */
+/** The item of that name in an open folder. */
 export async function itemAt(disk: Disk, folder: Folder, name: string): Promise<StorageItem> {
 	const stat = await disk.statAt(folder, name);
 	// A name is a path of one segment.
@@ -28,7 +28,7 @@ export async function itemAt(disk: Disk, folder: Folder, name: string): Promise<
 /** Opens a file. Throws `notFound` for anything else, also for a pipe without a writer, and does not wait for it. */
 export async function openItem(disk: Disk, path: StoragePath): Promise<OpenFile> {
 	if (path === rootPath) throw noSuchEntry(path);
-	using folder = await disk.parentOf(path, 'pass');
+	using folder = await disk.parentOf(path, 'path');
 	const name = baseName(path);
 	const fd = disk.openCached(folder, name, readFileFlags) ?? (await open(folder.at(name), readFileFlags));
 	try {

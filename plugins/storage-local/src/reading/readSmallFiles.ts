@@ -20,7 +20,7 @@ export function readSmallFiles(
 	into: Buffer,
 ): Promise<readonly (SmallFile | undefined)[]> {
 	return withFailures(path, async () => {
-		using folder = await disk.folder(path, 'pass');
+		using folder = await disk.folder(path, 'path');
 		const end = performance.now() + slowMs;
 		let used = 0;
 		return names.map((name) => {

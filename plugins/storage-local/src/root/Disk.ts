@@ -3,7 +3,7 @@ import { trashFolder } from '@stowage/plugin-api';
 import { Failure, isWithin, parentPath, pathSegments, type StoragePath } from '@stowage/rules';
 import { fstat, lstat } from '../system/descriptors.js';
 import { type FileStat, type Ownership, toFileStat } from '../system/fileStat.js';
-import { type Access, Folder, folderFlags, openFolder, pathOnly } from '../system/openFolder.js';
+import { Folder, type FolderAccess, folderFlags, openFolder, pathOnly } from '../system/openFolder.js';
 import type { SystemCalls } from '../system/systemCalls.js';
 import { isSystemError, noSuchEntry } from '../system/systemErrors.js';
 import { ExchangeFlag } from './ExchangeFlag.js';
@@ -29,7 +29,7 @@ export class Disk {
 	readonly syncedNames = new Set<string>();
 	/** Set when background work shall end. */
 	isClosing = false;
-	readonly #shared = new SharedFolders();
+	readonly #shared = new OpenFolderCache();
 
 	constructor(
 		readonly root: Root,
@@ -37,7 +37,7 @@ export class Disk {
 	) {
 		this.syncs = new FolderSyncs(calls);
 		this.locks = new FolderLocks(calls);
-		const staging = () => this.privateFolder(stagingFolder, 'pass');
+		const staging = () => this.privateFolder(stagingFolder, 'path');
 		this.renameFlag = new RenameFlag(calls, staging);
 		this.exchangeFlag = new ExchangeFlag(calls, staging);
 	}
@@ -47,18 +47,18 @@ export class Disk {
 		return !this.root.isRemote;
 	}
 
-	folder(path: StoragePath, access: Access): Folder | Promise<Folder> {
+	folder(path: StoragePath, access: FolderAccess): Folder | Promise<Folder> {
 		assertUsable(path);
 		return this.#open(pathSegments(path), access);
 	}
 
 	/** The folder that contains `path`. Throws `notFound` for the private folder and its contents, except the trash. */
-	parentOf(path: StoragePath, access: Access): Folder | Promise<Folder> {
+	parentOf(path: StoragePath, access: FolderAccess): Folder | Promise<Folder> {
 		assertUsable(path);
 		return this.#open(pathSegments(parentPath(path)), access);
 	}
 
-	privateFolder(name: typeof stagingFolder | typeof removedFolder, access: Access): Folder | Promise<Folder> {
+	privateFolder(name: typeof stagingFolder | typeof removedFolder, access: FolderAccess): Folder | Promise<Folder> {
 		const lacking = (cause: unknown): never => {
 			if (!isSystemError(cause, 'ENOENT', 'ENOTDIR')) throw cause;
 			// It was removed by hand: the next call creates it again.
@@ -138,14 +138,14 @@ export class Disk {
 	}
 
 	/** At once, where the kernel has all folders on the way in memory: each promise costs more than the calls. */
-	#open(segments: readonly string[], access: Access): Folder | Promise<Folder> {
+	#open(segments: readonly string[], access: FolderAccess): Folder | Promise<Folder> {
 		const path = segments.join('/') || '.';
 		const open = () => this.#openBelowRoot(segments, path, access);
 		// One that is read has its own place in the listing.
-		return access === 'pass' ? this.#shared.acquire(path, open) : open();
+		return access === 'path' ? this.#shared.acquire(path, open) : open();
 	}
 
-	#openBelowRoot(segments: readonly string[], path: string, access: Access): Folder | Promise<Folder> {
+	#openBelowRoot(segments: readonly string[], path: string, access: FolderAccess): Folder | Promise<Folder> {
 		const root = this.#shared.acquire('', () => this.root.openCached() ?? this.root.open());
 		if (!(root instanceof Folder)) return this.#openSlowly(root, segments, path, access);
 		const fd = this.openCached(root, path, folderFlags(access));
@@ -158,7 +158,7 @@ export class Disk {
 		opening: Folder | Promise<Folder>,
 		segments: readonly string[],
 		path: string,
-		access: Access,
+		access: FolderAccess,
 	): Promise<Folder> {
 		using root = await opening;
 		const fd = this.openCached(root, path, folderFlags(access));
@@ -181,7 +181,7 @@ interface Opening {
  * through this process before its end, so sharing is as good as opening anew. Only for uses without a state of their own, such as a
  * position in a listing or a lock.
  */
-export class SharedFolders {
+export class OpenFolderCache {
 	readonly #openings = new Map<string, Opening>();
 
 	/** The folder of that key, opened by the first caller. Each caller disposes of it. */

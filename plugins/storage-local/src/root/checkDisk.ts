@@ -8,7 +8,7 @@ import { randomName, scratchPrefix, stagingFolder } from './privateFolder.js';
 export async function checkDisk(disk: Disk): Promise<void> {
 	using root = await disk.root.open();
 	await disk.root.assertMarker(root);
-	using staging = await disk.privateFolder(stagingFolder, 'pass');
+	using staging = await disk.privateFolder(stagingFolder, 'path');
 	const path = staging.at(scratchPrefix + randomName());
 	const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = fs.constants;
 	try {

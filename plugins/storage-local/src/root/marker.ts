@@ -30,7 +30,7 @@ export async function openRootFolder(path: string, calls: SystemCalls): Promise<
 /** The id in the root; undefined if it has none. Throws `unavailable` for an unreadable marker. */
 export async function readMarker(root: Folder): Promise<string | undefined> {
 	try {
-		using folder = await openChild(root, privateFolder, 'pass');
+		using folder = await openChild(root, privateFolder, 'path');
 		const fd = await open(folder.at(markerName), readFileFlags);
 		try {
 			return parseMarker(await readSmallFile(fd));
@@ -77,7 +77,7 @@ export async function makePrivateFolders(root: Folder): Promise<void> {
 	try {
 		// Not readable by others: staged files already have their final mode.
 		await makeFolder(root.at(privateFolder));
-		using folder = await openChild(root, privateFolder, 'pass');
+		using folder = await openChild(root, privateFolder, 'path');
 		await makeFolder(folder.at(stagingFolder));
 		await makeFolder(folder.at(removedFolder));
 	} catch (error) {
@@ -104,7 +104,7 @@ async function writeMarker(folder: Folder, calls: SystemCalls): Promise<void> {
 		await close(fd);
 	}
 	try {
-		const renameFlag = new RenameFlag(calls, () => openChild(folder, '.', 'pass'));
+		const renameFlag = new RenameFlag(calls, () => openChild(folder, '.', 'path'));
 		await renameOwn(
 			{ calls, locks: new FolderLocks(calls), renameFlag },
 			{ from: folder, fromName: temporary, to: folder, toName: markerName },

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 export const privateFolder = '.stowage';
 
 export const stagingFolder = 'staging';
-/** Of what is being removed: its contents are on their way to nothing. */
+/** The folder of what is being removed: its contents are on their way to nothing. */
 export const removedFolder = 'trash-in-progress';
 
 /** Prefix of the names in staging that may be swept when they are not in use. Uploads have no such prefix. */

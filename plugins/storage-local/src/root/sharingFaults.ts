@@ -8,7 +8,7 @@ import { randomName, scratchPrefix, stagingFolder } from './privateFolder.js';
 
 /** Why several machines must not change a root at once: a sentence for each ability that its file system lacks. */
 export async function sharingFaults(disk: Disk): Promise<string[]> {
-	using staging = await disk.privateFolder(stagingFolder, 'pass');
+	using staging = await disk.privateFolder(stagingFolder, 'path');
 	const faults: string[] = [];
 	if (!(await disk.renameFlag.isSupported()))
 		faults.push('A rename may replace what has the name: its file system can’t refuse that.');

@@ -40,7 +40,7 @@ export const setModified = (fd: number, seconds: number): Promise<void> =>
 
 const setLinkTimes = promisify(fs.lutimes);
 
-/** The same by a path, whose last name may be a link and is not followed. */
+/** Sets the time of an item by its path, whose last name may be a link and is not followed. */
 export const setModifiedAt = (path: string | Buffer, seconds: number): Promise<void> =>
 	setLinkTimes(path, Date.now() / 1000, String(seconds));
 

@@ -41,24 +41,24 @@ const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = fs.constants;
 export const pathOnly = process.platform === 'linux' ? 0o10000000 : 0;
 
 /** How a folder is opened: to list and sync it, or only to name its items. */
-export type Access = 'read' | 'pass';
+export type FolderAccess = 'read' | 'path';
 
-export function folderFlags(access: Access): number {
-	return O_RDONLY | O_DIRECTORY | O_NOFOLLOW | (access === 'pass' ? pathOnly : 0);
+export function folderFlags(access: FolderAccess): number {
+	return O_RDONLY | O_DIRECTORY | O_NOFOLLOW | (access === 'path' ? pathOnly : 0);
 }
 
 /** Files are opened without blocking: a pipe without a writer would block for ever. */
 export const readFileFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
 
 /** Opens the folder at the end of `segments`, one level at a time and over no link, however the tree changes meanwhile. */
-export async function openFolder(from: Folder, segments: readonly string[], access: Access): Promise<Folder> {
+export async function openFolder(from: Folder, segments: readonly string[], access: FolderAccess): Promise<Folder> {
 	// The real path of the last one includes those above it.
 	if (!from.isNamedByDescriptor) return openChildByRealPath(from, join('.', ...segments), access);
 	let folder = from;
 	for (const [index, segment] of segments.entries()) {
 		const isLast = index === segments.length - 1;
 		try {
-			const next = await openChildByDescriptor(folder, segment, isLast ? access : 'pass');
+			const next = await openChildByDescriptor(folder, segment, isLast ? access : 'path');
 			if (folder !== from) folder[Symbol.dispose]();
 			folder = next;
 		} catch (error) {
@@ -71,18 +71,18 @@ export async function openFolder(from: Folder, segments: readonly string[], acce
 }
 
 /** Opens one folder in another; ENOTDIR for a link. */
-export function openChild(folder: Folder, name: string | Buffer, access: Access): Promise<Folder> {
+export function openChild(folder: Folder, name: string | Buffer, access: FolderAccess): Promise<Folder> {
 	return folder.isNamedByDescriptor
 		? openChildByDescriptor(folder, name, access)
 		: openChildByRealPath(folder, name, access);
 }
 
-async function openChildByDescriptor(folder: Folder, name: string | Buffer, access: Access): Promise<Folder> {
+async function openChildByDescriptor(folder: Folder, name: string | Buffer, access: FolderAccess): Promise<Folder> {
 	return new Folder(await open(folder.at(name), folderFlags(access)));
 }
 
 /** If paths can't go through a descriptor: the real path must be the requested one, before and after opening. */
-async function openChildByRealPath(folder: Folder, name: string | Buffer, access: Access): Promise<Folder> {
+async function openChildByRealPath(folder: Folder, name: string | Buffer, access: FolderAccess): Promise<Folder> {
 	const path = join(folder.path, name.toString());
 	await assertReal(path);
 	const fd = await open(path, folderFlags(access));

@@ -31,7 +31,7 @@ export class StagedLocalFile implements StagedFile {
 	/** Creates a new one. It has its final mode from the start: the mode of its folder excludes others. */
 	static begin(disk: Disk): Promise<StagedLocalFile> {
 		return withFailures(rootPath, async () => {
-			using staging = await disk.privateFolder(stagingFolder, 'pass');
+			using staging = await disk.privateFolder(stagingFolder, 'path');
 			const name = randomName();
 			const fd = await open(staging.at(name), O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR, 0o666);
 			try {
@@ -140,7 +140,7 @@ export class StagedLocalFile implements StagedFile {
 	discard(): Promise<void> {
 		return withFailures(rootPath, async () => {
 			this.disk.syncedNames.delete(this.#staged.name);
-			using staging = await this.disk.privateFolder(stagingFolder, 'pass');
+			using staging = await this.disk.privateFolder(stagingFolder, 'path');
 			try {
 				await unlink(staging.at(this.#staged.name));
 			} catch (error) {
@@ -152,7 +152,7 @@ export class StagedLocalFile implements StagedFile {
 	/** Opens the file; undefined if it is no longer in staging, or bytes of it were lost. */
 	async #open(): Promise<number | undefined> {
 		if (this.disk.failedSyncs.has(this.#staged.name)) return undefined;
-		using staging = await this.disk.privateFolder(stagingFolder, 'pass');
+		using staging = await this.disk.privateFolder(stagingFolder, 'path');
 		const flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK;
 		try {
 			const name = this.#staged.name;

@@ -55,7 +55,7 @@ export function writeAccess(disk: Disk, path: StoragePath, access: ItemAccess): 
 
 /** What an item would lack after `writeAccess`, tried with one in the staging folder. */
 export async function findLostAccess(disk: Disk, type: ItemType, wanted: ItemAccess): Promise<AccessPart[]> {
-	using staging = await disk.privateFolder(stagingFolder, 'pass');
+	using staging = await disk.privateFolder(stagingFolder, 'path');
 	const place = staging.at(`${scratchPrefix}${randomName()}`);
 	const fd = await openScratch(place, type);
 	try {
@@ -92,7 +92,7 @@ async function withItem<T>(disk: Disk, path: StoragePath, use: (fd: number, type
 		using root = await disk.folder(path, 'read');
 		return await use(root.fd, 'directory');
 	}
-	using folder = await disk.parentOf(path, 'pass');
+	using folder = await disk.parentOf(path, 'path');
 	const fd = await open(folder.at(baseName(path)), readFileFlags);
 	try {
 		const type: ObjectType = typeOfMode((await disk.ownershipOf(fd)).mode);

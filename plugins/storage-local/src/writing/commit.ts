@@ -26,7 +26,7 @@ export async function commitStaged(
 	const replacing = replacement(options);
 	if (path === rootPath) throw replacing === undefined ? nameTaken(path) : fileChanged();
 	using folder = await disk.parentOf(path, 'read');
-	using staging = await disk.privateFolder(stagingFolder, 'pass');
+	using staging = await disk.privateFolder(stagingFolder, 'path');
 	if (replacing !== undefined) await assertReplaceable(disk, folder, path, replacing);
 	// Before the sync, which makes it durable with the bytes.
 	await inheritAccess(disk, folder, fd, 'file');
@@ -91,6 +91,6 @@ export async function syncOrDrop(disk: Disk, { name }: StagedId, sync: () => Pro
 }
 
 async function drop(disk: Disk, name: string): Promise<void> {
-	using staging = await disk.privateFolder(stagingFolder, 'pass');
+	using staging = await disk.privateFolder(stagingFolder, 'path');
 	await unlink(staging.at(name));
 }

@@ -200,7 +200,7 @@ export async function finishReplacements(disk: Disk): Promise<void> {
 		for (const { name } of batch) {
 			try {
 				using intent = await ReplaceIntent.take(disk, staging, name);
-				if (intent !== undefined && (await isFinished(disk, staging, intent))) await intent.end();
+				if (intent !== undefined && (await recoverReplacement(disk, staging, intent))) await intent.end();
 			} catch (error) {
 				// One that can't be finished, as on a full disk, must not keep the others: it is tried again at the next start.
 				if (!isFailure(error) && !isSystemError(error)) throw error;
@@ -209,7 +209,8 @@ export async function finishReplacements(disk: Disk): Promise<void> {
 	}
 }
 
-async function isFinished(disk: Disk, staging: Folder, intent: ReplaceIntent): Promise<boolean> {
+/** Completes or undoes one. Resolves to whether nothing is left to do. */
+async function recoverReplacement(disk: Disk, staging: Folder, intent: ReplaceIntent): Promise<boolean> {
 	const { held } = intent;
 	const lying = await statIfPresent(disk, staging, held);
 	if (lying === undefined) return true;

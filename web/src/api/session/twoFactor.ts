@@ -4,7 +4,7 @@ import { call } from '../client/client.js';
 import { queryKeys } from '../queryKeys.js';
 
 export type TwoFactorState = ResultOf<typeof totp>;
-/** Of two-factor sign-in that is to be turned on: the secret, also as a URI, and the recovery codes. */
+/** What two-factor sign-in is turned on with: the secret, also as a URI, and the recovery codes. */
 export type TwoFactorSetup = ResultOf<typeof startTotp>;
 
 /** Whether the signed-in user signs in with a second factor. */

@@ -44,7 +44,7 @@ export const shareTransport =
 	async (...args) =>
 		(await loadTransport()).uploadToShare(share, ...args);
 
-/** As `discardUpload`, for one that went to a share. */
+/** Discards an upload that went to a share, as `discardUpload` does others. */
 export async function discardShareUpload(share: ShareUploads, upload: Upload): Promise<void> {
 	const transport = await loadTransport().catch(() => undefined);
 	await transport?.discardFromShare(share, upload);

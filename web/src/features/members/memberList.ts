@@ -2,7 +2,7 @@ import { foldUsername, type MemberRole } from '@stowage/rules';
 import type { Member } from '../../api/members.js';
 
 /** One change to the members of a folder. */
-export type MemberChange =
+export type MembershipChange =
 	| { kind: 'add'; username: string; role: MemberRole }
 	| { kind: 'role'; username: string; role: MemberRole }
 	| { kind: 'remove'; username: string };
@@ -12,7 +12,7 @@ export function isMember(members: readonly Member[], username: string): boolean 
 }
 
 /** The members after a change. Who was removed meanwhile does not come back by another role. */
-export function changedMembers(members: readonly Member[], change: MemberChange): Member[] {
+export function changedMembers(members: readonly Member[], change: MembershipChange): Member[] {
 	const isMeant = ({ username }: Member) => foldUsername(username) === foldUsername(change.username);
 	switch (change.kind) {
 		case 'add': {

@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { changeMembers, type Member, membersQuery } from '../../api/members.js';
 import { queryKeys } from '../../api/queryKeys.js';
-import { changedMembers, isMember, type MemberChange, sortedMembers } from './memberList.js';
+import { changedMembers, isMember, type MembershipChange, sortedMembers } from './memberList.js';
 import { memberMessages as messages } from './messages.js';
 
 /** Why a change was not made. */
@@ -25,7 +25,7 @@ export function useMembers(path: string) {
 	const last = useRef<Promise<unknown>>(Promise.resolve());
 
 	/** Resolves to whether it was made. */
-	async function make(change: MemberChange): Promise<boolean> {
+	async function make(change: MembershipChange): Promise<boolean> {
 		setPending((count) => count + 1);
 		// An older answer would show what was before.
 		await queryClient.cancelQueries({ queryKey });
@@ -75,7 +75,7 @@ export function useMembers(path: string) {
 	};
 }
 
-function doneText(change: MemberChange, members: readonly Member[]): string {
+function doneText(change: MembershipChange, members: readonly Member[]): string {
 	const isMeant = ({ username }: Member) => username.toLowerCase() === change.username.toLowerCase();
 	const username = members.find(isMeant)?.username ?? change.username;
 	switch (change.kind) {
@@ -88,7 +88,7 @@ function doneText(change: MemberChange, members: readonly Member[]): string {
 	}
 }
 
-function failureOf({ kind, username }: MemberChange, reason: string): ChangeError {
+function failureOf({ kind, username }: MembershipChange, reason: string): ChangeError {
 	switch (kind) {
 		case 'add':
 			return { isOfField: true, message: messages.addFailed(username), reason };

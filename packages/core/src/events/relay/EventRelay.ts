@@ -9,7 +9,7 @@ import { SiblingEvents } from '../SiblingEvents.js';
 import { noSiblings } from '../siblings.js';
 import { Inbox } from './Inbox.js';
 import { Outbox } from './Outbox.js';
-import { type NodeChanges, type RelayedEvent, relayTimes } from './relayedEvent.js';
+import { type NodeChangeFeed, type RelayedEvent, relayTimes } from './relayedEvent.js';
 import { Subscription } from './Subscription.js';
 
 interface Dependencies {
@@ -24,7 +24,7 @@ interface Dependencies {
 	/** Processes that get events without the database. */
 	siblings?: SiblingEvents;
 	folders(): FolderListeners;
-	nodeChanges?: NodeChanges;
+	nodeChanges?: NodeChangeFeed;
 	monotonic(): number;
 	log: Log;
 }

@@ -1,7 +1,7 @@
 import type { EventStore } from '@stowage/plugin-api';
 import type { DatabaseReserve } from '../../limits/databaseReserve.js';
 import type { Encryption } from '../encryption.js';
-import { type NodeChanges, type RelayedEvent, relayAges, relayTimes } from './relayedEvent.js';
+import { type NodeChangeFeed, type RelayedEvent, relayAges, relayTimes } from './relayedEvent.js';
 
 /** Tickets whose current state a new subscriber gets. */
 const maxRecent = 1000;
@@ -17,7 +17,7 @@ interface Dependencies {
 	siblings(): { has(process: string): boolean };
 	encryption: Encryption;
 	databaseReserve: Pick<DatabaseReserve, 'assertRoom'>;
-	nodeChanges: NodeChanges | undefined;
+	nodeChanges: NodeChangeFeed | undefined;
 	monotonic(): number;
 }
 

@@ -38,7 +38,7 @@ export type RelayedEvent =
 export type IndexPart = (readonly [rootId: string, kind: 'rows' | 'tree', path: StoragePath])[];
 
 /** What the indexes of names of several nodes tell each other. */
-export interface NodeChanges {
+export interface NodeChangeFeed {
 	/** Whether this process asks for what other nodes change. */
 	follows(): boolean;
 	readonly isWaiting: boolean;

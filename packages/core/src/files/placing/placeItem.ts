@@ -68,7 +68,7 @@ export async function assertPlaceable(
 	if (onConflict === undefined || onConflict.kind === 'rename') return false;
 	const path = joinPath(folder.storagePath, name);
 	if (onConflict.kind === 'fail') {
-		if ((await undefinedIf(tree.storage.stat(path), 'notFound')) !== undefined) throw isTaken(name);
+		if ((await undefinedIf(tree.storage.stat(path), 'notFound')) !== undefined) throw nameTaken(name);
 		return false;
 	}
 	const replaced = await findReplaced(tree, { folder, name, type: 'file' }, onConflict.ifMatch);
@@ -126,7 +126,7 @@ async function findReplaced(
 		if (ifMatch !== undefined) throw new Failure('preconditionFailed', `There is no file named ${name} any more.`);
 		return undefined;
 	}
-	if (found.type === 'directory' || type === 'directory') throw isTaken(name);
+	if (found.type === 'directory' || type === 'directory') throw nameTaken(name);
 	if (found.id === id) {
 		// Somebody else may have moved it there.
 		await assertThere?.();
@@ -137,6 +137,6 @@ async function findReplaced(
 	return found;
 }
 
-function isTaken(name: string): Failure {
+function nameTaken(name: string): Failure {
 	return new Failure('alreadyExists', `There is already a file or folder named ${name}`);
 }

@@ -9,7 +9,7 @@ import type { FileParts } from '../FileParts.js';
  * the path.
  */
 export async function replaceItem(
-	{ storage, versions, watcher }: FileParts,
+	{ storage, versions, tracker }: FileParts,
 	tree: OwnTree,
 	path: StoragePath,
 	replaced: StorageItem,
@@ -20,7 +20,7 @@ export async function replaceItem(
 	const replace = (keepAs?: StoragePath) => commit({ replace: replaced.version, keepAs });
 	// Until all is bound to the new file that was to the former one: on another root both have other ids.
 	return storage().changing(user.username, () =>
-		watcher.replacing(user, async () => {
+		tracker.replacing(user, async () => {
 			if (versions.isOn) return versions.keep(former, replace);
 			return tree.quota.replacing(replaced, async () => {
 				const made = await replace();

@@ -13,9 +13,8 @@ import {
 	signedIn,
 	type Viewer,
 } from '@stowage/rules';
-import { noLonger } from '../../members/endingFile.js';
 import { type Entered, enterFolder, inBoth } from '../../members/enterFolder.js';
-import { mayOnlyView, type SharedFolders } from '../../members/SharedFolders.js';
+import { notSharedAnyMore, type SharedFolders, viewOnly } from '../../members/SharedFolders.js';
 import { changedAfterwards, changedMeanwhile, digestOfItem } from '../digestOfItem.js';
 
 /** Copies by one viewer what another one may read. */
@@ -51,7 +50,7 @@ export function sharedChanges(
 		const { owner: _, ...folder } = { ...ref, path: parentPath(ref.path) };
 		await enter(viewer, folder, 'edit');
 		const entered = await enter(viewer, ref, 'edit');
-		if (await folders.hasLocked(signedIn(viewer), entered.place)) throw mayOnlyView();
+		if (await folders.hasLocked(signedIn(viewer), entered.place)) throw viewOnly();
 		return entered;
 	};
 
@@ -77,7 +76,7 @@ export function sharedChanges(
 		work: (signal: AbortSignal) => Promise<T>,
 	): Promise<T> => {
 		const lost = new AbortController();
-		const ends = all.map(({ held }) => folders.held.hold(held, () => lost.abort(noLonger())));
+		const ends = all.map(({ held }) => folders.held.hold(held, () => lost.abort(notSharedAnyMore())));
 		try {
 			return await work(signal === undefined ? lost.signal : AbortSignal.any([signal, lost.signal]));
 		} catch (error) {

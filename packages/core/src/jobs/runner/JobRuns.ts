@@ -5,7 +5,7 @@ import type { JobPublisher } from '../JobPublisher.js';
 import { type JobPlace, JobRun } from '../JobRun.js';
 import { jobLimits } from '../jobLimits.js';
 import { type AnyKind, recordEnd, runToEnd, type StoredInput } from '../runToEnd.js';
-import { wait } from '../wait.js';
+import { waitOrAborted } from '../waitOrAborted.js';
 
 export interface RunDependencies {
 	store: JobStore;
@@ -90,7 +90,13 @@ export class JobRuns {
 		const { store, log, monotonic } = this.#parts;
 		const onTooLarge = () =>
 			log.warn({ job: key.id, kind: kind.name }, 'the progress detail of a job is too large to be stored');
-		return { store, monotonic, wait, longAfterSeconds: kind.short?.seconds ?? Number.POSITIVE_INFINITY, onTooLarge };
+		return {
+			store,
+			monotonic,
+			wait: waitOrAborted,
+			longAfterSeconds: kind.short?.seconds ?? Number.POSITIVE_INFINITY,
+			onTooLarge,
+		};
 	}
 
 	#launch(kind: AnyKind, run: JobRun, given: StoredInput): void {

@@ -6,7 +6,7 @@ import type { JobRun } from '../JobRun.js';
 import { jobLimits } from '../jobLimits.js';
 import type { AnyKind } from '../runToEnd.js';
 import { Suspects } from '../Suspects.js';
-import { wait } from '../wait.js';
+import { waitOrAborted } from '../waitOrAborted.js';
 import { JobClaims } from './JobClaims.js';
 import { JobRuns, type RunDependencies } from './JobRuns.js';
 import { takeOver } from './takeOver.js';
@@ -193,7 +193,7 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 			// Jobs that were claimed meanwhile.
 			runner.stop();
 			const drained = new AbortController();
-			await Promise.race([runs.drained(), wait(jobLimits.drainMs, drained.signal)]);
+			await Promise.race([runs.drained(), waitOrAborted(jobLimits.drainMs, drained.signal)]);
 			drained.abort();
 		},
 

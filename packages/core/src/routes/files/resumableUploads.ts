@@ -19,7 +19,7 @@ export function answerUpload({ h }: TusCall, status: number, upload: Upload) {
 	return response;
 }
 
-/** The same to a HEAD. */
+/** Answers a HEAD with the offset of an upload, as TUS has it. */
 export function answerInspected(call: TusCall, upload: Upload) {
 	const response = answerUpload(call, 200, upload).header('upload-length', String(upload.length));
 	return upload.metadata === '' ? response : response.header('upload-metadata', upload.metadata);

@@ -3,9 +3,9 @@ import { type Call, type ItemRef, parseInput, route, z } from '@stowage/plugin-a
 import { type Area, Failure, normalizeName } from '@stowage/rules';
 import { conflictOf } from '../../files/placing/conflictOf.js';
 import { createKeyedMutex } from '../../limits/keyedMutex.js';
-import { noLonger } from '../../members/endingFile.js';
 import { type Entered, enterFolder } from '../../members/enterFolder.js';
 import { pathNow } from '../../members/payer.js';
+import { notSharedAnyMore } from '../../members/SharedFolders.js';
 import type { Services } from '../../services.js';
 import type { AdmittedForm } from '../../uploads/admission/Admission.js';
 import { parseFileDigest } from '../../uploads/checksum.js';
@@ -81,14 +81,14 @@ export function uploadRoutes(services: Services) {
 				await files.assertUpload(viewer, folder);
 				if (folder.area !== 'shared' || entered !== undefined) return;
 				entered = await enterFolder(sharedFolders, viewer, folder, 'edit');
-				leave = sharedFolders.held.hold(entered.held, () => request.raw.req.destroy(noLonger()));
+				leave = sharedFolders.held.hold(entered.held, () => request.raw.req.destroy(notSharedAnyMore()));
 			},
 		}).finally(() => leave());
 		/** Where the folder is for which the files were received. */
 		const folderNow = async (folder: ItemRef): Promise<ItemRef> => {
 			if (folder.area !== 'shared' || entered === undefined) return folder;
 			const path = await pathNow(sharedFolders, viewer, { folderId: entered.place.folder.id, path: folder.path });
-			if (path === undefined) throw noLonger();
+			if (path === undefined) throw notSharedAnyMore();
 			return { area: 'shared', path };
 		};
 		try {

@@ -4,7 +4,7 @@ import { Failure, isFailure, joinPath, type StoragePath, undefinedIf } from '@st
 import { isSame } from './copyContents.js';
 import { itemsOf, TreeDigest } from './walkHome.js';
 
-export interface Tree {
+export interface ComparedTree {
 	storage: StorageProvider;
 	root: StoragePath;
 }
@@ -25,8 +25,8 @@ export class HomeComparison {
 	readonly #equal = new Set<string>();
 
 	constructor(
-		readonly source: Tree,
-		readonly copy: Tree,
+		readonly source: ComparedTree,
+		readonly copy: ComparedTree,
 		readonly signal: AbortSignal,
 		/** Called with the number of bytes that were compared. */
 		readonly onBytes: (bytes: number) => void,

@@ -3,7 +3,7 @@ import { hasListWithStats, type StorageItem, type StorageProvider } from '@stowa
 import { Failure, isFailure, joinPath, plural, type StoragePath } from '@stowage/rules';
 import { itemsIn } from './itemsIn.js';
 
-export interface WalkedItem {
+export interface HomeItem {
 	/** Relative to where the walk began. */
 	path: StoragePath;
 	item: StorageItem;
@@ -21,7 +21,7 @@ export async function* walkHome(
 	root: StoragePath,
 	signal: AbortSignal,
 	path: StoragePath = '' as StoragePath,
-): AsyncGenerator<WalkedItem> {
+): AsyncGenerator<HomeItem> {
 	for (const item of await itemsOf(storage, joinPath(root, path), path)) {
 		signal.throwIfAborted();
 		const inner = joinPath(path, item.name);

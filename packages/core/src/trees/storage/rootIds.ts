@@ -24,7 +24,7 @@ export function prefixed(item: StorageItem, idPrefix: string): StorageItem {
 	return idPrefix === '' ? item : { ...item, id: withPrefix(item.id, idPrefix) };
 }
 
-/** The same for an open file. */
+/** An open file whose ids have the prefix of its root. */
 export function prefixedFile(file: OpenFile, idPrefix: string): OpenFile {
 	if (idPrefix === '') return file;
 	const { readInto, withLocalFile } = file;

@@ -1,7 +1,7 @@
 /** Items that are looked up together. */
 const lookedUpAtOnce = 16;
 
-/** Those that are there, of which some are looked up together. */
+/** The items that are there, several of which are looked up at once. */
 export async function filterInBatches<T>(all: readonly T[], isThere: (each: T) => Promise<boolean>): Promise<T[]> {
 	const there: T[] = [];
 	for (const part of batches(all, lookedUpAtOnce)) {

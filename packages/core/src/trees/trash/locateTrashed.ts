@@ -14,8 +14,8 @@ interface Located {
 }
 
 /**
- * Where an item is in the trash: on the root that its row names, or on the one to which its home was just moved. Throws
- * `unavailable`.
+ * Where an item is in the trash: on the root that its row names, or on the one to which its home was just moved, which
+ * the row names from then on. Throws `unavailable`.
  */
 export async function locateTrashed(
 	{ storage, store }: Pick<TrashParts, 'storage' | 'store'>,

@@ -15,7 +15,7 @@ interface Dependencies {
 }
 
 /** An amount that arrives, or is announced. */
-export interface Amount {
+export interface UploadAmount {
 	files: number;
 	bytes: number;
 }
@@ -62,12 +62,12 @@ export class HourlyLimits {
 	async counted<T>(
 		viewer: Viewer,
 		address: string,
-		announced: Amount,
+		announced: UploadAmount,
 		work: (counter: UploadCounter) => Promise<T>,
 	): Promise<T> {
 		await this.#assertRoom(this.#limitsFor(viewer, address, announced));
 		const counted: Limit[] = [];
-		const count = async (arrived: Amount) => {
+		const count = async (arrived: UploadAmount) => {
 			const all = this.#limitsFor(viewer, address, arrived);
 			await this.#hit(all);
 			counted.push(...all);
@@ -88,12 +88,12 @@ export class HourlyLimits {
 
 	/** Counts bytes as they arrive. They stay counted, also after a failure. */
 	arriving(viewer: Viewer, address: string): ByteMeter {
-		const hit = (amount: Amount) => this.#hit(this.#limitsFor(viewer, address, amount));
+		const hit = (amount: UploadAmount) => this.#hit(this.#limitsFor(viewer, address, amount));
 		const { arrived, rest } = this.#batched(viewer, hit);
 		return { arrived, ended: () => rest(0) };
 	}
 
-	#limitsFor(viewer: Viewer, address: string, { files, bytes }: Amount): Limit[] {
+	#limitsFor(viewer: Viewer, address: string, { files, bytes }: UploadAmount): Limit[] {
 		const { uploads } = this.#dependencies.config;
 		const from = limitAddress(address);
 		const all: Limit[] = [
@@ -153,7 +153,7 @@ export class HourlyLimits {
 		);
 	}
 
-	#batched(viewer: Viewer, count: (arrived: Amount) => Promise<void>) {
+	#batched(viewer: Viewer, count: (arrived: UploadAmount) => Promise<void>) {
 		const bounds = this.#limitsFor(viewer, '', { files: 0, bytes: 1 }).map(({ max }) => max / 8);
 		const step = Math.floor(Math.max(stepBytes.min, Math.min(stepBytes.max, ...bounds)));
 		let uncounted = 0;

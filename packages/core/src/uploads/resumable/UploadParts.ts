@@ -50,7 +50,7 @@ export interface Receiver {
 	asksName: boolean;
 }
 
-/** Of which share and client the viewer is, if guests send something. */
+/** The share and the client that a viewer is, if it is a guest who sends something. */
 export function receivingOf(viewer: Viewer): Receiving | undefined {
 	return viewer.kind === 'user' ? viewer.receives : undefined;
 }
@@ -63,7 +63,7 @@ export async function findUpload(parts: UploadParts, viewer: Viewer, idHash: str
 	return record;
 }
 
-/** The same also where its sender may not go on with it. */
+/** Finds an upload of the viewer, also where its sender may not go on with it. */
 export async function findOwnUpload(parts: UploadParts, viewer: Viewer, idHash: string): Promise<UploadRecord> {
 	const record = await parts.database.uploads.find(idHash);
 	if (record === undefined) throw unknownUpload();

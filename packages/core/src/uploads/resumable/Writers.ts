@@ -12,7 +12,7 @@ export class Writers {
 	 * its bytes are kept.
 	 */
 	async runExclusively<T>(key: string, request: IncomingMessage, work: (writer: Writer) => Promise<T>): Promise<T> {
-		await this.awaitTakeover(key);
+		await this.endStaleWriter(key);
 		if (this.#writers.has(key)) throw inUse();
 		let end = () => {};
 		const done = new Promise<void>((resolve) => {
@@ -33,8 +33,8 @@ export class Writers {
 		}
 	}
 
-	/** Waits for a writer that is ending. */
-	async awaitTakeover(key: string): Promise<void> {
+	/** Ends a writer whose connection is dead, and waits until it has ended. */
+	async endStaleWriter(key: string): Promise<void> {
 		const writer = this.#writers.get(key);
 		if (writer?.isStale) await writer.end();
 	}

@@ -5,7 +5,7 @@ import { secretHash } from '../../secretHash.js';
 import { parseChecksum } from '../checksum.js';
 import { announcedBytes, assertChunkType, textHeader, uploadKeyOf } from '../uploadHeaders.js';
 import { beginUpload } from './beginUpload.js';
-import { currentState, inspectUpload } from './inspectUpload.js';
+import { inspectUpload, publishOrGetOffset } from './inspectUpload.js';
 import { withLockedUpload } from './lockStaged.js';
 import { receiveBody, sendContinue } from './receiveBody.js';
 import { discardUpload } from './removeUpload.js';
@@ -36,13 +36,14 @@ export async function createUpload(parts: UploadParts, viewer: Viewer, request: 
 
 	const create = async (writer: Writer): Promise<UploadRecord> => {
 		// Another attempt with this key may have been faster.
-		if (await isKnown()) return currentState(parts, viewer, idHash, writer);
+		if (await isKnown()) return publishOrGetOffset(parts, viewer, idHash, writer);
 		let begun: UploadRecord;
 		try {
 			begun = await beginUpload({ ...parts, uploads: database.uploads }, viewer, idHash, request);
 		} catch (error) {
 			// In another process.
-			if (key !== undefined && isFailure(error, 'alreadyExists')) return currentState(parts, viewer, idHash, writer);
+			if (key !== undefined && isFailure(error, 'alreadyExists'))
+				return publishOrGetOffset(parts, viewer, idHash, writer);
 			throw error;
 		}
 		if (!hasBytes && begun.length > 0) return begun;

@@ -14,16 +14,17 @@ export async function inspectUpload(
 ): Promise<UploadRecord> {
 	const { writers } = parts;
 	await findUpload(parts, viewer, idHash);
-	await writers.awaitTakeover(idHash);
+	await writers.endStaleWriter(idHash);
 	if (writers.isBusy(idHash)) return findUpload(parts, viewer, idHash);
-	return writers.runExclusively(idHash, request.raw.req, (writer) => currentState(parts, viewer, idHash, writer));
+	return writers.runExclusively(idHash, request.raw.req, (writer) => publishOrGetOffset(parts, viewer, idHash, writer));
 }
 
 /**
- * The number of durable bytes. While another process writes, which releases the upload if its connection is dead, it is
- * waited for a while, so that what it has received is among them.
+ * The record of an upload with the number of its durable bytes; one that is complete is published first. While another
+ * process writes, which releases the upload if its connection is dead, it is waited for a while, so that what it has
+ * received is among them.
  */
-export async function currentState(
+export async function publishOrGetOffset(
 	parts: UploadParts,
 	viewer: Viewer,
 	idHash: string,

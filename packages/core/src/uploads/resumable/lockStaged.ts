@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { StagedFile, StagedLock, UploadRecord } from '@stowage/plugin-api';
 import { isFailure, undefinedIf, type Viewer } from '@stowage/rules';
-import { finishUpload, folderOf } from './receivedUpload.js';
+import { ensureTargetFolder, finishUpload } from './receivedUpload.js';
 import { findUpload, ownerOf, type UploadParts } from './UploadParts.js';
 import { inUse, type Writer } from './Writer.js';
 
@@ -132,7 +132,7 @@ async function fork(parts: UploadParts, viewer: Viewer, idHash: string, staged: 
 		// and there is no second.
 		const { area, name } = record;
 		const owner = ownerOf(parts, viewer, record);
-		const folder = await folderOf(parts, owner, record);
+		const folder = await ensureTargetFolder(parts, owner, record);
 		const published = await parts.files.findPublished(owner, { area, path: folder }, staged.id, name);
 		if (published !== undefined) {
 			await finishUpload(parts, owner, idHash, other.id, published.path);

@@ -1,6 +1,6 @@
 import type { UploadRecord } from '@stowage/plugin-api';
 import { isFailure, type StoragePath, type Viewer } from '@stowage/rules';
-import { finishUpload, folderOf, publishReceived } from './receivedUpload.js';
+import { ensureTargetFolder, finishUpload, publishReceived } from './receivedUpload.js';
 import { ownerOf, payerOf, stagedOf, type UploadParts } from './UploadParts.js';
 
 /** Publishes a complete file, or finds it published. */
@@ -19,7 +19,7 @@ export async function publishUpload(
 		if (record.received !== null) await parts.database.uploads.claim(idHash, parts.now());
 		const request = { staged, onConflict, ...(mtime === null ? {} : { mtime }) };
 		const entry = await intoFolder(
-			() => folderOf(parts, owner, record),
+			() => ensureTargetFolder(parts, owner, record),
 			(path) => {
 				const publish = (named: string) => parts.files.publishOnce(owner, { area, path }, { ...request, name: named });
 				return record.received === null ? publish(name) : publishReceived(name, idHash, publish);
@@ -67,7 +67,7 @@ export async function withDurableOffset(
 	}
 }
 
-/** The same, published if it is complete. */
+/** The record of an upload, which is published if it is complete. */
 export async function publishIfComplete(
 	parts: UploadParts,
 	viewer: Viewer,

@@ -21,9 +21,13 @@ const takeBackMs = 60 * 60_000;
 
 /**
  * The folder that the file of an upload goes to, at its present path. What a share receives goes to its sender's folder
- * within the shared one.
+ * within the shared one, which is made if it is missing.
  */
-export async function folderOf(parts: UploadParts, owner: Viewer, record: UploadRecord): Promise<StoragePath> {
+export async function ensureTargetFolder(
+	parts: UploadParts,
+	owner: Viewer,
+	record: UploadRecord,
+): Promise<StoragePath> {
 	const receiving = receivingOf(owner);
 	if (receiving === undefined) return (await targetOf(parts, owner, record)).path;
 	const { folder } = await parts.receiver(receiving.share);

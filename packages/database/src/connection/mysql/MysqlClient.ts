@@ -76,7 +76,7 @@ export class MysqlClient extends Mysql2Client {
 	}
 }
 
-/** The same for long work, such as a migration over a large table. */
+/** A client for long work, such as a migration over a large table. */
 export class PatientMysqlClient extends MysqlClient {
 	override get limitSeconds(): undefined {
 		return undefined;

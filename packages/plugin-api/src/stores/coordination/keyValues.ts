@@ -7,7 +7,7 @@ export interface KeyValueStore {
 	get(key: string): Promise<unknown>;
 	/** Those that there are, by their keys. */
 	getMany(keys: readonly string[]): Promise<Map<string, unknown>>;
-	/** Sets or replaces the value. It expires after `lifeMs`. */
+	/** Sets or replaces the value. It expires after `ttlMs`. */
 	set(key: string, value: unknown, ttlMs: number): Promise<void>;
 	setMany(values: ReadonlyMap<string, unknown>, ttlMs: number): Promise<void>;
 	/** Resolves to whether the row existed, so that of two concurrent calls one succeeds. */

@@ -20,7 +20,7 @@ export interface LimitStore {
 	releaseEach(keys: readonly string[]): Promise<void>;
 }
 
-/** The same for amounts, several of which are counted at once. */
+/** Counts amounts, several of which may be counted at once. */
 export interface CounterStore extends LimitStore {
 	/** Counts all of these as `hit` does each, or none. Resolves to one that would exceed its `max`, if there is one. */
 	hitAll(

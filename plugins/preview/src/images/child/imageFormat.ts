@@ -1,4 +1,4 @@
-/** Of an image that is decoded: four bytes each, and more while it is turned or converted. */
+/** The most pixels of an image that is decoded: four bytes each, and more while it is turned or converted. */
 export const maxPixels = 100_000_000;
 
 /** Formats that are decoded at all: by libvips, or HEIC by libheif. */

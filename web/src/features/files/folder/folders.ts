@@ -102,7 +102,7 @@ export function arrive({ key, isReturn, startKey, isStartSelected }: Visit, left
 }
 
 /** The folders to be saved, with the present scroll offset of one of them. */
-export function leaveFolder({ current, left }: Folders, key: string, scrollTop: number): SavedFolders {
+export function foldersToSave({ current, left }: Folders, key: string, scrollTop: number): SavedFolders {
 	const saved = current.key === key ? savedOf(current, scrollTop) : left[key];
 	return saved ? saveFolder(left, key, { ...saved, scrollTop }) : left;
 }

@@ -8,7 +8,7 @@ import {
 	enterFolder,
 	type FolderAction,
 	type FolderState,
-	leaveFolder,
+	foldersToSave,
 	reduceFolders,
 	type Visit,
 } from './folders.js';
@@ -42,7 +42,7 @@ export function useFolder({ key, isReturn, startKey, isStartSelected }: Visit): 
 	useEffect(() => {
 		scrolled.current = { key, scrollTop: latest.current.current.scrollTop };
 		const save = () => {
-			const left = leaveFolder(latest.current, key, scrolled.current.scrollTop);
+			const left = foldersToSave(latest.current, key, scrolled.current.scrollTop);
 			writeFolders(folderStorage(), left);
 			return left;
 		};

@@ -39,7 +39,7 @@ function parseArea(query: URLSearchParams): Area {
 	return type === 'private' || type === 'shared' ? type : 'public';
 }
 
-/** The same for the URL of a share, `/s/{token}` or below. */
+/** The location in a share by its URL, `/s/{token}` or below. */
 export function parseShareLocation(pathname: string, query: URLSearchParams): ShareLocation | undefined {
 	const [, , token = '', ...segments] = pathname.split('/');
 	const folder = parseFolder(segments.join('/'), query);
@@ -69,7 +69,7 @@ export function hrefOf({ area, ...folder }: BrowserLocation): string {
 	return folderAddress(route, folder, { type: area });
 }
 
-/** The same of a location in a share. */
+/** The URL of a location in a share. */
 export function shareHref({ token, ...folder }: ShareLocation): string {
 	return folderAddress(`/s/${token}`, folder, {});
 }

@@ -43,7 +43,7 @@ export interface Questions {
 	answers: ReadonlyMap<MoveStep, Resolution>;
 }
 
-/** Those without an answer; the first of them is asked next. */
+/** The steps without an answer; the first of them is asked next. */
 export function unanswered({ taken, answers }: Questions): readonly TakenStep[] {
 	return taken.filter(({ step }) => !answers.has(step));
 }

@@ -9,7 +9,7 @@ export interface Transferred<S> extends Outcome<S> {
 	placed: readonly S[] | undefined;
 }
 
-/** The same of one part, a job that has ended. */
+/** The outcome of one part of a transfer, a job that has ended. */
 export function transferredBy<S extends { item: { path: string }; toPath: StoragePath }>(
 	steps: readonly S[],
 	job: Job,
@@ -63,7 +63,7 @@ function failureOf(message: string, code: string | undefined): Failure {
 	return new Failure((code !== undefined && failureKind(code)) || 'unavailable', message);
 }
 
-/** Of the parts of a transfer, in their order. */
+/** The outcome of a transfer by those of its parts, in their order. */
 export function joinOutcomes<T>(outcomes: readonly Transferred<T>[]): Transferred<T> {
 	const placed = outcomes.map((outcome) => outcome.placed);
 	return {

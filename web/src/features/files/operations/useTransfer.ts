@@ -139,7 +139,6 @@ function onConflict(replaced: unknown): { onConflict?: 'replace' } {
 }
 
 /** A job has one answer for all names that are taken, so those that replace a file have jobs of their own. */
-
 async function sendAll<P extends TransferPlan>(
 	plan: P,
 	waitForEnd: WaitForEnd,

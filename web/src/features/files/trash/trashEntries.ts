@@ -47,7 +47,7 @@ export function toggleTrashOrder(current: TrashOrder, column: TrashColumn): Tras
 	return { column, descending: column === current.column ? !current.descending : column === 'deleted' };
 }
 
-/** As the address has it: `size`, or `rsize` for the largest first. */
+/** The order of the trash as the address has it: `size`, or `rsize` for the largest first. */
 export function trashOrderText({ column, descending }: TrashOrder): string {
 	return descending ? `r${column}` : column;
 }

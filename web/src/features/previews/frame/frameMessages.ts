@@ -153,5 +153,5 @@ export const frameEvent = z.discriminatedUnion('kind', [
 
 export type FrameEvent = z.infer<typeof frameEvent>;
 
-/** Those that a viewer hears: the page itself answers keys and links. */
+/** The events that a viewer hears: the page itself answers keys and links. */
 export type ContentEvent = Exclude<FrameEvent, { kind: 'key' | 'link' | 'pong' }>;

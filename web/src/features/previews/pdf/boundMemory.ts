@@ -1,4 +1,4 @@
-/** Of one stream of a document after decompression, or of any other list of numbers: 85 megapixels in three colours. */
+/** The most bytes of one stream of a document after decompression, or of any other list of numbers: 85 megapixels in three colours. */
 export const maxUnpackedBytes = 256 * 1024 * 1024;
 /** Of a picture as it is drawn, whose pixels are bounded by what the document says of it. */
 const maxDrawnBytes = 512 * 1024 * 1024;

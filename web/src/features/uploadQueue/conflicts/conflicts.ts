@@ -5,20 +5,20 @@ import { areaOf, baseOf, fullName, type IfExists, isWaiting, type QueueItem } fr
 /** What has the name of an item already; `unknown` while that was not looked up. */
 export type NameState = 'free' | 'file' | 'directory' | 'unknown';
 
-export interface ListedFolder {
+export interface FolderToList {
 	area: Area;
 	directory: StoragePath;
 }
 
 /** A name that is looked for in a folder. */
-interface Lookup extends ListedFolder {
+interface Lookup extends FolderToList {
 	/** Of the folder. */
 	key: string;
 	name: string;
 }
 
 /** The names of a folder, or undefined while they are not known. */
-export type ListedNames = (folder: ListedFolder & { key: string }) => TakenNames | undefined;
+export type ListedNames = (folder: FolderToList & { key: string }) => TakenNames | undefined;
 
 /** Folders that are listed for one queue. What is in the others is decided by the server. */
 const maxListedFolders = 8;
@@ -63,8 +63,8 @@ export function nameStateOf(item: QueueItem, listed: ListedNames): NameState {
  * The folders to list so that the names of the waiting items are known. One below another is asked for once the other
  * one is seen to have it.
  */
-export function foldersToList(items: readonly QueueItem[], listed: ListedNames): ListedFolder[] {
-	const folders = new Map<string, ListedFolder>();
+export function foldersToList(items: readonly QueueItem[], listed: ListedNames): FolderToList[] {
+	const folders = new Map<string, FolderToList>();
 	for (const item of items) {
 		if (!isWaiting(item)) continue;
 		for (const lookup of lookupsOf(item)) {

@@ -2,7 +2,7 @@ import type { QueryClient } from '@tanstack/react-query';
 import { folderQuery } from '../../../api/listings/folderQuery.js';
 import { type TakenNames, takenNames } from '../../../api/listings/takenNames.js';
 import type { QueueItem } from '../queueItem.js';
-import { type ListedFolder, lookupsOf, type NameState, nameStateOf } from './conflicts.js';
+import { type FolderToList, lookupsOf, type NameState, nameStateOf } from './conflicts.js';
 
 /** For how long a run trusts what it has listed. */
 const maxAgeMs = 60_000;
@@ -13,7 +13,7 @@ const maxAgeMs = 60_000;
  */
 export function createNameLookup(queryClient: QueryClient, username: string | undefined) {
 	const folders = new Map<string, { at: number; names: Promise<TakenNames | undefined> }>();
-	const list = async ({ area, directory }: ListedFolder) => {
+	const list = async ({ area, directory }: FolderToList) => {
 		try {
 			const query = folderQuery(area, directory, username !== undefined);
 			return takenNames((await queryClient.fetchQuery(query)).entries, area, username);

@@ -69,7 +69,7 @@ export const recordColumns = [
 
 export const activeStatuses = ['queued', 'processing'] as const;
 
-/** Of a job that no process holds. */
+/** The columns of a job that no process holds. */
 export const released = { slot: null, holder: null, lease_until: null, trial: null } as const;
 
 export const emptyCheckpoint = { saved: null, saved_bytes: 0 } as const;

@@ -4,7 +4,7 @@ import type { StoragePath, Viewer } from '@stowage/rules';
  * A component that stores items by their place in the storage, and so must be called back with each change of them.
  * Errors of the work are passed on.
  */
-export interface ItemWatcher {
+export interface ItemTracker {
 	/** Runs `move`, which moves the viewer's own item, and awaits `before` with each target path before it is tried. */
 	moving<T>(
 		viewer: Viewer,

@@ -31,10 +31,10 @@ export class NamedFile<Opened = unknown> {
  * anything in there is opened: an account that was taken over could otherwise have root write wherever it leads it. The named files are
  * opened before that, unless the owner could exchange them. What the command makes has the modes of the service. Throws ConfigError.
  */
-export async function enter(command: Command, files: readonly NamedFile[] = []): Promise<Config> {
+export async function loadConfigAsOwner(command: Command, files: readonly NamedFile[] = []): Promise<Config> {
 	const { config, objection } = await examinedConfig(command);
 	if (config.umask === '' && !process.env.UMASK) process.umask((await installedUnit())?.umask ?? usualUmask);
-	await leaveRoot(config.dataDir, files, objection);
+	await dropRootPrivileges(config.dataDir, files, objection);
 	return config;
 }
 
@@ -64,7 +64,7 @@ async function objectionOf(command: Command): Promise<string | undefined> {
  * Becomes the owner of the data folder if this is root, and opens the files before or after that. Throws ConfigError where it would stay
  * root and there is an objection to that, or others may exchange the data folder.
  */
-export async function leaveRoot(
+export async function dropRootPrivileges(
 	dataDir: string,
 	files: readonly NamedFile[] = [],
 	objection: string | undefined = undefined,

@@ -2,7 +2,7 @@ import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isFailure } from '@stowage/rules';
 import test from 'ava';
-import { SharedFolders } from '../src/root/Disk.js';
+import { OpenFolderCache } from '../src/root/Disk.js';
 import { open } from '../src/system/descriptors.js';
 import { Folder, folderFlags } from '../src/system/openFolder.js';
 import { localStorage, p, plant, temporaryFolder } from './steps.js';
@@ -21,11 +21,11 @@ class WatchedFolder extends Folder {
 
 test('concurrent requests for a folder share one descriptor, which the last of them closes', async (t) => {
 	const path = await temporaryFolder(t);
-	const shared = new SharedFolders();
+	const shared = new OpenFolderCache();
 	const opened: WatchedFolder[] = [];
 	const take = () =>
 		shared.acquire('trip', async () => {
-			const folder = new WatchedFolder(await open(path, folderFlags('pass')));
+			const folder = new WatchedFolder(await open(path, folderFlags('path')));
 			opened.push(folder);
 			return folder;
 		});

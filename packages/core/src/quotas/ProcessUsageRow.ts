@@ -11,7 +11,7 @@ interface Dependencies extends Pick<SharedParts, 'store' | 'identity' | 'monoton
  * What this process has published, reserved and removed in a home, and its row, which says at least as much of the
  * first two and at most as much of the last. Calls that write are made one after another by the caller.
  */
-export class UsageRow {
+export class ProcessUsageRow {
 	readonly #parts: Dependencies;
 	readonly #home: CountedHome;
 	/** Since the row was made. */

@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders } from 'node:http';
  * it splits the list by a pattern whose time grows with the square of a run (30 kB: more than a second, in which the
  * server answers nobody).
  */
-export function shortBlanks(headers: IncomingHttpHeaders): void {
+export function collapseBlanks(headers: IncomingHttpHeaders): void {
 	const list = headers['if-none-match'];
 	if (list !== undefined) headers['if-none-match'] = list.replace(/\s+/g, ' ');
 }
