@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import os from 'node:os';
+import { setTimeout } from 'node:timers/promises';
 import type {
 	Files,
 	ItemRef,
@@ -68,6 +69,8 @@ interface Dependencies {
 	hourlyMs?: { account: number; address: number };
 	/** A picture that takes this long is slow. */
 	slowMs?: number;
+	/** What the start of a decoder counts for: a picture that is given up meanwhile has its place, and is charged, for as long. */
+	startMs?: number;
 	/** Reads the first bytes of files. */
 	kinds?: Pick<KindProcess, 'find'>;
 	/** The most waiting requests, of one client and of all. */
@@ -90,6 +93,7 @@ export function createThumbnails({
 	timeLimitMs = 15_000,
 	hourlyMs = { account: 3_600_000, address: 900_000 },
 	slowMs = 3000,
+	startMs = 300,
 	kinds = new KindProcess(),
 	waiting = { perClient: 256, total: 512 },
 }: Dependencies): Thumbnails {
@@ -192,6 +196,8 @@ export function createThumbnails({
 				try {
 					return await make(viewer, found, size, key, signal);
 				} finally {
+					// Else one small file, asked for and given up without an end, would have this process start decoders all the time.
+					if (signal.aborted) await setTimeout(Math.max(0, startMs - (performance.now() - startedAt)));
 					const ms = performance.now() - startedAt;
 					spentTime.add(client, ms);
 					if (ms >= slowMs) slowTime.add(client, ms);

@@ -239,6 +239,30 @@ test('a client that leaves shared work gives up its place only', async (t) => {
 	t.deepEqual([thumbnails.queue.running, thumbnails.queue.waiting], [0, 0]);
 });
 
+test('a picture that is given up at once has its place for as long as its decoder takes to start, and counts as long', async (t) => {
+	const begun: string[] = [];
+	const render = (name: string, signal: AbortSignal) =>
+		new Promise<Uint8Array>((_, reject) => {
+			begun.push(name);
+			signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+		});
+	const { get, thumbnails } = thumbnailsOf(render, { startMs: 300, hourlyMs: { account: 700, address: 1 } });
+	let refusal: unknown;
+	while (refusal === undefined && begun.length < 20) {
+		const leaving = new AbortController();
+		const asked = get('user eve', 'own', leaving.signal);
+		await settle();
+		leaving.abort(new Error('left'));
+		const error = await t.throwsAsync(asked);
+		if (error?.message !== 'left') refusal = error;
+	}
+	t.true(isFailure(refusal, 'unavailable'));
+	// Three places at a time: two more may have begun before the first three were charged.
+	t.true(begun.length >= 3 && begun.length <= 5, `${begun.length}`);
+	while (thumbnails.queue.running > 0) await setTimeout(20);
+	t.is(thumbnails.queue.waiting, 0);
+});
+
 test('who has had the decoders for all of its time in an hour is refused with the time to wait, and nobody else', async (t) => {
 	const { get, known } = thumbnailsOf(
 		async () => {
