@@ -33,7 +33,7 @@ import { htmlTree, markdownTree } from '../src/features/previews/text/markdownTr
 import { askOnce } from '../src/features/previews/text/renderMarkdown.js';
 import { runTextTask } from '../src/features/previews/text/runTextTask.js';
 import { colouredBlocks, textBlocks } from '../src/features/previews/text/sourceBlocks.js';
-import { decodeSubtitles, subtitlesOf, toVtt } from '../src/features/previews/video/subtitles.js';
+import { subtitlesOf, toVtt } from '../src/features/previews/video/subtitles.js';
 
 test('a picture zooms from 0.1 to 5', (t) => {
 	t.is(zoomTo(fitted, 0.01).zoom, 0.1);
@@ -621,15 +621,47 @@ test('subtitles of a film are in its folder and begin with its name', (t) => {
 	);
 });
 
-test('SubRip is converted to WebVTT, also with CRLF lines and other encodings', (t) => {
+test('SubRip is converted to WebVTT, also with CRLF lines', (t) => {
 	const srt =
 		'\uFEFF1\r\n00:00:01,500 --> 00:00:02,000 X1:1\r\n<i>Hello</i> <font color="red">you</font>\r\n\r\n2\r\n1:00:00,000 --> 1:00:01,000\r\n{\\an8}Up\r\n';
 	t.is(
 		toVtt(srt),
-		'WEBVTT\n\n1\n00:00:01.500 --> 00:00:02.000\n<i>Hello</i> you\n\n2\n01:00:00.000 --> 01:00:01.000\nUp\n',
+		'WEBVTT\n\n1\n00:00:01.500 --> 00:00:02.000\n<i>Hello</i> you\n\n2\n01:00:00.000 --> 01:00:01.000\nUp',
 	);
 	t.is(toVtt('WEBVTT\n\n00:01.000 --> 00:02.000\nHi'), 'WEBVTT\n\n00:01.000 --> 00:02.000\nHi');
-	t.is(decodeSubtitles(Buffer.from('Grüße', 'latin1')), 'Grüße');
+});
+
+test('a cue of subtitles begins at each line of times, whatever is between two of them', (t) => {
+	const cue = (at: number, between: string) => `${at}\n00:00:0${at},000 --> 00:00:0${at},900\nLine ${at}\n${between}`;
+	const subRip = (between: string) => [1, 2, 3].map((at) => cue(at, between)).join('');
+	const shown = [1, 2, 3].map((at) => `${at}\n00:00:0${at}.000 --> 00:00:0${at}.900\nLine ${at}`).join('\n\n');
+	for (const between of ['\n', ' \n', '\t\n', '\n \n\n', '']) {
+		t.is(toVtt(subRip(between)), `WEBVTT\n\n${shown}`, `SubRip with ${JSON.stringify(between)}`);
+		const vtt = `WEBVTT\n\n${subRip(between).replaceAll(',', '.')}`;
+		t.is(toVtt(vtt), `WEBVTT\n\n${shown}`, `WebVTT with ${JSON.stringify(between)}`);
+	}
+	for (const end of ['\r', '\r\n', '\r\r\n', '\n\n']) {
+		t.is(toVtt(subRip('\n').replaceAll('\n', end)), `WEBVTT\n\n${shown}`, JSON.stringify(end));
+	}
+	for (const [written, times] of [
+		[' 00:00:01,000 -->  00:00:02,000 ', '00:00:01.000 --> 00:00:02.000'],
+		['\t0:00:01,5 --> 0:00:02,50', '00:00:01.500 --> 00:00:02.500'],
+		['00:00:01 ,000 --> 00:00:02 ,000', '00:00:01.000 --> 00:00:02.000'],
+		['00:00:01, 000-->00:00:02, 000', '00:00:01.000 --> 00:00:02.000'],
+		['00:00:01 --> 00:00:02', '00:00:01.000 --> 00:00:02.000'],
+		['00:01,000 --> 00:02,000', '00:01.000 --> 00:02.000'],
+	]) {
+		t.is(toVtt(`1\n${written}\nHi\n\n`), `WEBVTT\n\n1\n${times}\nHi`, written);
+	}
+	const times = (at: number) => `00:00:0${at}.000 --> 00:00:0${at}.900`;
+	const spoken = (text: string) => toVtt(`1\n${times(1)}\n${text}\n\n2\n${times(2)}\nb`).slice('WEBVTT\n\n'.length);
+	const next = `\n\n2\n${times(2)}\nb`;
+	t.is(spoken('a\n\nb\n \nc'), `1\n${times(1)}\na\nb\nc${next}`, 'empty lines within a text');
+	t.is(spoken('- Go --> there\nok'), `1\n${times(1)}\n- Go --&gt; there\nok${next}`, 'an arrow in a text');
+	t.is(spoken('42'), `1\n${times(1)}\n42${next}`, 'a number that is spoken');
+	t.is(toVtt(`${times(1)}\n42\n\n${times(2)}\nb`), `WEBVTT\n\n${times(1)}\n42\n\n${times(2)}\nb`, 'without numbers');
+	const parts = `NOTE a\nb\n\none\n${times(1)} align:start\na\n\nNOTE --> c\nd\n\ntwo\n${times(2)}\nb`;
+	t.is(toVtt(`WEBVTT\n\n${parts}`), `WEBVTT\n\none\n${times(1)} align:start\na\n\ntwo\n${times(2)}\nb`, 'notes');
 });
 
 test('an encoding is recognized by its byte order mark or as UTF-8, or else guessed', async (t) => {
@@ -1315,7 +1347,7 @@ test('subtitles have no more files, cues and letters than a browser lays out in 
 	const countIn = (vtt: string) => vtt.split('-->').length - 1;
 	t.is(countIn(toVtt(Array.from({ length: 11_000 }, (_, at) => cue('a', at % 5900)).join(''))), 10_000);
 	t.is(countIn(toVtt(cue('a').repeat(100))), 12, 'at the same time');
-	t.is(countIn(toVtt(`WEBVTT\n\n${'00:00.000 --> 99:00:00.000\na\n'.repeat(30)}`)), 1, 'in one block');
+	t.is(countIn(toVtt(`WEBVTT\n\n${'00:00.000 --> 99:00:00.000\na\n'.repeat(30)}`)), 12, 'in one block');
 	t.is(countIn(toVtt(cue('long') + Array.from({ length: 90 }, (_, at) => cue('a', at)).join(''))), 91);
 	t.true(toVtt(cue('a'.repeat(1_000_000))).length < 1100);
 	t.true(toVtt(`WEBVTT\n\n${cue('a'.repeat(1_000_000))}`).length < 1100);

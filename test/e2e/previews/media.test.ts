@@ -14,6 +14,10 @@ const film = () =>
 		...['-deadline', 'realtime', '-cpu-used', '8'],
 	);
 
+/** Of the letters from А to я. */
+const inWindows1251 = (text: string) =>
+	Buffer.from(Array.from(text, (letter) => letter.charCodeAt(0) - (/[А-я]/.test(letter) ? 0x350 : 0)));
+
 test.serial(
 	'a film is played by ranges with its subtitles, in full screen too, and resumes at its last position',
 	async (t) => {
@@ -22,6 +26,9 @@ test.serial(
 			'film.webm': await film(),
 			'film.srt': '1\r\n00:00:01,000 --> 00:00:29,500\r\nGrüße\r\n',
 			'film.en.vtt': 'WEBVTT\n\n00:01.000 --> 00:29.000\nGreetings\n',
+			'film.ru.srt': inWindows1251(
+				'1\n00:00:01,000 --> 00:00:29,000\nПривет, как твои дела сегодня?\n \n2\n 00:00:29 ,0 --> 00:00:29 ,50\nПока\n',
+			),
 			'other.srt': '1\n00:00:01,000 --> 00:00:02,000\nNo\n',
 		});
 		const page = await app.open('/browser?type=private');
@@ -33,7 +40,7 @@ test.serial(
 		const video = viewer.locator('video');
 		await page.waitForFunction(() => (document.querySelector('video')?.readyState ?? 0) >= 1);
 		t.false(ranges.includes('none'), 'it is never fetched whole');
-		await page.waitForFunction(() => document.querySelector('video')?.textTracks.length === 2);
+		await page.waitForFunction(() => document.querySelector('video')?.textTracks.length === 3);
 		const cue = await page.waitForFunction(() => {
 			const tracks = [...(document.querySelector('video')?.textTracks ?? [])];
 			const cue = tracks.find(({ label }) => label === 'Subtitles')?.cues?.[0] as VTTCue | undefined;
@@ -59,6 +66,16 @@ test.serial(
 		const subtitles = viewer.getByRole('combobox', { name: 'Subtitles' });
 		await subtitles.selectOption('en');
 		t.deepEqual(await shown(), ['en']);
+		await subtitles.selectOption('ru');
+		const russian = await page.waitForFunction(() => {
+			const tracks = [...(document.querySelector('video')?.textTracks ?? [])];
+			const cues = tracks.find(({ label }) => label === 'ru')?.cues;
+			return cues && cues.length > 0 && [...cues].map((cue) => [(cue as VTTCue).text, cue.startTime, cue.endTime]);
+		});
+		t.deepEqual(await russian.jsonValue(), [
+			['Привет, как твои дела сегодня?', 1, 29],
+			['Пока', 29, 29.5],
+		]);
 		await subtitles.selectOption('No subtitles');
 		t.deepEqual(await shown(), []);
 

@@ -12,7 +12,8 @@ import viewerStyles from '../common/viewer/viewers.module.css';
 import { editorMessages } from '../editor/messages.js';
 import { mayEdit, useEditing } from '../editor/useEditing.js';
 import { previewMessages as messages } from '../messages.js';
-import { decode, type Encoding, encodingOf, encodings } from './encodings.js';
+import { detectEncoding } from './detectEncoding.js';
+import { decode, type Encoding, encodings } from './encodings.js';
 import { languageOf, maxHighlighted } from './languages.js';
 import { runInTextWorker } from './runInTextWorker.js';
 import { type SourceBlock, textBlocks } from './sourceBlocks.js';
@@ -98,10 +99,6 @@ export function TextViewer({ viewer, area, file, entry, onShow }: ViewerProps) {
 			)}
 		</div>
 	);
-}
-
-function detectEncoding(bytes: Uint8Array, signal = new AbortController().signal): Promise<Encoding> {
-	return encodingOf(bytes, async () => (await runInTextWorker({ kind: 'detect', bytes }, signal)) ?? []);
 }
 
 function renderingOf(name: string): Rendering {

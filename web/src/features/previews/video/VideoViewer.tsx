@@ -19,7 +19,9 @@ import { ViewerError } from '../common/viewer/ViewerError.js';
 import { ViewerLoading } from '../common/viewer/ViewerLoading.js';
 import type { ViewerProps } from '../common/viewer/ViewerProps.js';
 import { previewMessages as messages } from '../messages.js';
-import { decodeSubtitles, maxSubtitleBytes, subtitlesOf, toVtt } from './subtitles.js';
+import { detectEncoding } from '../text/detectEncoding.js';
+import { decode } from '../text/encodings.js';
+import { maxSubtitleBytes, subtitlesOf, toVtt } from './subtitles.js';
 import styles from './VideoViewer.module.css';
 
 const positions = createSavedPositions('stowage.videoPlaces');
@@ -265,7 +267,8 @@ function useSubtitles(film: Entry, entries: readonly Entry[]): { url: string; la
 			for (const { entry, label } of found.current) {
 				try {
 					const bytes = await readWhole(source.viewUrl(entry), maxSubtitleBytes, abort.signal);
-					const url = URL.createObjectURL(new Blob([toVtt(decodeSubtitles(bytes))], { type: 'text/vtt' }));
+					const text = decode(bytes, await detectEncoding(bytes, abort.signal));
+					const url = URL.createObjectURL(new Blob([toVtt(text)], { type: 'text/vtt' }));
 					urls.push(url);
 					loaded.push({ url, label });
 				} catch {

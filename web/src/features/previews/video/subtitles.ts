@@ -15,6 +15,8 @@ const maxFiles = 30;
 /** A long film has some thousands, of a few lines each. */
 const maxCues = 10_000;
 const maxCue = 1_000;
+/** Letters behind its times. */
+const maxSettings = 300;
 /** A film shows a few at a time, with the texts of signs. */
 const maxAtOnce = 12;
 /** Styles and regions, which come first. */
@@ -40,39 +42,23 @@ export function subtitlesOf(film: Entry, entries: readonly Entry[]): SubtitleFil
 	return found.sort((a, b) => Number(a.label !== '') - Number(b.label !== '')).slice(0, maxFiles);
 }
 
-/**
- * Converts either format to WebVTT, which browsers play, without what they could not lay out in time. SubRip has
- * commas in its times and no header.
- */
+/** Converts either format to WebVTT, which browsers play, without what they could not lay out in time. */
 export function toVtt(text: string): string {
-	const lines = text.replace(/^\uFEFF/, '').replaceAll(/\r\n?/g, '\n');
-	if (lines.startsWith('WEBVTT')) return bounded(lines.slice(lines.indexOf('\n') + 1).trimStart());
-	const times = /^(\d{1,2}:\d{2}:\d{2})[,.](\d{3})[ \t]*-->[ \t]*(\d{1,2}:\d{2}:\d{2})[,.](\d{3}).*$/gm;
-	const padded = (time: string) => time.padStart(8, '0');
-	const cues = lines.replaceAll(
-		times,
-		(_, from, fromMs, to, toMs) => `${padded(from)}.${fromMs} --> ${padded(to)}.${toMs}`,
-	);
-	// Of its marks WebVTT knows bold, italic and underlined only.
-	return bounded(cues.replaceAll(/<\/?font[^<>]*>|\{\\an?\d\}/gi, ''));
+	// Some editors end a line with two CR.
+	const lines = text.replace(/^\uFEFF/, '').replaceAll(/\r\r\n|\r\n?/g, '\n');
+	if (lines.startsWith('WEBVTT')) return bounded(lines.slice(lines.indexOf('\n') + 1).trimStart(), false);
+	// Of the marks of SubRip WebVTT knows bold, italic and underlined only.
+	return bounded(lines.replaceAll(/<\/?font[^<>]*>|\{\\an?\d\}/gi, ''), true);
 }
 
 /** Without the cues that would be shown beside too many others: the browser lays all of them out anew for each one. */
-function bounded(text: string): string {
-	const cues: Cue[] = [];
-	const others: string[] = [];
-	for (const block of text.split('\n\n', maxCues)) {
-		const lines = block.slice(0, maxCue).split('\n');
-		const at = lines.findIndex((line) => line.includes('-->'));
-		if (at === -1) {
-			if (/^STYLE\b/.test(block)) others.push(plainStyles(lines.join('\n')));
-			// Browsers read styles behind its name, too.
-			else if (/^REGION\b/.test(block)) others.push(['REGION', ...lines.slice(1).filter(isSetting)].join('\n'));
-		} else {
-			const cue = readCue(lines, at);
-			if (cue) cues.push(cue);
-		}
-	}
+function bounded(text: string, isSubRip: boolean): string {
+	const { cues, blocks } = readLines(text.split('\n'), isSubRip);
+	const others = blocks.map((lines) => {
+		if (lines[0]?.startsWith('STYLE')) return plainStyles(lines.join('\n'));
+		// Browsers read styles behind its name, too.
+		return ['REGION', ...lines.slice(1).filter(isSetting)].join('\n');
+	});
 	let ends: number[] = [];
 	const shown = cues
 		.sort((one, other) => one.start - other.start)
@@ -80,9 +66,7 @@ function bounded(text: string): string {
 			ends = ends.filter((each) => each > start);
 			return ends.length < maxAtOnce && ends.push(end) > 0;
 		});
-	return ['WEBVTT', ...others.filter((each) => each !== '').slice(0, maxOthers), ...shown.map(({ text }) => text)].join(
-		'\n\n',
-	);
+	return ['WEBVTT', ...others.filter((each) => each !== '').slice(0, maxOthers), ...shown.map(textOf)].join('\n\n');
 }
 
 const isSetting = (line: string) => /^[a-z]+:[^\s:]/i.test(line);
@@ -91,28 +75,86 @@ interface Cue {
 	/** Milliseconds. */
 	start: number;
 	end: number;
-	text: string;
+	/** The line before the times. */
+	name: string;
+	/** As WebVTT has them, with the settings. */
+	times: string;
+	lines: string[];
 }
 
-/** A cue whose times are in the line `at`, up to where another one begins; undefined for one that no browser shows. */
-function readCue(lines: readonly string[], at: number): Cue | undefined {
-	const [from = '', to = ''] = (lines[at] ?? '').split('-->');
-	const start = readTime(from);
-	const end = readTime(to);
+/**
+ * The cues, each of which begins at a line of times, and the blocks of styles and regions. A cue of WebVTT ends at an empty line, or at
+ * any arrow. One of SubRip ends where the next begins: the lines between them may hold blanks or be missing, and a text may have some.
+ */
+function readLines(lines: readonly string[], isSubRip: boolean): { cues: Cue[]; blocks: string[][] } {
+	const cues: Cue[] = [];
+	const blocks: string[][] = [];
+	let cue: Cue | undefined;
+	/** Lines outside a cue; undefined behind a broken one. */
+	let block: string[] | undefined = [];
+	let length = 0;
+	let before = '';
+	const endBlock = () => {
+		if (!isSubRip && /^(?:STYLE|REGION)\b/.test(block?.[0] ?? '') && blocks.length < maxCues) blocks.push(block ?? []);
+		block = [];
+		length = 0;
+	};
+	for (const whole of lines) {
+		const line = whole.slice(0, maxCue);
+		const next = line.includes('-->') ? readTimes(line, isSubRip) : undefined;
+		if (next) {
+			if (cues.length === maxCues) break;
+			const name: string = cue ? takeNumber(cue, before) : (block?.at(-1) ?? '').trim();
+			cue = { ...next, name, lines: [] };
+			cues.push(cue);
+			block = [];
+			length = 0;
+		} else if (!isSubRip && line.includes('-->')) {
+			cue = undefined;
+			block = undefined;
+		} else if (line === '' && !isSubRip) {
+			cue = undefined;
+			endBlock();
+		} else if (length < maxCue && (line.trim() !== '' || !isSubRip)) {
+			(cue ? cue.lines : block)?.push(line.slice(0, maxCue - length).replaceAll('-->', '--&gt;'));
+			length += line.length + 1;
+		}
+		before = line;
+	}
+	if (!cue) endBlock();
+	return { cues, blocks };
+}
+
+/** The number of the next cue, if it is the last line of this one. It stands right before the times, or goes on from this one's. */
+function takeNumber(cue: Cue, before: string): string {
+	const last = cue.lines.findLast((line) => line.trim() !== '')?.trim() ?? '';
+	if (!/^\d{1,6}$/.test(last) || (before.trim() !== last && Number(last) !== Number(cue.name) + 1)) return '';
+	cue.lines.splice(cue.lines.findLastIndex((line) => line.trim() !== ''));
+	return last;
+}
+
+function textOf({ name, times, lines }: Cue): string {
+	const text = withoutManyTags(lines.join('\n').trimEnd().slice(0, maxCue));
+	return [...(name === '' ? [] : [name]), times, ...(text === '' ? [] : [text])].join('\n');
+}
+
+const arrow =
+	/^[ \t]*([\d:]{4,12})(?:[ \t]*[,.][ \t]*(\d{1,9}))?[ \t]*-->[ \t]*([\d:]{4,12})(?:[ \t]*[,.][ \t]*(\d{1,9}))?/;
+
+/** A line of times, which SubRip has with commas, and programs with fewer digits or more blanks than browsers read. */
+function readTimes(line: string, isSubRip: boolean): Pick<Cue, 'start' | 'end' | 'times'> | undefined {
+	const [found = '', from = '', fromFraction, to = '', toFraction] = arrow.exec(line) ?? [];
+	const start = readTime(from, fromFraction);
+	const end = readTime(to, toFraction);
 	if (start === undefined || end === undefined) return undefined;
-	const next = lines.findIndex((line, index) => index > at && line.includes('-->'));
-	const times = `${from}--> ${withoutFarLines(to)}`;
-	const shown = lines.slice(at + 1, next === -1 ? undefined : next).join('\n');
-	// One line before the times is its name; more would be styles.
-	return { start, end, text: [...lines.slice(Math.max(0, at - 1), at), times, withoutManyTags(shown)].join('\n') };
+	const words = isSubRip ? [] : withoutFarLines(line.slice(found.length));
+	return { start: start.ms, end: end.ms, times: [`${start.text} --> ${end.text}`, ...words].join(' ') };
 }
 
-/** The end of a cue with its settings. */
-function withoutFarLines(settings: string): string {
-	// No space need be between them.
-	const [time = ''] = /^\s*[\d:]{1,20}\.\d{3}/.exec(settings) ?? [];
-	const words = settings.slice(time.length).trim().split(/\s+/);
-	return [time.trim(), ...words.filter((word) => !word.startsWith('line:') || place.test(word))].join(' ').trimEnd();
+/** The settings of a cue. No space need be between them and the time. */
+function withoutFarLines(settings: string): string[] {
+	const words = settings.slice(0, maxSettings).trim().split(/\s+/);
+	return words.filter((word) => word !== '' && (!word.startsWith('line:') || place.test(word)));
 }
 
 function withoutManyTags(text: string): string {
@@ -121,18 +163,13 @@ function withoutManyTags(text: string): string {
 		: text.replaceAll(/<[^<>]*>/g, '').replaceAll('<', '');
 }
 
-function readTime(text: string): number | undefined {
-	const [, hours = '0', minutes = '', seconds = '', ms = ''] =
-		/^\s*(?:(\d{1,6}):)?(\d{2}):(\d{2})\.(\d{3})/.exec(text) ?? [];
-	return ms === '' ? undefined : ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000 + Number(ms);
-}
-
-/** UTF-8 if it is valid, else the encoding of most old subtitles. */
-export function decodeSubtitles(bytes: Uint8Array): string {
-	if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
-	try {
-		return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-	} catch {
-		return new TextDecoder('windows-1252').decode(bytes);
-	}
+function readTime(clock: string, fraction = '0'): { ms: number; text: string } | undefined {
+	const [, hours, minutes = '', seconds = ''] = /^(?:(\d{1,6}):)?(\d{1,2}):(\d{2})$/.exec(clock) ?? [];
+	if (seconds === '') return undefined;
+	const ms = fraction.slice(0, 3).padEnd(3, '0');
+	const text = [...(hours === undefined ? [] : [hours.padStart(2, '0')]), minutes.padStart(2, '0'), seconds].join(':');
+	return {
+		ms: ((Number(hours ?? 0) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000 + Number(ms),
+		text: `${text}.${ms}`,
+	};
 }
