@@ -13,7 +13,10 @@ export interface FairQueueLimits {
 	waitingPerClient: number;
 	/** Clients that together have no more than this, however many they are. Every other client may have one waiting beyond `waiting`. */
 	group?: { running: number; waiting: number; includes(client: string): boolean };
-	/** Whether the work of a client is known to take long. All such clients together leave one of several places free. */
+	/**
+	 * Whether the work of a client is known to take long. All such clients together leave one of several places free, and the group and the
+	 * others among them are served in turns.
+	 */
 	isSlow?(client: string): boolean;
 	/**
 	 * How much a client has had already. Who has had least is served first, and where no more of the group may wait, takes the place of who
@@ -50,6 +53,8 @@ export class FairQueue {
 	#runningOfGroup = 0;
 	#waitingOfGroup = 0;
 	#paused = 0;
+	/** Whether the last one that began and is known to take long was of the group. */
+	#groupHadLast = false;
 	readonly #runningOf = new Counts();
 	/** In the order in which clients are served next. */
 	readonly #waiting = new Map<string, Waiter[]>();
@@ -211,6 +216,7 @@ export class FairQueue {
 	#begin(client: string): void {
 		this.#running++;
 		if (this.#isInGroup(client)) this.#runningOfGroup++;
+		if (this.limits.isSlow?.(client)) this.#groupHadLast = this.#isInGroup(client);
 		this.#runningOf.add(client, 1);
 	}
 
@@ -221,13 +227,26 @@ export class FairQueue {
 		this.#startNext();
 	}
 
-	/** Starts who may run: who has had least first, and each client once before any client's second. */
-	#startNext(): void {
-		const { spent = () => 0, turns } = this.limits;
-		const isFull = () => turns !== undefined && this.#paused > turns.paused;
+	/**
+	 * Those that wait, who has had least first. Others share the places for slow work with the group in turns: there may be any number of
+	 * clients in it who have had nothing.
+	 */
+	#inOrder(): [string, Waiter[]][] {
+		const { spent = () => 0, isSlow = () => false } = this.limits;
 		const had = new Map([...this.#waiting.keys()].map((client) => [client, spent(client)]));
 		const inOrder = [...this.#waiting].sort(([a], [b]) => (had.get(a) ?? 0) - (had.get(b) ?? 0));
-		for (const [client, own] of inOrder) {
+		if (!this.#groupHadLast) return inOrder;
+		const ofGroup = inOrder.findIndex(([client]) => this.#isInGroup(client));
+		const other = inOrder.findIndex(([client]) => isSlow(client) && !this.#isInGroup(client));
+		if (ofGroup !== -1 && other > ofGroup) inOrder.splice(ofGroup, 0, ...inOrder.splice(other, 1));
+		return inOrder;
+	}
+
+	/** Starts who may run, in their order, and each client once before any client's second. */
+	#startNext(): void {
+		const { turns } = this.limits;
+		const isFull = () => turns !== undefined && this.#paused > turns.paused;
+		for (const [client, own] of this.#inOrder()) {
 			if (this.#running >= this.limits.running) return;
 			const [next] = own;
 			if (next === undefined || !this.#mayRun(client) || (isFull() && !next.isPaused)) continue;

@@ -174,6 +174,22 @@ test('walks of many visitors leave half of the places, and room to wait, to peop
 	t.true(refused.every((error) => isFailure(error)));
 });
 
+test('who takes long shares the place for that with a group in turns, however many of it have had nothing', async (t) => {
+	const spent = new Map([['slow', 20]]);
+	const includes = (client: string) => client.startsWith('visitor');
+	const queue = queueOf({
+		runningPerClient: 1,
+		group: { running: 1, waiting: 50, includes },
+		isSlow: (client) => includes(client) || client === 'slow',
+		spent: (client) => spent.get(client) ?? 0,
+	});
+	const { started, work, endFirst } = heldWork();
+	for (const name of ['visitor 1', 'visitor 2', 'slow', 'slow', 'visitor 3', 'visitor 4'])
+		void queue.run(name, work(name));
+	for (let count = 0; count < 5; count++) await endFirst();
+	t.deepEqual(started, ['visitor 1', 'slow', 'visitor 2', 'slow', 'visitor 3', 'visitor 4']);
+});
+
 test('a budget limits each client and the total, and a released amount can be taken again, once', (t) => {
 	const budget = new Budget({ total: 20, perClient: 6 }, 'Too much.');
 	const release = budget.reserve('a', 6);
