@@ -1,6 +1,19 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, link, mkdtemp, open, readFile, rename, rm, stat, symlink, unlink, writeFile } from 'node:fs/promises';
+import {
+	chmod,
+	link,
+	mkdtemp,
+	open,
+	readdir,
+	readFile,
+	rename,
+	rm,
+	stat,
+	symlink,
+	unlink,
+	writeFile,
+} from 'node:fs/promises';
 import { createServer } from 'node:net';
 import os, { availableParallelism } from 'node:os';
 import path from 'node:path';
@@ -443,6 +456,18 @@ test('a sandbox that could not be tried for want of descriptors is not taken for
 	t.is(outcomes[0], 'not known yet');
 	t.is(outcomes.at(-1), found.description);
 	t.false(outcomes.includes('none'), output);
+});
+
+test('descriptors that run out while a sandbox is tried keep no later one from being found, and leave no folder', async (t) => {
+	const folder = await temporaryFolder(t);
+	const program = fileURLToPath(new URL('descriptorsRunOut.js', import.meta.url));
+	const child = spawn('/bin/sh', ['-c', 'ulimit -n 128; exec "$@"', 'sh', process.execPath, program, folder], {
+		env: { ...process.env, TMPDIR: folder },
+	});
+	const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
+	t.is(errors, '');
+	t.regex(output, /^\["(none|not known yet)","none"\]$/);
+	t.deepEqual((await readdir(folder)).sort(), ['bwrap', 'started']);
 });
 
 test('a sandbox that confines nothing is not taken', async (t) => {

@@ -67,9 +67,25 @@ export class HandBrake {
 		if (this.#probed?.key !== key || (isStale && at !== undefined)) {
 			this.#probed = { key, triedAt: performance.now(), found: this.#probe(at, ffprobeAt, bwrapAt) };
 		}
-		const found = await this.#probed.found;
-		this.#isAvailable = found.installed !== undefined;
-		return found;
+		const probed = this.#probed;
+		try {
+			const found = await probed.found;
+			this.#isAvailable = found.installed !== undefined;
+			return found;
+		} catch (error) {
+			// What could not be found out is not remembered.
+			if (this.#probed === probed) this.#probed = undefined;
+			throw error;
+		}
+	}
+
+	/** `find` where nobody waits: a failure is in the log, and the next call tries again. */
+	async findInBackground(): Promise<void> {
+		try {
+			await this.find();
+		} catch (error) {
+			this.log.warn({ err: error }, 'whether videos can be converted could not be found out');
+		}
 	}
 
 	async #probe(program: string | undefined, ffprobe: string | undefined, bwrap: string | undefined): Promise<Found> {

@@ -75,10 +75,10 @@ export const plugin = definePlugin({
 		});
 		server.providers.capability.register('handbrake', () => {
 			// A page polls this, so an installation is noticed by the next request.
-			void handbrake.find();
+			void handbrake.findInBackground();
 			return handbrake.isAvailable;
 		});
 		server.route(handbrakeRoutes(server, handbrake, conversions));
-		afterStart(server, () => void handbrake.find());
+		afterStart(server, () => void handbrake.findInBackground());
 	},
 });

@@ -42,9 +42,14 @@ export const plugin = definePlugin({
 });
 
 async function logSandbox(log: PluginLog): Promise<void> {
-	const sandbox = await findSandbox();
-	if (sandbox !== undefined) log.info({ sandbox: sandbox.description }, 'thumbnails are decoded in a sandbox');
-	else log.warn({}, 'thumbnails are decoded with limits only: neither bubblewrap nor Landlock works here');
+	try {
+		const sandbox = await findSandbox();
+		if (sandbox !== undefined) log.info({ sandbox: sandbox.description }, 'thumbnails are decoded in a sandbox');
+		else log.warn({}, 'thumbnails are decoded with limits only: neither bubblewrap nor Landlock works here');
+	} catch (error) {
+		// The next picture tries again.
+		log.warn({ err: error }, 'the sandbox of thumbnails could not be found out');
+	}
 }
 
 async function installed(name: string | false, message: string, log: PluginLog): Promise<string | undefined> {

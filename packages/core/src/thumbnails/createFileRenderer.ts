@@ -13,7 +13,7 @@ import type { Log } from '../log.js';
 import type { KindProcess } from './kinds/KindProcess.js';
 import type { KindAnswer } from './kinds/kindProgram.js';
 import { unlessAborted } from './SharedWork.js';
-import type { CachedThumbnail } from './ThumbnailCache.js';
+import type { CachedThumbnail, MissingThumbnail } from './ThumbnailCache.js';
 import { isWholeWebp } from './webp.js';
 
 /** A larger file is not copied to a temporary one only for its picture. */
@@ -53,12 +53,13 @@ export class FileChanged extends Error {}
 
 /** Tries the renderers that accept a file one after another, the last one that was offered first. */
 export function createFileRenderer({ renderers, kinds, folder, timeLimitMs, log }: Dependencies): RenderFile {
-	/** The kind of a file by its content; undefined if the content does not match its name. */
-	async function kindOf(name: string, file: Pick<OpenFile, 'item' | 'read'>): Promise<KindAnswer | undefined> {
+	/** The kind of a file by its content: `none` if that does not match its name, `late` if it takes too long to find out. */
+	async function kindOf(name: string, file: Pick<OpenFile, 'item' | 'read'>): Promise<KindAnswer | MissingThumbnail> {
 		const named = previewOf(name, file.item.size).kind;
 		if (named === 'unknown') return { kind: 'unknown', contentKind: undefined };
 		const found = await kinds.find(named, await firstBytes(file, sniffedBytes));
-		return found?.kind === 'unknown' ? undefined : found;
+		if (found === undefined) return 'late';
+		return found.kind === 'unknown' ? 'none' : found;
 	}
 
 	return async ({ name, owner, file }, size, left) => {
@@ -79,7 +80,7 @@ export function createFileRenderer({ renderers, kinds, folder, timeLimitMs, log 
 			// The storage is slow, which says nothing of the content.
 			throw timeLimit.aborted ? notNow(error) : error;
 		});
-		if (found === undefined) return 'none';
+		if (typeof found === 'string') return found;
 		const { kind, contentKind } = found;
 		const source: RenderSource = {
 			kind,

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { type FileHandle, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { type FileHandle, mkdtemp, open, rmdir, unlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { type AddressInfo, createServer } from 'node:net';
 import os from 'node:os';
@@ -83,11 +83,17 @@ export async function findSandbox({
 	const known = found.get(key);
 	if (known !== undefined && ((await known.tried).isStrongest || performance.now() - known.at < retryMs))
 		return (await known.tried).sandbox;
-	const tried = tryAll(bwrap, landlock);
-	found.set(key, { tried, at: performance.now() });
-	const { sandbox } = await tried;
-	if (sandbox === unknownSandbox) found.delete(key);
-	return sandbox;
+	const attempt = { tried: tryAll(bwrap, landlock), at: performance.now() };
+	found.set(key, attempt);
+	const forget = () => found.get(key) === attempt && found.delete(key);
+	try {
+		const { sandbox } = await attempt.tried;
+		if (sandbox === unknownSandbox) forget();
+		return sandbox;
+	} catch (error) {
+		forget();
+		throw error;
+	}
 }
 
 async function tryAll(bwrap: string | false, landlock: boolean): Promise<Tried> {
@@ -226,13 +232,23 @@ function isPassing(error: unknown): boolean {
  * others that are there.
  */
 async function outside(): Promise<{ file: string; source: string; folder: string; remove(): Promise<void> }> {
+	let remove = async () => {};
 	try {
 		const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-sandbox-'));
-		const file = path.join(folder, 'outside');
-		const source = path.join(folder, 'source');
+		const [file, source, written] = ['outside', 'source', 'written'].map((name) => path.join(folder, name)) as [
+			string,
+			string,
+			string,
+		];
+		// By their names: to list the folder takes a descriptor, of which there may be none.
+		remove = async () => {
+			for (const each of [file, source, written]) await unlink(each).catch(() => {});
+			await rmdir(folder).catch(() => {});
+		};
 		for (const each of [file, source]) await writeFile(each, '');
-		return { file, source, folder, remove: () => rm(folder, { recursive: true, force: true }) };
+		return { file, source, folder, remove };
 	} catch {
+		await remove();
 		return { file: '/etc/passwd', source: launcher, folder: os.tmpdir(), remove: async () => {} };
 	}
 }
@@ -258,7 +274,8 @@ async function outcomeOf(child: ChildProcess): Promise<'holds' | 'fails'> {
 /** Whether a program runs in it and reaches nothing, by running one. */
 async function trySandbox(sandbox: Sandbox): Promise<'holds' | 'fails' | 'unknown'> {
 	const { file, source, folder, remove } = await outside();
-	const server = createServer((socket) => socket.destroy());
+	// A connection that can't be accepted is an error of its own.
+	const server = createServer((socket) => socket.destroy()).on('error', () => {});
 	let lent: FileHandle | undefined;
 	try {
 		lent = await open(source);
@@ -272,7 +289,7 @@ async function trySandbox(sandbox: Sandbox): Promise<'holds' | 'fails' | 'unknow
 	} catch (error) {
 		return isPassing(error) ? 'unknown' : 'fails';
 	} finally {
-		await lent?.close();
+		await lent?.close().catch(() => {});
 		server.close();
 		await remove();
 	}
