@@ -257,8 +257,8 @@ test('a picture that is given up at once has its place for as long as its decode
 		if (error?.message !== 'left') refusal = error;
 	}
 	t.true(isFailure(refusal, 'unavailable'));
-	// Three places at a time: two more may have begun before the first three were charged.
-	t.true(begun.length >= 3 && begun.length <= 5, `${begun.length}`);
+	// Three places at a time: one more may have been admitted before each of the first three was charged.
+	t.true(begun.length >= 3 && begun.length <= 6, `${begun.length}`);
 	while (thumbnails.queue.running > 0) await setTimeout(20);
 	t.is(thumbnails.queue.waiting, 0);
 });

@@ -90,7 +90,7 @@ for (;;) {
 		await send(answerHeader('picture', picture.length), picture);
 	} catch (error) {
 		// No memory, or a decoder in WebAssembly that was broken off in the midst of its work: it may fail at every later image, too.
-		if (error instanceof RangeError || error instanceof WebAssembly.RuntimeError) process.exit(1);
+		if (error instanceof RangeError || (error instanceof Error && error.name === 'RuntimeError')) process.exit(1);
 		// An untrusted file may make a decoder fail in any way: there is no picture of it.
 		await send(answerHeader('none', 0), Buffer.alloc(0));
 	}
