@@ -1,4 +1,5 @@
 import { browse, checkLoginStatus, download } from '@stowage/contract';
+import { MutationObserver, onlineManager } from '@tanstack/react-query';
 import test from 'ava';
 import { encodePath, endpointUrl, failureFrom, NetworkFailure } from '../src/api/client/client.js';
 import { queryKeys } from '../src/api/queryKeys.js';
@@ -103,4 +104,16 @@ test('the listings of a user are forgotten when another user signs in or the ses
 	client.setQueryData(key, 'the files of bob');
 	signIn(null);
 	t.is(client.getQueryData(key), undefined);
+});
+
+test('an order fails at once without a network, and is not carried out later', async (t) => {
+	const client = createQueryClient();
+	onlineManager.setOnline(false);
+	t.teardown(() => {
+		onlineManager.setOnline(true);
+		client.clear();
+	});
+	const order = new MutationObserver(client, { mutationFn: () => Promise.reject(new NetworkFailure('Network error')) });
+	await t.throwsAsync(order.mutate(), { message: 'Network error' });
+	t.is(client.getMutationCache().getAll()[0]?.state.isPaused, false);
 });

@@ -81,6 +81,25 @@ test.serial('files dropped onto a folder are uploaded into it', async (t) => {
 	t.deepEqual(manager.faults, []);
 });
 
+test.serial('files dropped onto the open queue go into the folder on screen, like those before', async (t) => {
+	const manager = await fixture.enter(t);
+	const sources = await sourceFolder(t);
+	await writeFiles(sources, { 'cv.pdf': 'a', 'taxes.pdf': 'b' });
+	await writeFiles(manager.home, { 'first of the list/': '' });
+	const page = await manager.open('/browser?type=private');
+	await rowOf(page, 'first of the list').waitFor();
+	await dropFromDisk(page, { x: 600, y: 600 }, [path.join(sources, 'cv.pdf')]);
+	const queued = page.getByRole('dialog', { name: 'Upload Queue (1 file)' }).getByRole('listitem').first();
+	const box = await queued.boundingBox();
+	if (!box) throw new Error('There is no row of the queue.');
+	const onQueue = { x: Math.round(box.x + box.width / 2), y: Math.round(box.y + box.height / 2) };
+	await dropFromDisk(page, onQueue, [path.join(sources, 'taxes.pdf')]);
+	await page.getByRole('dialog', { name: 'Upload Queue (2 files)' }).waitFor();
+	await uploadAll(page);
+	await queueClosed(page);
+	await expectOnDisk(t, manager.home, ['Public/', 'cv.pdf', 'first of the list/', 'taxes.pdf']);
+});
+
 test.serial('white space around the name of a dropped folder or file is trimmed', async (t) => {
 	const manager = await fixture.enter(t);
 	const sources = await sourceFolder(t);

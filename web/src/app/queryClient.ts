@@ -43,6 +43,8 @@ export function createQueryClient(): QueryClient {
 				retry: (failures, error) => isFailure(error, 'unavailable') && failures < 2,
 				refetchOnWindowFocus: false,
 			},
+			// Without a network an order fails at once. It would be sent later otherwise, also after its dialog was cancelled.
+			mutations: { networkMode: 'always' },
 		},
 	});
 	forgetOnUserChange(client);

@@ -35,7 +35,9 @@ export function useFolderDrops(options: FolderDropOptions): boolean {
 			const { folderSelector, effectOf } = latest.current;
 			const transfer = event.dataTransfer;
 			if (!transfer) return { target: { kind: 'page' }, effect: 'none' };
-			const element = event.target instanceof Element ? event.target.closest<HTMLElement>(folderSelector) : null;
+			const found = event.target instanceof Element ? event.target.closest<HTMLElement>(folderSelector) : null;
+			// The rows of a dialog, such as those of queued uploads, are none of the list behind it.
+			const element = found?.closest('[role=dialog]') ? null : found;
 			const onElement: DropTarget | undefined = element ? { kind: 'element', element } : undefined;
 			const effect = onElement ? effectOf(transfer, onElement) : 'none';
 			// A drop on the row of a file goes into the folder on screen.
