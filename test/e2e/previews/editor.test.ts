@@ -337,6 +337,27 @@ test.serial('when the session ends or the connection is lost, the text stays and
 	await onDisk(t, path.join(app.home, 'a.txt'), 'mine a\n');
 });
 
+test.serial('what is typed is kept as the network comes back, whatever has become of the file meanwhile', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'notes.txt': 'one\n' });
+	const page = await app.open('/browser?type=private');
+	// Of a file that was opened some minutes ago.
+	await page.clock.install();
+	const { text } = await edit(page, 'notes.txt');
+	await typeAtStart(page, 'an hour of work ');
+	await page.clock.fastForward(5 * 60_000);
+	await rename(path.join(app.home, 'notes.txt'), path.join(app.home, 'other.txt'));
+	await app.context.setOffline(true);
+	await eventually(t, () => page.evaluate(() => navigator.onLine), false);
+	const read = page.waitForRequest('**/api/**');
+	await app.context.setOffline(false);
+	await eventually(t, () => page.evaluate(() => navigator.onLine), true);
+	// Other parts of the page do ask again.
+	await read;
+	await page.clock.fastForward(10_000);
+	await eventually(t, () => text.textContent(), 'an hour of work one');
+});
+
 test.serial(
 	'Edit is there for own texts only, and refuses bytes that would be lost and lines that no browser lays out',
 	async (t) => {

@@ -8,6 +8,7 @@ export interface DetectedKind {
 	/** By its first bytes, and by its name as long as these are not there. */
 	kind: PreviewKind | 'unknown';
 	first: FilePart | undefined;
+	/** Why these could not be read; none once they were. */
 	error: Error | null;
 }
 
@@ -16,5 +17,5 @@ export function useDetectedKind(file: PreviewFile): DetectedKind {
 	const named = previewOf(file.name, file.size).kind;
 	const { data: first, error } = useQuery(firstBytesQuery(file));
 	const kind = first && named !== 'unknown' ? effectivePreviewKind(named, first.bytes) : named;
-	return { kind, first, error };
+	return { kind, first, error: first ? null : error };
 }

@@ -31,5 +31,7 @@ export function firstBytesQuery(file: PreviewFile) {
 		gcTime: 60_000,
 		structuralSharing: false,
 		refetchOnWindowFocus: false,
+		// What is shown stays as it was read: another answer could take the viewer away with what was typed in it.
+		refetchOnReconnect: false,
 	});
 }

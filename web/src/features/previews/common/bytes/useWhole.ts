@@ -13,5 +13,6 @@ export function useWhole(url: string, id: string, limit: number, isWanted = true
 		staleTime: Number.POSITIVE_INFINITY,
 		structuralSharing: false,
 		refetchOnWindowFocus: false,
+		refetchOnReconnect: false,
 	});
 }
