@@ -7,6 +7,7 @@ export type { Row } from './portable/Row.js';
 export type { Snapshot } from './portable/readRows.js';
 export type { TableRows, Written } from './portable/writeRows.js';
 export type { IndexedItem } from './searchIndex/blocks.js';
+export { DamagedIndexError } from './searchIndex/DamagedIndexError.js';
 export { homeOf } from './searchIndex/homeOf.js';
 export type { IndexLock } from './searchIndex/IndexLockFile.js';
 export type { BlockQuery, IndexedBlock, IndexedRoot, IndexReader, StaleMark } from './searchIndex/IndexReader.js';

@@ -1,6 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import {
+	DamagedIndexError,
 	type IndexedRoot,
 	type IndexReader,
 	type SearchIndexFile,
@@ -118,7 +119,9 @@ export class SearchIndex {
 			this.#hasFailed = false;
 			return scope;
 		} catch (error) {
-			this.#report(error);
+			// The process that builds may never read what is damaged. One of another version is that of a server which is just being replaced.
+			if (error instanceof DamagedIndexError && error.cause !== undefined) this.failed(error);
+			else this.#report(error);
 			return undefined;
 		}
 	}

@@ -1,4 +1,5 @@
-import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import type { IndexWriter } from '@stowage/database';
@@ -25,6 +26,18 @@ async function search(app: TestApp, query: Partial<SearchQuery> = {}) {
 
 const place = (app: TestApp, ...names: string[]) =>
 	Promise.all(names.map((name) => writeFile(path.join(app.filesDir, 'Public', name), '')));
+
+/** Overwrites the beginning of the first page of a table or an index. */
+async function damage(file: string, table: string): Promise<void> {
+	const Libsql = createRequire(import.meta.resolve('@stowage/database'))('libsql');
+	const database = new Libsql(file);
+	const { rootpage } = database.prepare('select rootpage from sqlite_master where name = ?').get([table]);
+	const { page_size: pageSize } = database.prepare('pragma page_size').get();
+	database.close();
+	const opened = await open(file, 'r+');
+	await opened.write(Buffer.alloc(8, 0xff), 0, 8, (rootpage - 1) * pageSize);
+	await opened.close();
+}
 
 async function temporaryFolder(t: ExecutionContext): Promise<string> {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-search-'));
@@ -77,6 +90,25 @@ test('a damaged index is made anew, and searches find the same meanwhile', async
 	const { indexedAt, paths } = await search(again);
 	t.deepEqual([typeof indexedAt, paths], ['number', ['holiday.txt']]);
 });
+
+for (const table of ['states', 'folders_by_path', 'positions']) {
+	test(`an index that is damaged in eight bytes of ${table} is made anew, and what other programs bring is found`, async (t) => {
+		const app = await testApp(t, withIndex);
+		await place(app, 'holiday.txt');
+		await app.services.searchIndex.check(false);
+		await app.services.searchIndex.settled();
+		await app.services.searchIndex.close();
+		await damage(path.join(app.dataDir, 'search', 'names.db'), table);
+
+		const again = await testApp(t, { ...withIndex, '--data-dir': app.dataDir });
+		await until('the index is there again', async () => (await search(again)).indexedAt !== null);
+		await again.services.searchIndex.settled();
+		await place(app, 'holiday 2.txt');
+		await again.services.searchIndex.check(false);
+		const { indexedAt, paths } = await search(again);
+		t.deepEqual([typeof indexedAt, paths], ['number', ['holiday 2.txt', 'holiday.txt']]);
+	});
+}
 
 test('an index that is removed while the server runs is made anew', async (t) => {
 	const app = await testApp(t, withIndex);

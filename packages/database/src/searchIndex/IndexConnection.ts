@@ -1,11 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import Libsql from 'libsql/promise';
 import { codeOf, isLocked, translated } from '../connection/errors.js';
-
-/** The file is damaged, or of another version: it is a cache, so it is removed and made anew. */
-export class DamagedIndexError extends Error {
-	override readonly name = 'DamagedIndexError';
-}
+import { DamagedIndexError } from './DamagedIndexError.js';
 
 /** The parts of libsql's connection that run on threads of their own. Its types name none of their results. */
 interface Statement {

@@ -1,5 +1,5 @@
+import { DamagedIndexError } from './DamagedIndexError.js';
 import type { IndexConnection } from './IndexConnection.js';
-import { DamagedIndexError } from './IndexConnection.js';
 
 /** Another form of the tables needs another number: an index with a different one is made anew. */
 const schemaVersion = 1;

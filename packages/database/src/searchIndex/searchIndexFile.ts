@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Failure } from '@stowage/rules';
 import { codeOf } from '../connection/errors.js';
 import { assertRegularFiles } from '../connection/sqlite/sqliteFile.js';
-import { DamagedIndexError } from './IndexConnection.js';
+import { DamagedIndexError } from './DamagedIndexError.js';
 import { type IndexLock, IndexLockFile } from './IndexLockFile.js';
 import { IndexReader } from './IndexReader.js';
 import { IndexWriter } from './IndexWriter.js';

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { IndexLock, IndexWriter, SearchIndexFile } from '@stowage/database';
+import { DamagedIndexError, type IndexLock, type IndexWriter, type SearchIndexFile } from '@stowage/database';
 import { Failure } from '@stowage/rules';
 import type { Config } from '../../config/schema.js';
 import type { ProcessIdentity } from '../../leases/processIdentity.js';
@@ -123,11 +123,24 @@ export class IndexBuilder {
 				// It may be removed at any time, and is then made anew.
 				const isThere = (await this.#parts.file.identity().catch(() => undefined)) !== undefined;
 				if (isThere) this.#report(error);
-				await this.#pause(isThere ? retryMs : 0);
+				// Wherever it is damaged: `write` looks at a part of it only.
+				const isRemoved = error instanceof DamagedIndexError && (await this.#removeDamaged());
+				await this.#pause(isThere && !isRemoved ? retryMs : 0);
 			} finally {
 				lock?.release();
 			}
 			await this.#pause(isElsewhere ? lockMs : anewMs);
+		}
+	}
+
+	/** For who has the lock. Resolves to whether it is gone, and is made anew. */
+	async #removeDamaged(): Promise<boolean> {
+		try {
+			await this.#parts.file.remove();
+			return true;
+		} catch (error) {
+			this.#report(error);
+			return false;
 		}
 	}
 
