@@ -31,6 +31,7 @@ import { RowDigest } from '../../packages/database/src/portable/RowDigest.js';
 import { type MariaDb, startMariadb } from '../../packages/database/test/mariadb.js';
 import { mountSmallDisk } from '../../test/faults/smallDisk.js';
 import type { Manifest } from '../src/backup/format.js';
+import { publishFile } from '../src/backup/publishFile.js';
 import { dataFolder, onTerminal, program, run, stowage } from './program.js';
 
 let mariadb: MariaDb;
@@ -370,6 +371,27 @@ test('a backup to a full disk fails with a sentence and leaves no file', async (
 	const full = await run(['backup', zip, '--config', configFile, ...quiet]);
 	t.like(full, { code: 1, stderr: `The disk is full. Nothing was written: ${zip}` });
 	t.deepEqual((await readdir(disk.folder)).sort(), ['lost+found', 'other']);
+});
+
+test('a backup gets its name also where the disk has no hard links, such as a USB disk with exFAT, and replaces no file', async (t) => {
+	const folder = await dataFolder(t);
+	const [temporary, name] = [path.join(folder, 'backup.partial'), path.join(folder, 'backup.zip')];
+	for (const code of ['EPERM', 'ENOSYS', 'ENOTSUP']) {
+		const withoutLinks = { link: () => Promise.reject(Object.assign(new Error(code), { code })) };
+		await writeFile(temporary, `all of it, ${code}`);
+		await publishFile(temporary, name, withoutLinks);
+		t.is(await readFile(name, 'utf8'), `all of it, ${code}`);
+		await writeFile(temporary, 'another one');
+		await t.throwsAsync(publishFile(temporary, name, withoutLinks), { code: 'EEXIST' });
+		await rm(name);
+		await rm(temporary);
+		// What was to be named is gone: no empty file is left in its place.
+		await t.throwsAsync(publishFile(temporary, name, withoutLinks), { code: 'ENOENT' });
+		t.deepEqual(
+			(await readdir(folder)).filter((each) => each.startsWith('backup')),
+			[],
+		);
+	}
 });
 
 test('a backup that a signal ends leaves no file, and ends by that signal', async (t) => {
