@@ -54,11 +54,16 @@ test('what is missing or wrong is said in a sentence, of its field', (t) => {
 		);
 });
 
-test('a change sends no end and no password that were left as they are', (t) => {
+test('a change sends nothing that was left as it is, which another tab may have changed meanwhile', (t) => {
 	const share = shareWith({ mode: 'view', maxDownloads: 2 });
 	const form = formOf(share);
 	const changes = (changed: Partial<typeof form>) => changesOf({ ...form, ...changed }, share, now);
-	t.deepEqual(changes({}), { title: 'Trip', message: '', maxDownloads: 2 });
+	t.deepEqual(changes({}), {});
+	t.deepEqual(changes({ title: ' Tour ' }), { title: 'Tour' });
+	t.deepEqual(changes({ message: 'Hi' }), { message: 'Hi' });
+	t.deepEqual(changes({ maxDownloads: '3' }), { maxDownloads: 3 });
+	t.deepEqual(changes({ maxDownloads: '' }), { maxDownloads: null });
+	t.deepEqual(changes({ end: 'day' }), { expiresAt: now + day });
 	t.like(changes({ end: 'never', removesPassword: true }), { expiresAt: null, password: null });
 	t.like(changes({ removesPassword: true, password: 'another one' }), { password: 'another one' });
 });

@@ -96,17 +96,26 @@ export function newShareOf(
 	};
 }
 
-/** What the server is sent to change a share. */
+/** What the server is sent to change a share: only what differs from it as it was shown. The rest may be changed by now in another tab. */
 export function changesOf(form: ShareFormState, share: Share, now: number): ShareChanges | FormProblem {
 	const settings = settingsOf(form, now);
 	if ('problem' in settings) return settings;
-	const shown = formOf(share).maxUpload;
-	// It is shown rounded.
-	if (form.maxUpload.text === shown.text && form.maxUpload.unit === shown.unit) delete settings.maxUploadBytes;
-	return form.removesPassword && form.password === '' ? { ...settings, password: null } : settings;
+	const shown = formOf(share);
+	const { title, message, maxDownloads, maxUploadBytes, ...rest } = settings;
+	return {
+		...rest,
+		...(form.title === shown.title ? {} : { title }),
+		...(form.message === shown.message ? {} : { message }),
+		...(maxDownloads === undefined || form.maxDownloads === shown.maxDownloads ? {} : { maxDownloads }),
+		// It is shown rounded.
+		...(maxUploadBytes === undefined || isSameSize(form.maxUpload, shown.maxUpload) ? {} : { maxUploadBytes }),
+		...(form.removesPassword && form.password === '' ? { password: null } : {}),
+	};
 }
 
-type ShareSettings = ShareChanges & { title: string };
+const isSameSize = (a: SizeDraft, b: SizeDraft) => a.text === b.text && a.unit === b.unit;
+
+type ShareSettings = ShareChanges & { title: string; message: string };
 
 function settingsOf(form: ShareFormState, now: number): ShareSettings | FormProblem {
 	const { password, title, message, mode } = form;
