@@ -79,7 +79,13 @@ export function createArchives({ files, format, walks, limits }: Dependencies): 
 	const concurrent = new Budget(limits.concurrent, busy);
 	const memory = new Budget(limits.memory, busy);
 	// Apart from the walks: reading for a checksum may take hours, and a search should not wait for that.
-	const checksums = new FairQueue({ running: 8, runningPerClient: 2, waiting: 400, waitingPerClient: 64 }, busy);
+	const checksums = new FairQueue(
+		{
+			...{ running: 8, runningPerClient: 2, waiting: 400, waitingPerClient: 64 },
+			group: { running: 4, waiting: 200, includes: isVisitorKey },
+		},
+		busy,
+	);
 
 	async function open(
 		viewer: Viewer,

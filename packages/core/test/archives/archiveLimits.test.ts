@@ -8,6 +8,7 @@ import {
 	hasListWithStats,
 	isFailure,
 	type StorageProvider,
+	type Turn,
 	Yielder,
 } from '@stowage/plugin-api';
 import { parsePath, type Viewer } from '@stowage/rules';
@@ -184,6 +185,21 @@ for (const [reading, { block, range }] of Object.entries(heavyReads)) {
 		for (const { statusCode } of [await other, ...(await Promise.all(many))]) t.is(statusCode, 206);
 	});
 }
+
+test('visitors who have checksums read take no more than half of the places, however many they are', async (t) => {
+	const { app } = await withDocs(t, 0);
+	const { queue } = archivesOf(app, {});
+	const stop = new AbortController();
+	const reading = (_: Turn) => new Promise((_resolve, reject) => stop.signal.addEventListener('abort', reject));
+	const begun = Array.from({ length: 300 }, (_, n) => queue.run(`address 198.51.100.${n}`, reading, stop.signal));
+	const outcomes = Promise.allSettled(begun);
+	await setImmediate();
+	t.deepEqual([queue.running, queue.waiting], [4, 200]);
+	t.is(await queue.run('user ada', async () => 'read'), 'read');
+	stop.abort();
+	await outcomes;
+	t.is(queue.running, 0);
+});
 
 test('further requests for the last bytes of a ZIP do not read its small files again', async (t) => {
 	const { app, ada } = await withDocs(t, 300);
