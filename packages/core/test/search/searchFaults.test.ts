@@ -4,10 +4,12 @@ import os from 'node:os';
 import path from 'node:path';
 import type { IndexWriter } from '@stowage/database';
 import type { StorageProvider } from '@stowage/plugin-api';
-import { type Failure, parsePath, type SearchQuery, type Viewer } from '@stowage/rules';
+import { Failure, parsePath, type SearchQuery, type Viewer } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
 import { applyJournals } from '../../src/search/building/applyJournals.js';
+import { FolderCheck } from '../../src/search/building/FolderCheck.js';
+import { IndexBuilder } from '../../src/search/building/IndexBuilder.js';
 import { ChangeJournal } from '../../src/search/ChangeJournal.js';
 import { Journals } from '../../src/search/Journals.js';
 import { concerns } from '../../src/search/marks.js';
@@ -313,4 +315,101 @@ test('what a process had begun when it was killed is stale in the index, also wh
 	t.deepEqual(await readdir(changes), []);
 	await apply();
 	t.is(applied.length, 2);
+});
+
+/** An index of one folder on one disk, which may be away, and the marks of the comparison that find that it has changed. */
+function comparedFolder() {
+	const state = new Map<string, string>();
+	const marked: string[] = [];
+	let asked = 0;
+	const disk = {
+		isAway: true,
+		asked: () => asked,
+		storage: {
+			rootId: 'disk',
+			async stat() {
+				asked++;
+				if (disk.isAway) throw new Failure('unavailable', 'The disk is away.');
+				return { mtime: 2 };
+			},
+			async check() {
+				if (disk.isAway) throw new Failure('unavailable', 'The disk is away.');
+			},
+		} as unknown as StorageProvider,
+	};
+	const writer = {
+		checkedAt: async () => Date.now() - 60_000,
+		folders: async () => [{ id: 1, path: parsePath('users'), mtime: 1, listedAt: Date.now() }],
+		mark: async (_: string, marks: { path: string }[]) => void marked.push(...marks.map(({ path: at }) => at)),
+		setChecked: async () => {},
+		state: async (name: string) => state.get(name),
+		setState: async (name: string, value: string) => void state.set(name, value),
+		keepRoots: async () => {},
+		addRoot: async () => {},
+		waiting: async () => [],
+		positions: async () => new Map(),
+		close: async () => {},
+	} as unknown as IndexWriter;
+	return { disk, writer, marked, state };
+}
+
+const hour = 3600_000;
+
+test('the comparison after an unclean end is made once the disk is back that was away when it began', async (t) => {
+	const { disk, writer, marked } = comparedFolder();
+	const check = new FolderCheck(Date.now);
+	check.roots = ['disk'];
+	check.isDue = true;
+	await t.throwsAsync(check.step(writer, [disk], hour), { message: 'The disk is away.' });
+	t.false(await check.step(writer, [], hour), 'while it is away');
+	t.true(check.isOwed);
+	disk.isAway = false;
+	t.true(await check.step(writer, [disk], hour));
+	t.deepEqual(marked, ['users']);
+	t.false(check.isOwed);
+	t.false(await check.step(writer, [disk], hour), 'it is made once');
+});
+
+test('a comparison that is asked for while one is under way is made after it', async (t) => {
+	const { disk, writer, marked } = comparedFolder();
+	const check = new FolderCheck(Date.now);
+	check.roots = ['disk'];
+	check.isDue = true;
+	await t.throwsAsync(check.step(writer, [disk], hour));
+	disk.isAway = false;
+	check.isDue = true;
+	t.true(await check.step(writer, [disk], hour));
+	t.true(check.isOwed);
+	t.true(await check.step(writer, [disk], hour));
+	t.deepEqual(marked, ['users', 'users']);
+	t.false(check.isOwed);
+});
+
+test('a process that ends before it could compare what an unclean end requires leaves that to the next one', async (t) => {
+	const folder = await temporaryFolder(t);
+	const { disk, writer, marked, state } = comparedFolder();
+	state.set('end', 'none');
+	const build = () => {
+		const builder = new IndexBuilder({
+			file: {
+				lock: async () => ({ release() {} }),
+				identity: async () => 'the same',
+				write: async () => writer,
+			} as never,
+			...{ folder, log, now: Date.now, identity: { hasEnded: async () => false } },
+			mounts: { all: () => [{ name: 'disk', storage: disk.storage }] },
+			config: { search: { checkEvery: hour, exclude: [] } } as never,
+		});
+		builder.begin();
+		return builder;
+	};
+	const first = build();
+	await until('the disk is asked', () => disk.asked() > 0);
+	await first.close();
+	t.is(state.get('end'), 'none');
+	disk.isAway = false;
+	const second = build();
+	await until('the folder is compared', () => marked.length > 0);
+	await second.close();
+	t.is(state.get('end'), 'clean');
 });

@@ -13,6 +13,8 @@ interface Round {
 	rootId: string;
 	beganAt: number;
 	isFull: boolean;
+	/** It is the one that is queued for the root. */
+	isQueued: boolean;
 	after: number;
 }
 
@@ -27,7 +29,7 @@ export class FolderCheck {
 	isDue = false;
 	readonly #now: () => number;
 	#round: Round | undefined;
-	/** The roots that are compared before their time. */
+	/** The roots that are compared before their time, each until that has ended: it may be away meanwhile. */
 	#queue: string[] = [];
 	#requests: { isFull: boolean; left: Set<string>; done: () => void }[] = [];
 
@@ -39,6 +41,11 @@ export class FolderCheck {
 	restart(): void {
 		this.roots = [];
 		this.#round = undefined;
+	}
+
+	/** Whether a root is still to be compared before its time. */
+	get isOwed(): boolean {
+		return this.isDue || this.#queue.some((rootId) => this.roots.includes(rootId));
 	}
 
 	/** Whether someone waits for the end. */
@@ -61,6 +68,8 @@ export class FolderCheck {
 		if (this.isDue) {
 			this.isDue = false;
 			this.#queue = [...this.roots];
+			// What the one under way has passed by may have changed since.
+			if (this.#round !== undefined) this.#round.isQueued = false;
 		}
 		const there = mounts.map(({ storage }) => storage.rootId);
 		if (this.#round !== undefined && !there.includes(this.#round.rootId)) this.#round = undefined;
@@ -74,15 +83,13 @@ export class FolderCheck {
 	async #nextRound(writer: IndexWriter, there: readonly string[], everyMs: number): Promise<Round | undefined> {
 		const isFull = this.#requests.some((request) => request.isFull);
 		const requested = this.#queue.find((rootId) => there.includes(rootId));
-		if (requested !== undefined) {
-			this.#queue = this.#queue.filter((rootId) => rootId !== requested);
-			return { rootId: requested, beganAt: this.#now(), isFull, after: 0 };
-		}
+		const begun = { beganAt: this.#now(), after: 0 };
+		if (requested !== undefined) return { ...begun, rootId: requested, isFull, isQueued: true };
 		for (const rootId of there) {
 			const checkedAt = await writer.checkedAt(rootId);
 			// A clock that was ahead must not put the round off.
 			const age = checkedAt === undefined ? 0 : Math.abs(this.#now() - checkedAt);
-			if (age >= everyMs) return { rootId, beganAt: this.#now(), isFull: false, after: 0 };
+			if (age >= everyMs) return { ...begun, rootId, isFull: false, isQueued: false };
 		}
 		return undefined;
 	}
@@ -97,6 +104,7 @@ export class FolderCheck {
 		// What was found different is marked, so the rest is as it was when this round began.
 		await writer.setChecked(round.rootId, round.beganAt);
 		this.#round = undefined;
+		if (round.isQueued) this.#queue = this.#queue.filter((rootId) => rootId !== round.rootId);
 		for (const request of this.#requests) {
 			request.left.delete(round.rootId);
 			if (request.left.size === 0) request.done();

@@ -162,7 +162,8 @@ export class IndexBuilder {
 				});
 				await this.#pacedStep(writer);
 			}
-			await writer.setState('end', 'clean');
+			// The next process begins with what this one could not compare, such as a disk that was away.
+			if (!this.#update.check.isOwed) await writer.setState('end', 'clean');
 		} finally {
 			await writer.close();
 		}
