@@ -1,6 +1,6 @@
 import type { Database } from '@stowage/database';
 import type { Notifications } from '@stowage/plugin-api';
-import { anonymousOwner } from '@stowage/rules';
+import { anonymousOwner, isFailure } from '@stowage/rules';
 import type { Audit } from '../audit/createAudit.js';
 import type { Config } from '../config/schema.js';
 import type { EventRelay } from '../events/relay/EventRelay.js';
@@ -29,7 +29,7 @@ import { DiskUses } from '../trees/space/DiskUses.js';
 import type { MountedStorage } from '../trees/storage/MountedStorage.js';
 import { Trees } from '../trees/Trees.js';
 import { TrashBin } from '../trees/trash/TrashBin.js';
-import type { TrashParts } from '../trees/trash/trashParts.js';
+import type { TrashOwner, TrashParts } from '../trees/trash/trashParts.js';
 import { rebindTrashedVersions } from '../trees/trash/versions/rebindVersions.js';
 import { Versions } from '../trees/trash/versions/Versions.js';
 
@@ -56,6 +56,18 @@ export function createFileServices(dependencies: Dependencies) {
 	const { config, database, storage, audit, relay, leases, identity, log, now, monotonic } = dependencies;
 	const { users, uploads, publishedNames } = database;
 	const links = auditedLinks(createLinks({ links: database.links, storage, leases, log, now, monotonic }), audit);
+	/** The name of whom something in the trash belongs to; undefined where another account has it, or that can't be read. */
+	const accountOf = async ({ ownerId, ownerName }: TrashOwner): Promise<string | undefined> => {
+		if (ownerId === anonymousOwner) return undefined;
+		try {
+			const user = await users.get(ownerId);
+			if (user !== undefined) return user.username;
+			return (await users.find(ownerName)) === undefined ? ownerName : undefined;
+		} catch (error) {
+			if (!isFailure(error)) throw error;
+			return undefined;
+		}
+	};
 	const trashParts: TrashParts = {
 		store: database.trash,
 		versions: database.versions,
@@ -63,13 +75,14 @@ export function createFileServices(dependencies: Dependencies) {
 		storage,
 		config,
 		onChanged: (userId) => dependencies.notifications.publish({ userId }, { kind: 'trash' }),
-		onPurged({ ownerId, ownerName, size }) {
+		onPurged({ ownerId, size }) {
 			// What was visitors' counts for them only while it is not in the trash.
-			if (ownerId !== anonymousOwner) quotas.onPurged({ kind: 'user', id: ownerId, username: ownerName }, size);
+			if (ownerId !== anonymousOwner) quotas.onPurged(ownerId, size);
 		},
-		onEnded(kind, entries, detail, account) {
+		async onEnded(kind, entries, detail, owner) {
 			const action = kind === 'item' ? 'purgeTrash' : 'purgeVersions';
-			const whose = account === undefined || account === anonymousOwner ? {} : { account };
+			const account = owner && (await accountOf(owner));
+			const whose = account === undefined ? {} : { account };
 			audit.record({ action, entries, detail, ...whose, isConsequence: true }, { outcome: 'ok' });
 		},
 		async onMovedAcross(record, from, to) {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { StorageProvider } from '@stowage/plugin-api';
-import type { StoragePath } from '@stowage/rules';
+import { anonymousOwner, type StoragePath } from '@stowage/rules';
 import type { FairQueue } from '../limits/FairQueue.js';
 import type { Log } from '../log.js';
 import { type Amount, measureTree } from './measureTree.js';
@@ -27,8 +27,10 @@ const pauseFactor = 3;
 const lingerMs = 30_000;
 
 interface Dependencies {
-	/** The user whose home it is; null for that of all visitors. */
+	/** The user whose home it is; null for that of all visitors. Their name may change, and be another user's afterwards. */
 	owner: string | null;
+	/** Where the home lies now; undefined once its user is gone. */
+	home(): Promise<StoragePath | undefined>;
 	/** Whether other processes may change the home, too. */
 	isShared(): boolean;
 	shared: SharedParts;
@@ -71,10 +73,7 @@ export class HomeUsage {
 	/** Once others are there it stays. */
 	#shared: SharedCount | undefined;
 
-	constructor(
-		readonly home: StoragePath,
-		readonly dependencies: Dependencies,
-	) {}
+	constructor(readonly dependencies: Dependencies) {}
 
 	/** Whether others count it, too; then what unfinished uploads have brought counts by their rows. */
 	get isShared(): boolean {
@@ -230,8 +229,8 @@ export class HomeUsage {
 		if (this.#shared !== undefined || !isShared()) return this.#shared;
 		// What is reserved already goes on to count, also what unfinished uploads have brought, by their rows as well.
 		this.#shared = new SharedCount(shared, {
-			...{ key: owner ?? 'anonymous', owner, reserved: this.#reserved },
-			walk: () => this.dependencies.walks.run(this.home, () => this.#find()),
+			...{ key: ownerKey(owner), owner, reserved: this.#reserved },
+			walk: () => this.dependencies.walks.run(ownerKey(owner), () => this.#find()),
 		});
 		return this.#shared;
 	}
@@ -286,7 +285,7 @@ export class HomeUsage {
 
 	#measure(): Promise<void> {
 		this.#measuring ??= this.dependencies.walks
-			.run(this.home, () => this.#walk())
+			.run(ownerKey(this.dependencies.owner), () => this.#walk())
 			.finally(() => {
 				this.#measuring = undefined;
 			});
@@ -303,14 +302,29 @@ export class HomeUsage {
 	}
 
 	async #find(): Promise<Amount> {
-		const found = await measureTree(this.dependencies.storage(), this.home, async (workedMs) => {
+		const pause = async (workedMs: number) => {
 			// No caller waits for it, so it leaves the disk and the processor to others.
 			if (!this.#isUrgent) await wait(workedMs * pauseFactor, undefined, { ref: false });
-		});
+		};
+		let found: Amount;
+		let home: StoragePath | undefined;
+		let current = await this.dependencies.home();
+		do {
+			home = current;
+			const nothing = { bytes: 0, entries: 0 };
+			found = home === undefined ? nothing : await measureTree(this.dependencies.storage(), home, pause);
+			current = await this.dependencies.home();
+			// It was moved away from under the walk, which has missed the rest.
+		} while (current !== home);
 		const all = plus(found, await this.dependencies.trashTotals());
 		if (this.#shared !== undefined) await this.dependencies.onMeasured(all);
 		return all;
 	}
+}
+
+/** The name of a home wherever homes are counted, for as long as there is its user. */
+export function ownerKey(owner: string | null): string {
+	return owner ?? anonymousOwner;
 }
 
 export function plus(a: Amount, b: Amount): Amount {

@@ -5,14 +5,14 @@ import { FairQueue } from '../limits/FairQueue.js';
 import type { Log } from '../log.js';
 import type { TrashBin } from '../trees/trash/TrashBin.js';
 import { HomeQuota } from './HomeQuota.js';
-import { HomeUsage } from './HomeUsage.js';
+import { HomeUsage, ownerKey } from './HomeUsage.js';
 import type { Amount } from './measureTree.js';
 import type { Reservation } from './Reservation.js';
 import type { SharedParts } from './sharedParts.js';
 
 interface Dependencies {
 	config: Pick<Config, 'quotas'>;
-	users: Pick<UserStore, 'quota' | 'setUsed'>;
+	users: Pick<UserStore, 'get' | 'quota' | 'setUsed'>;
 	uploads: Pick<UploadStore, 'unfinishedTotals'>;
 	storage(): StorageProvider;
 	trash: Pick<TrashBin, 'totals' | 'canGiveWay' | 'giveWay'>;
@@ -30,8 +30,8 @@ export interface Quotas {
 	of(viewer: Viewer): HomeQuota;
 	/** The quota of a user and its use; undefined without a quota, or if measuring takes longer than `waitMs`. */
 	usage(viewer: Viewer, waitMs: number): Promise<{ quota: Amount; used: Amount } | undefined>;
-	/** Called when something of a user’s trash was removed for good. */
-	onPurged(viewer: Viewer, size: Amount | undefined): void;
+	/** Called when something of the trash of the user with this id was removed for good. */
+	onPurged(ownerId: string, size: Amount | undefined): void;
 	/** The content of a home, by a walk through it now. */
 	measured(viewer: Viewer): Promise<Amount>;
 	/** Tells other processes that this one has nothing under way any more. */
@@ -44,12 +44,13 @@ const maxCached = 10_000;
 
 export function createQuotas(dependencies: Dependencies): Quotas {
 	const { config, users, uploads, storage, trash, isShared, shared, log, now, monotonic } = dependencies;
+	/** By the `ownerKey`, as everything here: a user's name may change, and be another user's afterwards. */
 	const homes = new Map<string, HomeUsage>();
 	const cached = new Map<string, { quota: Amount; at: number }>();
 	const reservedFiles = new Map<string, Map<string, Reservation>>();
-	const reservedFilesOf = (home: string) => {
-		const known = reservedFiles.get(home) ?? new Map<string, Reservation>();
-		reservedFiles.set(home, known);
+	const reservedFilesOf = (owner: string | null) => {
+		const known = reservedFiles.get(ownerKey(owner)) ?? new Map<string, Reservation>();
+		reservedFiles.set(ownerKey(owner), known);
 		return known;
 	};
 	const walks = new FairQueue(
@@ -57,85 +58,86 @@ export function createQuotas(dependencies: Dependencies): Quotas {
 		'Too many homes are being measured. Please try again in a moment.',
 	);
 
-	const homeOf = (viewer: Viewer) => homeRoot(viewer.kind === 'user' ? viewer.username : anonymousOwner);
+	const ownerOf = (viewer: Viewer) => (viewer.kind === 'user' ? viewer.id : null);
+
+	const homeOf = async (owner: string | null) => {
+		const name = owner === null ? anonymousOwner : (await users.get(owner))?.username;
+		return name === undefined ? undefined : homeRoot(name);
+	};
 
 	/** For the administrator's lists. Nothing depends on it, so measuring also succeeds while nothing can be written. */
-	const record = async (viewer: Viewer, { bytes, entries }: Amount) => {
-		if (viewer.kind !== 'user') return;
+	const record = async (owner: string | null, { bytes, entries }: Amount) => {
+		if (owner === null) return;
 		try {
-			await users.setUsed(viewer.id, { bytes, entries, measuredAt: now() });
+			await users.setUsed(owner, { bytes, entries, measuredAt: now() });
 		} catch (error) {
 			if (!isFailure(error)) throw error;
 			log.debug({ err: error }, 'the usage of a home could not be recorded');
 		}
 	};
 
-	const usageOf = (viewer: Viewer): HomeUsage => {
-		const home = homeOf(viewer);
+	const usageOf = (owner: string | null): HomeUsage => {
 		const known =
-			homes.get(home) ??
-			new HomeUsage(home, {
-				owner: viewer.kind === 'user' ? viewer.id : null,
-				isShared,
-				shared,
-				storage,
-				walks,
-				log,
-				monotonic,
-				onMeasured: (content) => record(viewer, content),
-				trashTotals: async () =>
-					viewer.kind === 'user' ? trash.totals({ ownerId: viewer.id }) : { bytes: 0, entries: 0 },
-				unfinishedTotals: (except) => uploads.unfinishedTotals(viewer.kind === 'user' ? viewer.id : null, except),
+			homes.get(ownerKey(owner)) ??
+			new HomeUsage({
+				...{ owner, isShared, shared, storage, walks, log, monotonic },
+				home: () => homeOf(owner),
+				onMeasured: (content) => record(owner, content),
+				trashTotals: async () => (owner === null ? { bytes: 0, entries: 0 } : trash.totals({ ownerId: owner })),
+				unfinishedTotals: (except) => uploads.unfinishedTotals(owner, except),
 			});
-		homes.set(home, known);
+		homes.set(ownerKey(owner), known);
 		return known;
 	};
 
-	const limitOf = async (viewer: Viewer): Promise<Amount | undefined> => {
-		const limit = await configuredLimit(viewer);
+	const limitOf = async (owner: string | null): Promise<Amount | undefined> => {
+		const limit = await configuredLimit(owner);
 		if (limit.bytes > 0 || limit.entries > 0) return limit;
 		// Not counted from now on; a later quota begins with a walk.
-		const usage = homes.get(homeOf(viewer));
-		homes.delete(homeOf(viewer));
+		const usage = homes.get(ownerKey(owner));
+		homes.delete(ownerKey(owner));
 		await usage?.close();
 		return undefined;
 	};
 
-	const configuredLimit = async (viewer: Viewer): Promise<Amount> => {
+	const configuredLimit = async (owner: string | null): Promise<Amount> => {
 		const { userBytes, userEntries, anonymousBytes, anonymousEntries } = config.quotas;
-		if (viewer.kind !== 'user') return { bytes: anonymousBytes, entries: anonymousEntries };
-		const known = cached.get(viewer.id);
+		if (owner === null) return { bytes: anonymousBytes, entries: anonymousEntries };
+		const known = cached.get(owner);
 		if (known !== undefined && monotonic() - known.at < cachedMs) return known.quota;
-		const own = await users.quota(viewer.id);
+		const own = await users.quota(owner);
 		const quota = { bytes: own.bytes ?? userBytes, entries: own.entries ?? userEntries };
 		if (cached.size >= maxCached) cached.clear();
-		cached.set(viewer.id, { quota, at: monotonic() });
+		cached.set(owner, { quota, at: monotonic() });
 		return quota;
 	};
 
-	const countedUsageOf = async (viewer: Viewer): Promise<HomeUsage | undefined> => {
-		const known = homes.get(homeOf(viewer));
+	const countedUsageOf = async (owner: string | null): Promise<HomeUsage | undefined> => {
+		const known = homes.get(ownerKey(owner));
 		if (known !== undefined || !isShared()) return known;
-		return (await limitOf(viewer)) === undefined ? undefined : usageOf(viewer);
+		return (await limitOf(owner)) === undefined ? undefined : usageOf(owner);
 	};
 
 	return {
-		of: (viewer) =>
-			new HomeQuota({
+		of(viewer) {
+			const owner = ownerOf(viewer);
+			return new HomeQuota({
 				viewer,
-				limit: () => limitOf(viewer),
-				usage: () => usageOf(viewer),
-				knownUsage: () => homes.get(homeOf(viewer)),
-				countedUsage: () => countedUsageOf(viewer),
-				reservedFiles: reservedFilesOf(homeOf(viewer)),
+				limit: () => limitOf(owner),
+				usage: () => usageOf(owner),
+				knownUsage: () => homes.get(ownerKey(owner)),
+				countedUsage: () => countedUsageOf(owner),
+				reservedFiles: reservedFilesOf(owner),
 				canGiveWay: async (lack) => mayPurge(viewer) && (await trash.canGiveWay({ ownerId: viewer.id }, lack)),
 				giveWay: async (lack) => mayPurge(viewer) && (await trash.giveWay({ ownerId: viewer.id }, lack)),
-			}),
+			});
+		},
 
 		async usage(viewer, waitMs) {
-			const quota = await limitOf(viewer);
+			const owner = ownerOf(viewer);
+			const quota = await limitOf(owner);
 			if (quota === undefined) return undefined;
-			const measuring = usedNow(usageOf(viewer), quota).catch((error: unknown) => {
+			const measuring = usedNow(usageOf(owner), quota).catch((error: unknown) => {
 				// Such as where folders lie too deep: it is said where something is added, and not instead of the page.
 				if (isFailure(error, 'conflict')) return undefined;
 				throw error;
@@ -150,8 +152,8 @@ export function createQuotas(dependencies: Dependencies): Quotas {
 			return used && { quota, used };
 		},
 
-		onPurged(viewer, size) {
-			countedUsageOf(viewer)
+		onPurged(ownerId, size) {
+			countedUsageOf(ownerId)
 				.then((usage) => {
 					usage?.removed(size);
 					return usage?.tell();
@@ -159,7 +161,7 @@ export function createQuotas(dependencies: Dependencies): Quotas {
 				.catch((error: unknown) => log.warn({ err: error }, 'items that left the trash could not be counted'));
 		},
 
-		measured: (viewer) => usageOf(viewer).measured(),
+		measured: (viewer) => usageOf(ownerOf(viewer)).measured(),
 
 		async close() {
 			for (const usage of homes.values()) await usage.close();

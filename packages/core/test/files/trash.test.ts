@@ -8,6 +8,7 @@ import { type AppOptions, recoverTrash, unknownTrash } from '../../src/index.js'
 import { TrashLimits } from '../../src/trees/trash/TrashLimits.js';
 import { TrashPurge } from '../../src/trees/trash/TrashPurge.js';
 import { TrashSizes } from '../../src/trees/trash/TrashSizes.js';
+import type { TrashParts } from '../../src/trees/trash/trashParts.js';
 import { openEvents } from '../openEvents.js';
 import { cutAfterFirstBytes } from '../rawRequest.js';
 import { scheduledTime } from '../scheduledTime.js';
@@ -339,6 +340,30 @@ test('the trash of all homes gives way to the reserve of the disk', async (t) =>
 	t.is(purged?.request, cause?.request);
 });
 
+test('what gives way is recorded by the name that its owner has by then, and by none that is another account’s', async (t) => {
+	const { app, ada, remove } = await setUp(t);
+	const { accounts, database, trashBin, audit } = app.services;
+	const ownerId = (await database.users.find('ada'))?.id ?? '';
+	for (const name of ['a', 'b', 'c', 'd']) {
+		t.is((await ada.upload('/api/upload', [file(name, 'x')])).statusCode, 200);
+		await remove(name);
+	}
+	const givesWay = async () => t.true(await trashBin.giveWay({ ownerId }, { bytes: 1, entries: 1 }));
+	await givesWay();
+	await accounts.rename('ada', 'lovelace');
+	await givesWay();
+	await accounts.remove('lovelace', { kind: 'move', to: await accounts.create('bob', 'correct horse') });
+	await givesWay();
+	await new Client(app).register('ada');
+	await givesWay();
+	await audit.close();
+	const purges = (await recordsOf(app)).filter(({ action }) => action === 'purgeTrash');
+	t.deepEqual(
+		purges.map(({ account }) => account),
+		['ada', 'lovelace', 'ada', undefined],
+	);
+});
+
 test('an announced upload takes nothing from the trash: what gives way does so to bytes as they arrive', async (t) => {
 	const { app, ada, remove, trash } = await setUp(t, {
 		'--uploads-free-space-reserve': '1 MB',
@@ -552,7 +577,7 @@ const purgeParts = ({ services: { config, database, log, storage } }: TestApp) =
 	...{ config, log, store: database.trash, storage: () => storage },
 	...{ versions: database.versions, users: database.users },
 	...{ now: Date.now, monotonic: () => 0 },
-	...{ onEnded: () => {}, onChanged: () => {}, onPurged: () => {} },
+	...{ onEnded: async () => {}, onChanged: () => {}, onPurged: () => {} },
 	...{ onMovedAcross: async () => {}, onReplaced: async () => {} },
 });
 
@@ -654,7 +679,9 @@ test('of more items than a user may keep the oldest go', async (t) => {
 		await remove(name);
 	}
 	const ended: string[] = [];
-	const parts = { ...purgeParts(app), onEnded: (...end: unknown[]) => void ended.push(end.join(' ')) };
+	const onEnded: TrashParts['onEnded'] = async (kind, entries, reason, owner) =>
+		void ended.push(`${kind} ${entries} ${reason} ${owner?.ownerName}`);
+	const parts = { ...purgeParts(app), onEnded };
 	const purge = new TrashPurge(parts, new TrashSizes(parts));
 	const limits = new TrashLimits(parts, purge, { items: 3, uncounted: 2 });
 	const names = async () => (await trash()).entries.map(({ name }) => name).join('');

@@ -244,6 +244,27 @@ test('others hear of what was published where less room was left than was to be 
 	t.is((await homeUsage.state(id, id, 'another process')).unpublished.bytes, 0);
 });
 
+test('a home that is renamed while it is measured is measured by its new name', async (t) => {
+	const { app } = await setUp(t, { '--quotas-user-bytes': '1 MB' });
+	await mkdir(path.join(homeOf(app), 'docs'));
+	await writeFile(path.join(homeOf(app), 'docs/a'), kb(60));
+	const { accounts, roots, quotas } = app.services;
+	const { storage } = roots.first;
+	const list = storage.list.bind(storage);
+	let isRenamed = false;
+	storage.list = async function* (folder, ...options) {
+		if (folder === 'users/ada/docs' && !isRenamed) {
+			isRenamed = true;
+			await accounts.rename('ada', 'lovelace');
+		}
+		yield* list(folder, ...options);
+	};
+	const { id } = await accounts.find('ada');
+	const user = { kind: 'user', id, username: 'ada' } as const;
+	t.like(await quotas.usage(user, 60_000), { used: { bytes: 60 * 1024 } });
+	t.true(isRenamed);
+});
+
 /** A process that is alone counts in memory, one that may have others by rows. */
 const ways: Record<string, Record<string, string>> = {
 	'counted alone': {},
@@ -457,6 +478,42 @@ for (const [counting, counted] of Object.entries(ways)) {
 		const ada = await new Client(app).register('ada');
 		t.is((await ada.upload('/api/upload/public', [file('a', kb(200))])).statusCode, 200);
 		t.is(json(await ada.get('/api/checkLoginStatus')).quota, null);
+	});
+
+	test(`${counting}: the trash of who is renamed goes on to count for them, and for nobody who has their former name`, async (t) => {
+		const { app, ada, post } = await setUp(t, { ...counted, '--quotas-user-bytes': '1 MB' });
+		const { accounts, database } = app.services;
+		const put = (client: Client, size: number) => client.upload('/api/upload', [file('a', kb(size))]);
+		const remove = async (client: Client) =>
+			t.is((await client.call('DELETE', '/api/deleteItem', { filePath: 'a', type: 'private' })).statusCode, 200);
+		const kept = async (client: Client) => json(await client.get('/api/trash')).size / 1024;
+		const used = async (client: Client) => json(await client.get('/api/checkLoginStatus')).quota?.used / 1024;
+		t.is((await post('a', 900)).statusCode, 200);
+		await remove(ada);
+		t.is(await kept(ada), 900);
+		await accounts.rename('ada', 'lovelace');
+		const lovelace = new Client(app);
+		const secret = { username: 'lovelace', password: 'correct horse' };
+		t.is((await lovelace.post('/api/login', secret)).statusCode, 200);
+		t.is((await put(lovelace, 500)).statusCode, 200, 'what she had deleted by her former name gives way');
+		t.is(await kept(lovelace), 0);
+		await until('what she has is counted', async () => (await used(lovelace)) === 500);
+
+		const second = await new Client(app).register('ada');
+		await until('the second ada has nothing', async () => (await used(second)) === 0);
+		for (let times = 0; times < 3; times++) {
+			t.is((await put(second, 900)).statusCode, 200, `${times} times`);
+			await remove(second);
+			t.is(await kept(second), 900, 'what she had deleted before has given way');
+		}
+		await until('the one does not count for the other', async () => (await used(lovelace)) === 500);
+
+		await accounts.remove('ada', { kind: 'move', to: await accounts.find('lovelace') });
+		const third = await new Client(app).register('ada');
+		t.is((await put(third, 900)).statusCode, 200);
+		await until('what the removed account had deleted is not hers', async () => (await used(third)) === 900);
+		const owner = (await database.users.find('ada'))?.id;
+		t.is((await database.trash.list({ order: 'oldest', limit: 9, ownerId: owner as string })).length, 0);
 	});
 
 	test(`${counting}: a quota that is set for one user while the server runs takes effect, also when it is unlimited or reset`, async (t) => {

@@ -153,7 +153,7 @@ export class TrashBin {
 			const keepFor = { item: this.keepFor, version: config.versions.keepFor };
 			for (const kind of ['item', 'version'] as const) {
 				const expired = await this.#purge.mark({ kind, deletedUntil: now() - keepFor[kind] });
-				if (expired > 0) onEnded(kind, expired, 'expired');
+				if (expired > 0) await onEnded(kind, expired, 'expired');
 			}
 		}
 		await this.removePurged();

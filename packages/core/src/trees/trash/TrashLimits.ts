@@ -33,7 +33,7 @@ export class TrashLimits {
 				const limit = Math.min(excess, trashBatch);
 				const oldest = await store.list({ order: 'oldest', limit, ownerId, kind });
 				const ended = await this.#purge.purge({ ids: oldest.map(({ id }) => id) });
-				this.#parts.onEnded(kind, ended, 'number', oldest[0]?.ownerName);
+				await this.#parts.onEnded(kind, ended, 'number', oldest[0]);
 			}
 		} catch (error) {
 			warnOfTrash(this.#parts, error);

@@ -4,7 +4,7 @@ import { createKeyedMutex } from '../../limits/keyedMutex.js';
 import { locateTrashed } from './locateTrashed.js';
 import { TrashRoom } from './TrashRoom.js';
 import type { TrashSizes } from './TrashSizes.js';
-import { lostMs, type TrashParts, trashBatch, warnOfTrash } from './trashParts.js';
+import { lostMs, type TrashOwner, type TrashParts, trashBatch, warnOfTrash } from './trashParts.js';
 import { trashedLinkPath } from './trashPaths.js';
 
 /** Whose trash gives way, or that of which disk. */
@@ -57,21 +57,21 @@ export class TrashPurge {
 			const isEnough = () => freed.bytes >= lack.bytes && freed.entries >= lack.entries;
 			while (!isEnough()) {
 				const ids: string[] = [];
-				const owners = new Set<string>();
+				const owners = new Map<string, TrashOwner>();
 				const oldest = (kind: TrashRecord['kind']) =>
 					store.list({ order: 'oldest', limit: trashBatch, kind, ...selection });
 				const versions = await oldest('version');
 				const kind = versions.length > 0 ? 'version' : 'item';
-				for (const { id, size, ownerName } of kind === 'version' ? versions : await oldest('item')) {
+				for (const { id, size, ownerId, ownerName } of kind === 'version' ? versions : await oldest('item')) {
 					if (isEnough()) break;
 					ids.push(id);
-					owners.add(ownerName);
+					owners.set(ownerId, { ownerId, ownerName });
 					freed.bytes += size?.bytes ?? 0;
 					freed.entries += size?.entries ?? 0;
 				}
 				if (ids.length === 0) return false;
-				const owner = owners.size === 1 ? [...owners][0] : undefined;
-				this.#parts.onEnded(kind, await store.beginPurging({ ids }), 'space', owner);
+				const owner = owners.size === 1 ? [...owners.values()][0] : undefined;
+				await this.#parts.onEnded(kind, await store.beginPurging({ ids }), 'space', owner);
 			}
 			this.#room.gave(selection, freed);
 			await this.#freeSpace();

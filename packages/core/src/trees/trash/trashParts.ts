@@ -5,6 +5,9 @@ import type { Log } from '../../log.js';
 import type { MountedStorage } from '../storage/MountedStorage.js';
 import type { Mount } from '../storage/Mounts.js';
 
+/** Whom something in the trash belongs to, with the name of the time when it was deleted. */
+export type TrashOwner = Pick<TrashRecord, 'ownerId' | 'ownerName'>;
+
 /** What the trash works with. */
 export interface TrashParts {
 	store: TrashStore;
@@ -19,9 +22,14 @@ export interface TrashParts {
 	onPurged(record: TrashRecord): void;
 	/**
 	 * Called when items are removed for good that nobody chose: they were old enough, their space was wanted, or there were too many. With
-	 * the name of the user that all of them belong to, if there is one.
+	 * the user that all of them belong to, if there is one.
 	 */
-	onEnded(kind: TrashRecord['kind'], entries: number, reason: 'expired' | 'space' | 'number', owner?: string): void;
+	onEnded(
+		kind: TrashRecord['kind'],
+		entries: number,
+		reason: 'expired' | 'space' | 'number',
+		owner?: TrashOwner,
+	): Promise<void>;
 	/** Called with each item that was copied from the trash of one root to that of another one, before the first one is removed. */
 	onMovedAcross(record: TrashRecord, from: Mount, to: Mount): Promise<void>;
 	/** Called with each file that another one has replaced, maybe more than once: what belonged to the former one belongs to that. */
