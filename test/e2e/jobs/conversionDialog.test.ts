@@ -6,8 +6,9 @@ import { until } from '../../../packages/core/test/until.js';
 import { isLong } from '../../long.js';
 import { assertAccessible } from '../support/axe.js';
 import { desktop, phone } from '../support/browser.js';
-import { absent, eventually } from '../support/expect.js';
-import { overlaysClosed, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
+import { absent, eventually, gone } from '../support/expect.js';
+import { holdRequest, overlaysClosed, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
+import { mouse } from '../support/inputMethods.js';
 import { answerConversions } from '../support/jobAnswers.js';
 import { expectNotice } from '../support/notices.js';
 
@@ -177,6 +178,63 @@ test.serial('the conversion dialog reports the outcome or the failed start in on
 	await setup.getByRole('alert').filter({ hasText: 'Error starting video conversions' }).waitFor();
 	await page.keyboard.press('Escape');
 	await overlaysClosed(page);
+	t.deepEqual(ada.faults, []);
+});
+
+test.serial('what asks for a conversion goes with its folder, and what follows one stays in any', async (t) => {
+	const ada = await fixture.enter(t);
+	await writeFiles(ada.home, { 'film.mov': 'x', 'other.mov': 'x', 'Public/film.mov': 'x' });
+	const page = await ada.open('/browser?type=public');
+	const server = await answerConversions(page);
+	await mouse.toArea(page, 'private');
+	const setup = page.getByRole('dialog', { name: 'Convert 1 Video', exact: true });
+	const ask = async () => {
+		await rowOf(page, 'film.mov').click({ modifiers: ['Control'] });
+		await page.keyboard.press('F8');
+		await setup.getByRole('button', { name: 'Start Conversion' }).waitFor();
+	};
+	const back = async () => {
+		await page.goBack();
+		await page.waitForURL('**/browser?type=public');
+		await gone(t, setup);
+		await page.goForward();
+		await rowOf(page, 'other.mov').waitFor();
+	};
+	await rowOf(page, 'other.mov').waitFor();
+	await ask();
+	await back();
+	await absent(t, setup);
+
+	// Also after an attempt to start it.
+	await page.keyboard.press('Escape');
+	await ask();
+	server.available = false;
+	await setup.getByRole('button', { name: 'Start Conversion' }).click();
+	await setup.getByRole('alert').filter({ hasText: 'HandBrake CLI is not available' }).waitFor();
+	await back();
+	await absent(t, setup);
+	server.available = true;
+
+	// The answer to whether videos can be converted comes in another folder, where the next dialog is that of its own video.
+	const release = await holdRequest(page, '**/api/handbrake/check');
+	await page.keyboard.press('Control+A');
+	const checked = page.waitForResponse('**/api/handbrake/check');
+	await page.keyboard.press('F8');
+	await mouse.toArea(page, 'public');
+	await gone(t, rowOf(page, 'other.mov'));
+	release();
+	await checked;
+	await ask();
+	await setup.getByText('Delete original file after conversion').click();
+	await setup.getByRole('button', { name: 'Start Conversion' }).click();
+	const dialog = page.getByRole('dialog', { name: 'Video Conversion', exact: true });
+	await dialog.getByText('film.mov').waitFor();
+	await page.goBack();
+	await rowOf(page, 'other.mov').waitFor();
+	await dialog.getByRole('button', { name: 'Continue in background' }).click();
+	await overlaysClosed(page);
+	const expected = { filePath: 'film.mov', deleteOriginal: true, type: 'public' };
+	t.like(server.requests, [expected]);
 	t.deepEqual(ada.faults, []);
 });
 

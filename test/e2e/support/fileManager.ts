@@ -212,6 +212,16 @@ export async function keepBoth(page: Page): Promise<void> {
 	await dialog.waitFor({ state: 'detached' });
 }
 
+/** Holds the next request to such an address until the returned function is called. */
+export async function holdRequest(page: Page, address: string): Promise<() => void> {
+	let release = () => {};
+	const held = new Promise<void>((resolve) => {
+		release = resolve;
+	});
+	await page.route(address, (route) => held.then(() => route.fallback()), { times: 1 });
+	return release;
+}
+
 /** Waits until all dialogs and menus are closed. */
 export async function overlaysClosed(page: Page): Promise<void> {
 	await page.getByRole('dialog').waitFor({ state: 'detached' });

@@ -48,10 +48,11 @@ export function FolderDialogs({ location: { area, directory }, owner, actions, o
 				return (
 					<ConvertDialog
 						{...props}
-						area={area}
+						area={dialog.area}
 						videos={dialog.entries}
-						onConverted={actions.showConverted}
-						onContinue={actions.followConversions}
+						onKept={actions.keepDialog}
+						onConverted={(paths) => actions.showConverted(dialog.area, paths)}
+						onContinue={(ids) => actions.followConversions(dialog.area, ids)}
 						onLoadFailed={onLoadFailed}
 					/>
 				);

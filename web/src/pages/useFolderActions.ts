@@ -1,4 +1,4 @@
-import type { Entry, MemberRole, UserSettings, Viewer } from '@stowage/rules';
+import type { Area, Entry, MemberRole, UserSettings, Viewer } from '@stowage/rules';
 import { useMemo } from 'react';
 import { useTrashKeepFor, useVersionsKeepFor } from '../api/capabilities.js';
 import { useBackgroundConversions } from '../features/conversion/useBackgroundConversions.js';
@@ -35,10 +35,10 @@ export interface FolderActions extends FileActions {
 	/** Questions about names that are taken. */
 	asking: Asking;
 	download: Download;
-	/** Shows new files once they are there. */
-	showConverted: (outputPaths: readonly string[]) => void;
-	/** Follows conversions whose dialog was closed. */
-	followConversions: (ids: readonly string[]) => void;
+	/** Shows new files of an area once they are there. */
+	showConverted: (area: Area, outputPaths: readonly string[]) => void;
+	/** Follows conversions of an area whose dialog was closed. */
+	followConversions: (area: Area, ids: readonly string[]) => void;
 }
 
 /** The actions on the folder on screen and its entries, with the features that carry them out. */
@@ -59,7 +59,7 @@ export function useFolderActions(options: FolderActionsOptions): FolderActions {
 		kept,
 		ask: asking.ask,
 	});
-	const showConverted = useRefreshAfterConversion(area);
+	const showConverted = useRefreshAfterConversion();
 	const followConversions = useBackgroundConversions(showConverted);
 	const actions = useFileActions({
 		...place,

@@ -8,15 +8,18 @@ import { FormError } from '../../ui/display/FormError.js';
 import { ConversionList } from './ConversionList.js';
 import { ConversionSetup } from './ConversionSetup.js';
 import styles from './ConvertDialog.module.css';
-import { type OverallState, outputPaths } from './conversionState.js';
+import { type ConversionChoice, type OverallState, outputPaths } from './conversionState.js';
 import type { ConversionProblem } from './conversions.js';
 import { conversionMessages as messages } from './messages.js';
 import { type Conversions, useConversions } from './useConversions.js';
 
 export interface ConvertDialogProps {
 	isOpen: boolean;
+	/** Of the videos, whichever is on screen. */
 	area: Area;
 	videos: readonly Entry[];
+	/** Whether it stays open in other folders: once conversions are being started, unless none was. */
+	onKept: (isKept: boolean) => void;
 	onClose: () => void;
 	onClosed: () => void;
 	/** Called when there is a new file, and again when the dialog is closed. */
@@ -27,7 +30,7 @@ export interface ConvertDialogProps {
 
 /** Asks how videos are converted, starts that and shows the progress. The server continues without the dialog. */
 export function ConvertDialog(props: ConvertDialogProps) {
-	const { isOpen, area, videos, onClose, onClosed, onConverted, onContinue } = props;
+	const { isOpen, area, videos, onKept, onClose, onClosed, onConverted, onContinue } = props;
 	const titleId = useId();
 	const conversion = useConversions(area, videos, onConverted);
 	const { state, conversions, isStarting } = conversion;
@@ -41,6 +44,17 @@ export function ConvertDialog(props: ConvertDialogProps) {
 		const dialog = heading.current?.closest<HTMLElement>('[role=dialog]');
 		if (dialog?.contains(document.activeElement)) return;
 		dialog?.querySelector<HTMLElement>('[data-first-focus]')?.focus();
+	};
+	const start = async (choice: ConversionChoice) => {
+		// While it fades out it is not asked any more.
+		if (!isOpen) return;
+		onKept(true);
+		let isStarted = false;
+		try {
+			isStarted = await conversion.start(choice);
+		} finally {
+			if (!isStarted) onKept(false);
+		}
 	};
 	const close = () => {
 		if (isStarting) return;
@@ -76,13 +90,7 @@ export function ConvertDialog(props: ConvertDialogProps) {
 				)}
 			</div>
 			{isSetup ? (
-				<ConversionSetup
-					videos={videos}
-					isStarting={isStarting}
-					problem={problems}
-					onStart={conversion.start}
-					onCancel={close}
-				/>
+				<ConversionSetup videos={videos} isStarting={isStarting} problem={problems} onStart={start} onCancel={close} />
 			) : (
 				<>
 					<DialogBody>

@@ -1,5 +1,5 @@
 import { conversionDetail } from '@stowage/contract';
-import { isFailure } from '@stowage/rules';
+import { type Area, isFailure } from '@stowage/rules';
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
 import type { Job } from '../../api/jobs/jobs.js';
@@ -14,14 +14,14 @@ import { conversionMessages as messages } from './messages.js';
  * results when all have ended.
  */
 export function useBackgroundConversions(
-	onConverted: (outputPaths: readonly string[]) => void,
-): (ids: readonly string[]) => void {
+	onConverted: (area: Area, outputPaths: readonly string[]) => void,
+): (area: Area, ids: readonly string[]) => void {
 	const queryClient = useQueryClient();
 	const { notify } = useNotify();
 	const { openActivity } = useFrame();
 
 	return useCallback(
-		async (ids) => {
+		async (area, ids) => {
 			const ended: Job[] = [];
 			// In the order in which they run.
 			for (const id of ids) {
@@ -29,7 +29,7 @@ export function useBackgroundConversions(
 					const job = await waitForJob(queryClient, id);
 					ended.push(job);
 					const { outputPath } = conversionDetail.parse(job.detail ?? {});
-					if (job.status === 'completed' && typeof outputPath === 'string') onConverted([outputPath]);
+					if (job.status === 'completed' && typeof outputPath === 'string') onConverted(area, [outputPath]);
 				} catch (error) {
 					// It is no longer known, or no user is signed in who could be notified.
 					if (isFailure(error, 'notFound')) continue;

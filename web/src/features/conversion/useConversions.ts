@@ -27,7 +27,8 @@ export interface Conversions {
 	conversions: readonly Conversion[];
 	isStarting: boolean;
 	problems: readonly ConversionProblem[];
-	start: (choice: ConversionChoice) => Promise<void>;
+	/** Resolves to whether any was started. */
+	start: (choice: ConversionChoice) => Promise<boolean>;
 	/** Ends those that wait or run. */
 	cancel: () => Promise<void>;
 }
@@ -53,7 +54,9 @@ export function useConversions(
 		async start(choice) {
 			dispatch({ type: 'starting' });
 			try {
-				dispatch({ type: 'started', ...(await startAll(area, videos, choice)) });
+				const result = await startAll(area, videos, choice);
+				dispatch({ type: 'started', ...result });
+				return result.conversions.length > 0;
 			} catch (error) {
 				dispatch({ type: 'notStarted' });
 				throw error;

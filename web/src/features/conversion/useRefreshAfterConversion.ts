@@ -7,15 +7,15 @@ import { useNotify } from '../../ui/notifications/useNotify.js';
 import { conversionMessages as messages } from './messages.js';
 import { refreshAfterConversion } from './refreshAfterConversion.js';
 
-/** Refreshes the current folder until these new files of an area are listed. A further call replaces the one before. */
-export function useRefreshAfterConversion(area: Area): (outputPaths: readonly string[]) => void {
+/** Refreshes the current folder, if it is of this area, until these new files are listed. A further call replaces the one before. */
+export function useRefreshAfterConversion(): (area: Area, outputPaths: readonly string[]) => void {
 	const queryClient = useQueryClient();
 	const { notify } = useNotify();
 	const running = useRef(new AbortController());
 	useEffect(() => () => running.current.abort(), []);
 
 	return useCallback(
-		(outputPaths) => {
+		(area, outputPaths) => {
 			running.current.abort();
 			const controller = new AbortController();
 			running.current = controller;
@@ -39,7 +39,7 @@ export function useRefreshAfterConversion(area: Area): (outputPaths: readonly st
 				if (!controller.signal.aborted) throw error;
 			});
 		},
-		[queryClient, notify, area],
+		[queryClient, notify],
 	);
 }
 

@@ -1,4 +1,4 @@
-import type { Entry, MoveDirection } from '@stowage/rules';
+import type { Area, Entry, MoveDirection } from '@stowage/rules';
 
 /** The open dialog. Its entries are those that the action is permitted for. */
 export type FileDialog =
@@ -17,7 +17,8 @@ export type OtherDialog =
 	| { kind: 'share'; entries: readonly Entry[] }
 	| { kind: 'members'; entry: Entry }
 	| { kind: 'leave'; entry: Entry }
-	| { kind: 'convert'; entries: readonly Entry[] };
+	/** It may stay open where another area is on screen. */
+	| { kind: 'convert'; area: Area; entries: readonly Entry[] };
 
 /** The properties of every dialog. */
 export interface DialogProps {

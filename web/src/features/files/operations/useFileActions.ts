@@ -50,8 +50,10 @@ export type Perform = (action: Action, entries: readonly Entry[]) => void;
 export interface FileActions {
 	/** Always the same function; it acts on the rows on screen when it is called. */
 	perform: Perform;
-	/** It is closed when its folder is left, unless it shows conversions. */
+	/** It is closed when its folder is left, unless it is kept. */
 	dialog: FileDialog | undefined;
+	/** Keeps the open one in all folders, or no longer. */
+	keepDialog: (isKept: boolean) => void;
 	closeDialog: () => void;
 	clipboard: Clipboard | undefined;
 	/** The rows of cut entries. */
@@ -62,10 +64,10 @@ export function useFileActions(context: ActionContext): FileActions {
 	const { notify } = useNotify();
 	const [folderDialog, setFolderDialog] = useScopedState<FileDialog>(context.folder.key);
 	// Conversions that run are followed in any folder.
-	const [conversionDialog, setConversionDialog] = useState<FileDialog>();
-	const dialog = conversionDialog ?? folderDialog;
+	const [keptDialog, setKeptDialog] = useState<FileDialog>();
+	const dialog = keptDialog ?? folderDialog;
 	const [clipboard, setClipboard] = useState<Clipboard>();
-	const latest = useLatest({ ...context, clipboard, dialog, setFolderDialog });
+	const latest = useLatest({ ...context, clipboard, dialog, folderDialog, setFolderDialog });
 
 	const perform = useMemo((): Perform => {
 		let pasting: Clipboard | undefined;
@@ -112,8 +114,12 @@ export function useFileActions(context: ActionContext): FileActions {
 				return void notify({ intent: 'warning', message });
 			}
 			const allowed = permitted('convert', videos);
-			if (allowed.length === 0 || !(await latest.current.mayConvert())) return;
-			if (!latest.current.dialog) setConversionDialog({ kind: 'convert', entries: allowed });
+			if (allowed.length === 0) return;
+			const { area, folder } = latest.current;
+			if (!(await latest.current.mayConvert())) return;
+			// Something else may have been opened meanwhile, or another folder.
+			if (latest.current.dialog || latest.current.folder.key !== folder.key) return;
+			setDialog({ kind: 'convert', area, entries: allowed });
 		};
 		const openDialogFor = (
 			action: GuardedAction,
@@ -198,11 +204,17 @@ export function useFileActions(context: ActionContext): FileActions {
 
 	const { area } = context;
 	const cutKeys = useMemo(() => keysOfCut(clipboard, area), [clipboard, area]);
+	const keepDialog = (isKept: boolean) => {
+		const { dialog: open, folderDialog: ofFolder } = latest.current;
+		if (isKept) setKeptDialog(open);
+		// In another folder it stays all the same, since it says why nothing was done.
+		else if (open === ofFolder) setKeptDialog(undefined);
+	};
 	const closeDialog = () => {
 		setFolderDialog(undefined);
-		setConversionDialog(undefined);
+		setKeptDialog(undefined);
 	};
-	return { perform, dialog, closeDialog, clipboard, cutKeys };
+	return { perform, dialog, keepDialog, closeDialog, clipboard, cutKeys };
 }
 
 function keysOfCut(clipboard: Clipboard | undefined, area: Area): ReadonlySet<RowKey> {
