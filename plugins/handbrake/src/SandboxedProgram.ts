@@ -71,8 +71,9 @@ export class SandboxedProgram {
 	constructor(readonly options: SandboxedProgramOptions) {}
 
 	/**
-	 * Runs it to its end, or until it has printed too much: then its code is that of a killed program, and it has no output. When the signal fires it is killed with all its child processes, and the signal's reason thrown once they have
-	 * ended. Throws `unavailable` if it could not be started, which says nothing of what it was given.
+	 * Runs it to its end, or until it has printed too much: then its code is that of a killed program, and it has no output. When the signal
+	 * fires it is killed with all its child processes, and the signal's reason thrown once they have ended. Throws `unavailable` if it could
+	 * not be started, which says nothing of what it was given.
 	 */
 	async run(args: readonly string[], run: ProgramRun): Promise<ProgramOutcome> {
 		const { signal, onLine, onLogLine } = run;

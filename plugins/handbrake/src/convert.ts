@@ -13,6 +13,7 @@ import {
 	parsePath,
 	retryWhileLocked,
 	type StagedFile,
+	statIfPresent,
 	type Viewer,
 	type WalkedItem,
 	withLocalFile,
@@ -349,19 +350,6 @@ async function renameOutput(job: JobContext<Conversion>, published: PublishedSte
 		if (isFailure(error, 'alreadyExists')) return publishedAt;
 		throw error;
 	}
-}
-
-async function statIfPresent(
-	files: Files,
-	viewer: JobContext<Conversion>['viewer'],
-	ref: ItemRef,
-): Promise<WalkedItem | undefined> {
-	try {
-		for await (const item of files.stat(viewer, ref.area, [ref])) return item;
-	} catch (error) {
-		if (!isFailure(error, 'notFound')) throw error;
-	}
-	return undefined;
 }
 
 const isSame = (a: Pick<OpenFile['item'], 'id' | 'version'>, b: { id: string; version: string }) =>

@@ -1,4 +1,4 @@
-import type { Files, ItemRef, WalkedItem } from '@stowage/plugin-api';
+import { type Files, type ItemRef, statIfPresent, type WalkedItem } from '@stowage/plugin-api';
 import { baseName, Failure, pathSegments, type StoragePath, type Viewer } from '@stowage/rules';
 import { TreeDigest } from '../trees/across/walkHome.js';
 import { notFound } from '../trees/Tree.js';
@@ -43,7 +43,8 @@ export async function hasAllOf(
 	{ original, copy }: { original: ItemRef; copy: ItemRef },
 	signal?: AbortSignal,
 ): Promise<boolean> {
-	const [item, copied] = [await statOne(files, viewer, original), await statOne(files, viewer, copy)];
+	const [item, copied] = [await statIfPresent(files, viewer, original), await statIfPresent(files, viewer, copy)];
+	if (item === undefined || copied === undefined) throw notFound();
 	if (!isAsCopied(item, copied)) return false;
 	const folders: [StoragePath, StoragePath][] = item.type === 'directory' ? [[item.path, copied.path]] : [];
 	for (let pair = folders.pop(); pair !== undefined; pair = folders.pop()) {
@@ -61,11 +62,6 @@ export async function hasAllOf(
 		}
 	}
 	return true;
-}
-
-async function statOne(files: Pick<Files, 'stat'>, viewer: Viewer, ref: ItemRef): Promise<WalkedItem> {
-	for await (const item of files.stat(viewer, ref.area, [ref])) return item;
-	throw notFound();
 }
 
 function isAsCopied(one: WalkedItem, copy: WalkedItem): boolean {

@@ -5,6 +5,7 @@ import {
 	type ItemRef,
 	type JobContext,
 	type OnConflict,
+	statIfPresent,
 	type WalkedItem,
 } from '@stowage/plugin-api';
 import {
@@ -90,7 +91,7 @@ export async function moveAcross({ from, to }: PasteStep, move: AcrossMove): Pro
 		});
 	state.marker = `${id} copied to ${entry.path}`;
 	const path = joinPath(parentPath(to.path), entry.name);
-	const made = await statIfPresent({ ...target, path });
+	const made = await statIfPresent(files, viewer, { ...target, path });
 	if (made !== undefined) state.copy = made.id;
 	await job.checkpoint(state);
 	await removeCopied(id, path);
@@ -124,7 +125,7 @@ export async function moveAcross({ from, to }: PasteStep, move: AcrossMove): Pro
 
 	/** Removes the original, if it is what was copied, and the copy still has all of it: hours may have passed since that was made. */
 	async function removeCopied(itemId: string, path: StoragePath): Promise<void> {
-		const original = await statIfPresent(from);
+		const original = await statIfPresent(files, viewer, from);
 		if (original?.id !== itemId) return;
 		try {
 			if (!(await isUnchanged())) throw changedAfterwards(from.path);
@@ -144,23 +145,14 @@ export async function moveAcross({ from, to }: PasteStep, move: AcrossMove): Pro
 		} catch (error) {
 			if (!isFailure(error, 'notFound')) throw error;
 			// With an original that is gone there is nothing to be lost.
-			return (await statIfPresent(from)) === undefined;
+			return (await statIfPresent(files, viewer, from)) === undefined;
 		}
 	}
 
 	/** The copy, wherever it is by now. Of a checkpoint that an earlier version saved only its path is known. */
 	async function findCopy(path: StoragePath): Promise<WalkedItem | undefined> {
-		const there = await statIfPresent({ ...target, path });
+		const there = await statIfPresent(files, viewer, { ...target, path });
 		if (state.copy === undefined || there?.id === state.copy) return there;
 		return findById(files, viewer, { ...target, path: parentPath(path) }, state.copy, signal);
-	}
-
-	async function statIfPresent(ref: ItemRef): Promise<WalkedItem | undefined> {
-		try {
-			for await (const item of files.stat(viewer, ref.area, [ref])) return item;
-		} catch (error) {
-			if (!isFailure(error, 'notFound')) throw error;
-		}
-		return undefined;
 	}
 }

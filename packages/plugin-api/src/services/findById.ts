@@ -38,3 +38,17 @@ export async function findById(
 		return undefined;
 	}
 }
+
+/** An item with its id, or undefined if it is not there. */
+export async function statIfPresent(
+	files: Pick<Files, 'stat'>,
+	viewer: Viewer,
+	ref: ItemRef,
+): Promise<WalkedItem | undefined> {
+	try {
+		for await (const item of files.stat(viewer, ref.area, [ref])) return item;
+	} catch (error) {
+		if (!isFailure(error, 'notFound')) throw error;
+	}
+	return undefined;
+}
