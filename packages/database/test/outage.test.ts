@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import { openDatabase } from '@stowage/database';
 import { isFailure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import mysql from 'mysql2/promise';
+import { translated } from '../src/connection/errors.js';
 import { type MariaDb, startMariadb } from './mariadb.js';
 
 let mariadb: MariaDb;
@@ -149,6 +151,114 @@ test.serial('a connection that is broken off before it is established is asked f
 	await db.ping();
 	t.true(broken > 2);
 });
+
+for (const [what, kill] of [
+	['a statement', 'kill query'],
+	['a connection in the middle of a statement', 'kill'],
+] as const) {
+	test.serial(`${what} that the administrator kills fails as unavailable`, async (t) => {
+		const url = await mariadb.createDatabase();
+		const db = await openDatabase(url);
+		t.teardown(db.close);
+		const locking = await mysql.createConnection({ uri: url });
+		await locking.query('lock tables users write');
+		const waiting = unavailable(t, () => db.users.add({ username: 'alice', secret: 's' }));
+		const [id] = await eventually(() => connectionsOf(url, 'waiting'));
+		await mariadb.run(`${kill} ${id}`);
+		await waiting;
+		await locking.end();
+		await db.users.add({ username: 'alice', secret: 's' });
+		t.is((await db.users.list()).length, 1);
+	});
+}
+
+test.serial('calls after idle connections were killed work again, and fail as unavailable before', async (t) => {
+	const url = await mariadb.createDatabase();
+	const db = await openDatabase(url);
+	t.teardown(db.close);
+	for (let round = 1; round <= 5; round++) {
+		await Promise.all([1, 2, 3].map((n) => db.users.add({ username: `user${round}-${n}`, secret: 's' })));
+		const idle = await connectionsOf(url);
+		t.true(idle.length > 0);
+		await mariadb.run(idle.map((id) => `kill ${id}`).join('; '));
+		await eventually(async () => {
+			try {
+				await db.users.list();
+				return ['works'];
+			} catch (error) {
+				t.true(isFailure(error, 'unavailable'), String(error));
+				return [];
+			}
+		});
+	}
+});
+
+/** What a server says, and what the calls of the stores fail with. */
+const answers = [
+	[1927, '70100', 'Connection was killed', 'unavailable'],
+	[1969, '70100', 'Query execution was interrupted (max_statement_time exceeded)', 'unavailable'],
+	[3024, 'HY000', 'Query execution was interrupted, maximum statement execution time exceeded', 'unavailable'],
+	[1053, '08S01', 'Server shutdown in progress', 'unavailable'],
+	[1158, '08S01', 'Got an error reading communication packets', 'unavailable'],
+	[1836, 'HY000', 'Running in read-only mode', 'unavailable'],
+	[3101, '40000', 'Plugin instructed the server to rollback the current transaction.', 'unavailable'],
+	[1180, 'HY000', 'Got error 6 "No such device or address" during COMMIT', 'unavailable'],
+	[1180, 'HY000', 'Got error 28 "No space left on device" during COMMIT', 'storageFull'],
+	[1026, 'HY000', 'Error writing file \'/log/bin\' (errno: 28 "No space left on device")', 'storageFull'],
+	[1026, 'HY000', 'Fehler beim Schreiben der Datei \'/log/bin\' (Fehler: 28 "No space left on device")', 'storageFull'],
+	[1026, 'HY000', "Error writing file '/log/bin' (OS errno 28 - No space left on device)", 'storageFull'],
+	[1026, 'HY000', 'Error writing file \'/log/bin\' (errno: 122 "Disk quota exceeded")', 'storageFull'],
+	[1030, 'HY000', 'Got error 28 "No space left on device" from storage engine InnoDB', 'storageFull'],
+	[1030, 'HY000', 'Got error 28 from storage engine', 'storageFull'],
+	[3, 'HY000', 'Error writing file \'/tmp/ML\' (Errcode: 28 "No space left on device")', 'storageFull'],
+	[1062, '23000', "Duplicate entry 'No space left on device' for key 'username'", 'alreadyExists'],
+	// These are so each time.
+	[1030, 'HY000', 'Got error 122 "Internal (unspecified) error in handler" from storage engine InnoDB', undefined],
+	[1153, '08S01', "Got a packet bigger than 'max_allowed_packet' bytes", undefined],
+	[1406, '22001', "Data too long for column 'No space left on device' at row 1", undefined],
+	[4025, '23000', 'CONSTRAINT `c` failed', undefined],
+] as const;
+
+test.serial(
+	'errors of a server are understood by their numbers and states, also where the driver has no name for them',
+	async (t) => {
+		const connection = await mysql.createConnection({ uri: await mariadb.createDatabase() });
+		t.teardown(() => connection.end());
+		for (const [errno, state, message, kind] of answers) {
+			const error = await t.throwsAsync(() =>
+				connection.query(`signal sqlstate '${state}' set mysql_errno = ${errno}, message_text = ?`, [message]),
+			);
+			t.like(error, { errno, sqlState: state, sqlMessage: message });
+			const to = translated(error);
+			const text = `${errno} ${message}: ${to}`;
+			if (kind === undefined) t.is(to, error, text);
+			else t.true(isFailure(to, kind), text);
+		}
+		const late = await t.throwsAsync(() =>
+			connection.query('set statement max_statement_time = 0.1 for select sleep(60)'),
+		);
+		t.true(isFailure(translated(late), 'unavailable'), String(late));
+	},
+);
+
+/** The ids of the connections of the product to a database. */
+async function connectionsOf(url: string, which: 'all' | 'waiting' = 'all'): Promise<number[]> {
+	const name = new URL(url).pathname.slice(1);
+	const isWaiting = which === 'all' ? '' : "and state like 'Waiting for%'";
+	const rows = await mariadb.query(
+		`select id from information_schema.processlist where user = 'stowage' and db = '${name}' ${isWaiting}`,
+	);
+	return rows.map(({ id }) => Number(id));
+}
+
+/** Asks until the answer is not empty. */
+async function eventually<T>(ask: () => Promise<T[]>): Promise<T[]> {
+	for (;;) {
+		const found = await ask();
+		if (found.length > 0) return found;
+		await wait(20);
+	}
+}
 
 async function unavailable(t: ExecutionContext, call: () => Promise<unknown>): Promise<void> {
 	const error = await t.throwsAsync(call);

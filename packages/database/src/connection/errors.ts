@@ -30,7 +30,7 @@ const deadlocked = new Set([
 	'ER_LOCK_DEADLOCK',
 	'ER_CHECKREAD', // the row was changed meanwhile, for servers that compare snapshots
 ]);
-const timedOut = new Set(['PROTOCOL_SEQUENCE_TIMEOUT', 'ER_LOCK_WAIT_TIMEOUT']);
+const timedOut = new Set(['PROTOCOL_SEQUENCE_TIMEOUT', 'ER_LOCK_WAIT_TIMEOUT', 'ER_QUERY_TIMEOUT']);
 const noConnectionLeft = new Set([
 	'ER_CON_COUNT_ERROR',
 	'ER_TOO_MANY_USER_CONNECTIONS',
@@ -41,13 +41,12 @@ const unavailable = new Set([
 	'SQLITE_CANTOPEN',
 	'SQLITE_IOERR',
 	'SQLITE_READONLY',
-	'ER_CONNECTION_KILLED',
 	'ER_ERROR_DURING_COMMIT', // a Galera node that left its cluster before it knew whether the others have the transaction
 	'ER_LOCK_WAIT_TIMEOUT',
 	'ER_OPTION_PREVENTS_STATEMENT',
-	'ER_QUERY_INTERRUPTED',
-	'ER_SERVER_SHUTDOWN',
-	'ER_UNKNOWN_COM_ERROR', // a Galera node that has left its cluster
+	'ER_OUTOFMEMORY',
+	'ER_QUERY_TIMEOUT', // a limit of the server, for MySQL; for MariaDB it is an interrupted statement
+	'ER_READ_ONLY_MODE',
 	'ECONNREFUSED',
 	'ECONNRESET',
 	'EPIPE',
@@ -61,13 +60,28 @@ const unavailable = new Set([
 	'PROTOCOL_SEQUENCE_TIMEOUT',
 ]);
 
+/**
+ * What a server says by the standard's codes (SQLSTATE), also where its error is a number that the driver has no name for:
+ * the driver knows MySQL's numbers only, and MariaDB has some of its own.
+ */
+const interruptedState = '70100'; // a killed statement or connection, or a limit of the server
+const statementTimeout = 1969; // MariaDB's limit, which is one of these
+const deadlockStates = new Set(['40000', '40001']);
+const connectionStates = '08';
+/** A state of the connection as well, but its statement is too large each time. */
+const tooLargeForConnection = 'ER_NET_PACKET_TOO_LARGE';
+
+/** How servers name the system's error in those of files, logs and engines, whatever number these have. */
+const noRoomLeft = /\b(errno:?|Errcode:|error) 28\b|No space left on device|Disk quota exceeded/;
+/** The state of errors that the standard does not know. The texts of others may have a value of the statement in them. */
+const generalState = 'HY000';
+
 /** Translates a driver's error, for both dialects: to a Failure if there is a matching one, else to the error itself. */
 export function translated(error: unknown): unknown {
 	if (isFailure(error) || error instanceof DatabaseError) return error;
 	if (hasCode(error, uniqueViolations)) return new Failure('alreadyExists', 'It exists already.', { cause: error });
 	if (hasCode(error, missingReferences)) return new Failure('notFound', 'It is no longer there.', { cause: error });
-	if (hasCode(error, fullDisks))
-		return new Failure('storageFull', 'The disk of the database is full.', { cause: error });
+	if (isOfFullDisk(error)) return new Failure('storageFull', 'The disk of the database is full.', { cause: error });
 	if (isUnavailable(error)) return new DatabaseUnavailable(error);
 	return error;
 }
@@ -83,7 +97,9 @@ export function isLocked(error: unknown): boolean {
 
 /** Whether a statement waited too long: its server or another one is busy with something that excludes it. */
 export function isTimeout(error: unknown): boolean {
-	return error instanceof KnexTimeoutError || hasCode(error, timedOut);
+	return (
+		error instanceof KnexTimeoutError || hasCode(error, timedOut) || serverError(error)?.errno === statementTimeout
+	);
 }
 
 /** Whether the server refused a connection because it has as many as it may have. */
@@ -98,7 +114,7 @@ export function wasReset(error: unknown): boolean {
 
 /** Whether the database rolled the transaction back in favour of another one; it may be retried at once. */
 export function isDeadlock(error: unknown): boolean {
-	return hasCode(error, deadlocked);
+	return hasCode(error, deadlocked) || deadlockStates.has(serverError(error)?.sqlState ?? '');
 }
 
 export function isUnavailable(error: unknown): boolean {
@@ -110,8 +126,31 @@ export function isUnavailable(error: unknown): boolean {
 		isUnopened(error) ||
 		isLocked(error) ||
 		isDeadlock(error) ||
+		isInterrupted(error) ||
 		hasCode(error, unavailable)
 	);
+}
+
+/** Whether the server, or who runs it, ended the connection or the statement. */
+function isInterrupted(error: unknown): boolean {
+	const { sqlState = '' } = serverError(error) ?? {};
+	if (sqlState === interruptedState) return true;
+	return sqlState.startsWith(connectionStates) && codeOf(error) !== tooLargeForConnection;
+}
+
+function isOfFullDisk(error: unknown): boolean {
+	if (hasCode(error, fullDisks)) return true;
+	const server = serverError(error);
+	return server?.sqlState === generalState && noRoomLeft.test(server.message);
+}
+
+/** The error as a database server has sent it; undefined for errors of the driver, the system and of SQLite. */
+function serverError(error: unknown): { errno: number; sqlState: string; message: string } | undefined {
+	if (!(error instanceof Error && 'errno' in error && 'sqlState' in error)) return undefined;
+	const { errno, sqlState } = error;
+	if (typeof errno !== 'number' || typeof sqlState !== 'string') return undefined;
+	const text = 'sqlMessage' in error ? error.sqlMessage : undefined;
+	return { errno, sqlState, message: typeof text === 'string' ? text : error.message };
 }
 
 /**
@@ -128,12 +167,18 @@ function hasCode(error: unknown, codes: ReadonlySet<string>): boolean {
 	return code !== undefined && (codes.has(code) || codes.has(code.split('_').slice(0, 2).join('_')));
 }
 
-/** The driver's code of an error, such as `SQLITE_NOTADB` or `ER_ACCESS_DENIED_ERROR`. */
+/** The driver's code of an error, such as `SQLITE_NOTADB` or `ER_ACCESS_DENIED_ERROR`; `ER_4025` where it has no name for it. */
 export function codeOf(error: unknown): string | undefined {
-	if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return undefined;
+	const server = serverError(error);
+	if (server !== undefined && !hasName(error)) return `ER_${server.errno}`;
+	if (!hasName(error)) return undefined;
 	// libsql does not know all of SQLite's refined codes, whose last byte is the general one.
 	const [, refined] = /^UNKNOWN_SQLITE_ERROR_(\d+)$/.exec(error.code) ?? [];
 	return (refined === undefined ? undefined : generalCodes.get(Number(refined) & 0xff)) ?? error.code;
+}
+
+function hasName(error: unknown): error is Error & { code: string } {
+	return error instanceof Error && 'code' in error && typeof error.code === 'string';
 }
 
 /** By SQLite's numbers. */
