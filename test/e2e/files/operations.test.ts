@@ -6,6 +6,8 @@ import { absent, eventually, gone } from '../support/expect.js';
 import {
 	expectOnDisk,
 	type FileManager,
+	fadedOut,
+	holdRequest,
 	keepBoth,
 	menuItems,
 	overlaysClosed,
@@ -304,5 +306,28 @@ test.serial('the menu of a visitor offers only permitted actions, and refused ke
 	await refused('Control+v', 'Nothing to paste');
 
 	t.deepEqual(await tree(), before);
+	t.deepEqual(app.faults, []);
+});
+
+test.serial('an answer that comes late closes no dialog that was opened meanwhile', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'a.txt': 'a' });
+	const page = await app.open('/browser?type=private');
+	await mouse.onEntry(page, 'a.txt', 'Rename');
+	const rename = page.getByRole('dialog', { name: 'Rename' });
+	await rename.getByRole('textbox').fill('b.txt');
+	const release = await holdRequest(page, '**/api/renameItem');
+	await page.keyboard.press('Enter');
+	await page.keyboard.press('Escape');
+	await gone(t, rename);
+	await mouse.inFolder(page, 'Create Folder');
+	const create = page.getByRole('dialog', { name: 'Create Folder' });
+	await create.getByRole('textbox').fill('Projects');
+	release();
+	await expectNotice(page, 'Renamed to b.txt');
+	await fadedOut();
+	await create.getByRole('textbox').press('Enter');
+	await rowOf(page, 'Projects').waitFor();
+	await expectOnDisk(t, app.home, ['Projects/', 'Public/', 'b.txt']);
 	t.deepEqual(app.faults, []);
 });

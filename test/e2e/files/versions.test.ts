@@ -5,7 +5,15 @@ import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { desktop, phone } from '../support/browser.js';
 import { absent, eventually, gone } from '../support/expect.js';
-import { type FileManager, rowOf, setUpFixture, withKeptPages, writeFiles } from '../support/fileManager.js';
+import {
+	type FileManager,
+	fadedOut,
+	holdRequest,
+	rowOf,
+	setUpFixture,
+	withKeptPages,
+	writeFiles,
+} from '../support/fileManager.js';
 import { expectNotice } from '../support/notices.js';
 
 const fixture = withKeptPages(setUpFixture(test));
@@ -141,4 +149,52 @@ test.serial('a version or a file that is gone meanwhile is said to be, and nothi
 	await page.getByRole('alert').getByText('The versions could not be loaded').waitFor();
 	await assertAccessible(t, page, 'versions that could not be loaded');
 	t.deepEqual(app.faults, []);
+});
+
+test.serial('a version that is restored late closes no dialog that was opened meanwhile', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'a.txt': 'one' });
+	const page = await app.open('/browser?type=private');
+	await replace(page, 'a.txt', 'two!');
+	await openVersions(page, 1);
+	const release = await holdRequest(page, '**/api/versions/restore');
+	await button(page, 0, 'Restore').press('Enter');
+	await page.keyboard.press('Escape');
+	await gone(t, dialog(page));
+	await rowOf(page, 'a.txt').click({ button: 'right' });
+	await page.getByRole('menuitem', { name: 'Rename' }).press('Enter');
+	const rename = page.getByRole('dialog', { name: 'Rename' });
+	await rename.getByRole('textbox').fill('b.txt');
+	release();
+	await expectNotice(page, 'Restored a.txt as it was on ');
+	await fadedOut();
+	await rename.getByRole('textbox').press('Enter');
+	await rowOf(page, 'b.txt').waitFor();
+	t.deepEqual(app.faults, []);
+});
+
+test.serial('a dialog that can’t be loaded closes no other one that was opened meanwhile', async (t) => {
+	const app = await setUpFixture(test).enter(t);
+	await writeFiles(app.home, { 'a.txt': 'one' });
+	const page = await app.open('/browser?type=private');
+	await replace(page, 'a.txt', 'two!');
+	let fail = () => {};
+	const failed = new Promise<void>((resolve) => {
+		fail = resolve;
+	});
+	const asked = page.waitForRequest('**/VersionsDialog*');
+	await page.route('**/VersionsDialog*', (route) => failed.then(() => route.abort()));
+	await rowOf(page, 'a.txt').click({ button: 'right' });
+	await page.getByRole('menuitem', { name: 'Versions' }).press('Enter');
+	await asked;
+	await rowOf(page, 'a.txt').click({ button: 'right' });
+	await page.getByRole('menuitem', { name: 'Rename' }).press('Enter');
+	const rename = page.getByRole('dialog', { name: 'Rename' });
+	await rename.getByRole('textbox').fill('b.txt');
+	fail();
+	await expectNotice(page, 'This could not be loaded.');
+	await fadedOut();
+	await rename.getByRole('textbox').press('Enter');
+	await gone(t, rename);
+	await rowOf(page, 'b.txt').waitFor();
 });

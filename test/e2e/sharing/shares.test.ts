@@ -3,8 +3,17 @@ import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { desktop, phone } from '../support/browser.js';
 import { absent, eventually, gone } from '../support/expect.js';
-import { overlaysClosed, rowOf, setUpFixture, withKeptPages, writeFiles } from '../support/fileManager.js';
+import {
+	fadedOut,
+	holdRequest,
+	overlaysClosed,
+	rowOf,
+	setUpFixture,
+	withKeptPages,
+	writeFiles,
+} from '../support/fileManager.js';
 import { expectNotice } from '../support/notices.js';
+import { share } from '../support/shares.js';
 
 const fixture = withKeptPages(setUpFixture(test));
 
@@ -129,5 +138,32 @@ test('several items are shared for viewing, and what is public or nothing to sha
 	await rowOf(page, 'Public').click({ button: 'right' });
 	await page.getByRole('menuitem', { name: 'Open' }).waitFor();
 	await absent(t, page.getByRole('menuitem', { name: 'Share', exact: true }));
+	t.deepEqual(ada.faults, []);
+});
+
+test('a share that is saved late closes no dialog about another one', async (t) => {
+	const ada = await fixture.enter(t);
+	await writeFiles(ada.home, { 'a.txt': 'a', 'b.txt': 'b' });
+	await share(ada, { items: ['a.txt'], title: 'First' });
+	await share(ada, { items: ['b.txt'], title: 'Second' });
+	const page = await ada.open('/browser?type=private');
+	const links = await openMyLinks(page, ada.username);
+	const edit = page.getByRole('dialog', { name: 'Edit Share' });
+	const open = (title: string) =>
+		links.getByRole('listitem', { name: title }).getByRole('button', { name: 'Edit' }).click();
+	await open('First');
+	await edit.getByLabel('Title').fill('Changed');
+	const release = await holdRequest(page, '**/api/shares/*');
+	await edit.getByRole('button', { name: 'Save' }).click();
+	await page.keyboard.press('Escape');
+	await gone(t, edit);
+	await open('Second');
+	await edit.getByLabel('Title').fill('Changed as well');
+	release();
+	await links.getByText('Changed', { exact: true }).waitFor();
+	await fadedOut();
+	await edit.getByRole('button', { name: 'Save' }).click();
+	await links.getByText('Changed as well', { exact: true }).waitFor();
+	await gone(t, edit);
 	t.deepEqual(ada.faults, []);
 });

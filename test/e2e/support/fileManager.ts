@@ -222,6 +222,9 @@ export async function holdRequest(page: Page, address: string): Promise<() => vo
 	return release;
 }
 
+/** Waits until a dialog that was closed has faded out, where it must have stayed open. */
+export const fadedOut = () => wait(500);
+
 /** Waits until all dialogs and menus are closed. */
 export async function overlaysClosed(page: Page): Promise<void> {
 	await page.getByRole('dialog').waitFor({ state: 'detached' });

@@ -1,4 +1,4 @@
-import { type ComponentType, type ReactNode, useCallback, useEffect, useState } from 'react';
+import { type ComponentType, type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import { messages } from '../messages.js';
 import { useNotify } from './notifications/useNotify.js';
 import { useLatest } from './useLatest.js';
@@ -44,10 +44,16 @@ export interface LazyComponentProps {
 
 function LazyComponent<P extends object>(given: LazyComponentProps & { module: LazyModule<P>; props: P }): ReactNode {
 	const { module, props, fallback, onLoadFailed } = given;
-	const [Loaded, request] = useLazyModule(module, onLoadFailed);
+	const isShown = useRef(true);
+	// What is on screen instead by then has nothing to do with it.
+	const [Loaded, request] = useLazyModule(module, () => isShown.current && onLoadFailed?.());
 	const isLoaded = Loaded !== undefined;
 	useEffect(() => {
+		isShown.current = true;
 		if (!isLoaded) request();
+		return () => {
+			isShown.current = false;
+		};
 	}, [isLoaded, request]);
 	return Loaded ? <Loaded {...props} /> : fallback;
 }

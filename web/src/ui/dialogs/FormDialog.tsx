@@ -1,5 +1,5 @@
 import { Button, Dialog, DialogBody, DialogFooter } from '@blueprintjs/core';
-import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { type FormEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { messages } from '../../messages.js';
 import { dialogMilliseconds } from './dialogs.js';
 import styles from './FormDialog.module.css';
@@ -11,7 +11,10 @@ export interface FormDialogProps {
 	confirm: string;
 	/** @default 'primary' */
 	intent?: 'primary' | 'danger';
-	/** Resolves to false if the dialog is to stay open for another attempt. */
+	/**
+	 * Resolves to false if the dialog is to stay open for another attempt. What resolves after it was closed closes no
+	 * other one.
+	 */
 	onConfirm: () => Promise<boolean>;
 	onClose: () => void;
 	/** It has faded out, and the focus is back where it was, if that still exists. */
@@ -43,14 +46,25 @@ export function FormDialog(props: FormDialogProps) {
 	useEffect(() => {
 		if (!isBusy && document.activeElement === form.current) button.current?.focus();
 	}, [isBusy]);
+	const opening = useRef<object>(undefined);
+	useLayoutEffect(() => {
+		if (!isOpen) return;
+		opening.current = {};
+		return () => {
+			opening.current = undefined;
+		};
+	}, [isOpen]);
 	async function submit(event: FormEvent) {
 		event.preventDefault();
-		if (isBusy) return;
+		const answered = opening.current;
+		// While it fades out it is not asked any more.
+		if (isBusy || !answered) return;
 		// A disabled button that has the focus swallows every key, Escape too.
 		if (document.activeElement === button.current) form.current?.focus();
 		setBusy(true);
 		try {
-			if (await onConfirm()) onClose();
+			// It may have been closed meanwhile, and what is open then has not been answered.
+			if ((await onConfirm()) && opening.current === answered) onClose();
 		} finally {
 			setBusy(false);
 		}

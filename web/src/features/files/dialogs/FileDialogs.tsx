@@ -11,13 +11,17 @@ import { RenameDialog } from './RenameDialog.js';
 
 const VersionsDialog = lazyComponent(async () => (await import('../versions/VersionsDialog.js')).VersionsDialog);
 
-export interface FileDialogsProps extends Omit<DialogProps, 'isOpen'> {
+export interface FileDialogsProps {
 	/** The open one. */
 	dialog: FileDialog | undefined;
 	operations: FileOperations;
 	area: Area;
 	/** Of the shared folder on screen. */
 	owner: string | undefined;
+	/** Closes this one, unless another one is open by now: what it waits for may come late. */
+	onClose: (dialog: FileDialog) => void;
+	/** It has faded out. */
+	onClosed: () => void;
 	/** Renders a dialog of another feature. */
 	renderOther: (dialog: OtherDialog, props: DialogProps) => ReactNode;
 }
@@ -32,7 +36,8 @@ export function FileDialogs({ dialog, ...props }: FileDialogsProps) {
 }
 
 function render(dialog: FileDialog, isOpen: boolean, props: Omit<FileDialogsProps, 'dialog'>): ReactNode {
-	const { operations, area, onClose, onClosed } = props;
+	const { operations, area, onClosed } = props;
+	const onClose = () => props.onClose(dialog);
 	const common = { isOpen, onClose, onClosed };
 	switch (dialog.kind) {
 		case 'create':

@@ -54,7 +54,8 @@ export interface FileActions {
 	dialog: FileDialog | undefined;
 	/** Keeps the open one in all folders, or no longer. */
 	keepDialog: (isKept: boolean) => void;
-	closeDialog: () => void;
+	/** Closes this one, if it is the open one. */
+	closeDialog: (dialog: FileDialog) => void;
 	clipboard: Clipboard | undefined;
 	/** The rows of cut entries. */
 	cutKeys: ReadonlySet<RowKey>;
@@ -210,9 +211,11 @@ export function useFileActions(context: ActionContext): FileActions {
 		// In another folder it stays all the same, since it says why nothing was done.
 		else if (open === ofFolder) setKeptDialog(undefined);
 	};
-	const closeDialog = () => {
-		setFolderDialog(undefined);
-		setKeptDialog(undefined);
+	const closeDialog = (closed: FileDialog) => {
+		const unlessOther = (open: FileDialog | undefined) => (open === closed ? undefined : open);
+		// Of the folder on screen, which may be another one than when what it waited for began.
+		latest.current.setFolderDialog(unlessOther);
+		setKeptDialog(unlessOther);
 	};
 	return { perform, dialog, keepDialog, closeDialog, clipboard, cutKeys };
 }

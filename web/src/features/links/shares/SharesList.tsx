@@ -2,6 +2,7 @@ import { Button, Tag } from '@blueprintjs/core';
 import { formatDate, formatListSize, formatTime, plural, shownName } from '@stowage/rules';
 import { useId, useRef, useState } from 'react';
 import type { Share } from '../../../api/shares.js';
+import { useOpenings } from '../../../ui/dialogs/dialogs.js';
 import { FormDialog } from '../../../ui/dialogs/FormDialog.js';
 import { isFocusLost } from '../../../ui/keyboard/keptFocus.js';
 import { useCopyUrl } from '../useCopyUrl.js';
@@ -29,6 +30,7 @@ export function SharesList({ shares, onPause, onRemove, onChanged }: SharesListP
 		setDialog({ kind, share });
 		setOpen(true);
 	};
+	const openings = useOpenings(isOpen);
 	const close = () => setOpen(false);
 	/** The button that opened the dialog may be gone with its share. */
 	const closed = () => {
@@ -44,10 +46,18 @@ export function SharesList({ shares, onPause, onRemove, onChanged }: SharesListP
 				))}
 			</ul>
 			{dialog?.kind === 'edit' && (
-				<EditShareDialog isOpen={isOpen} share={dialog.share} onChanged={onChanged} onClose={close} onClosed={closed} />
+				<EditShareDialog
+					key={openings}
+					isOpen={isOpen}
+					share={dialog.share}
+					onChanged={onChanged}
+					onClose={close}
+					onClosed={closed}
+				/>
 			)}
 			{dialog?.kind === 'delete' && (
 				<FormDialog
+					key={openings}
 					isOpen={isOpen}
 					title={messages.deleteShare}
 					confirm={messages.delete}

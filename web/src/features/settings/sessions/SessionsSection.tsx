@@ -83,7 +83,12 @@ function SessionList({ sessions, onEnd, onEndOthers, onFocusLost }: SessionListP
 				confirm={messages.endOthersConfirm}
 				intent="danger"
 				focusesConfirm
-				onConfirm={onEndOthers}
+				onConfirm={async () => {
+					const areEnded = await onEndOthers();
+					// Also where it was closed meanwhile and asks again.
+					if (areEnded) setAsking(false);
+					return areEnded;
+				}}
 				onClose={() => setAsking(false)}
 				onClosed={() => {
 					// The button that opened it was removed.

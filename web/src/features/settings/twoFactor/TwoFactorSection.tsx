@@ -88,6 +88,8 @@ export function TwoFactorSection({ username, onSecret }: TwoFactorSectionProps) 
 				username={username}
 				onTurnedOff={() => {
 					setDropped(undefined);
+					// Also where it was closed meanwhile and asks again.
+					setAsking(false);
 					return show({ isEnabled: false, recoveryCodesLeft: 0 });
 				}}
 				onClose={() => setAsking(false)}
