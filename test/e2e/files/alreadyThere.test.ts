@@ -138,3 +138,35 @@ test.serial('what is moved to the public area or back asks about taken names, to
 	await expectOnDisk(t, app.home, [...both.filter((name) => !name.endsWith('b.txt')), 'docs/b.txt', 'docs/b (1).txt']);
 	t.deepEqual(app.faults, []);
 });
+
+test.serial('a double click answers one question, and not also the one that is asked next', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'a.txt': 'new', 'b.txt': 'new', 'c.txt': 'new', 'f/x': '' });
+	await writeFiles(app.home, { 'docs/a.txt': 'a', 'docs/b.txt': 'b', 'docs/c.txt': 'c', 'docs/f/': '' });
+	const page = await app.open('/browser?type=private');
+	for (const name of ['a.txt', 'b.txt', 'c.txt', 'f']) await rowOf(page, name).click({ modifiers: ['Control'] });
+	await page.keyboard.press('Control+c');
+	await mouse.open(page, 'docs');
+	await page.keyboard.press('Control+v');
+	const doubleClick = async (name: string, next: string) => {
+		await button(page, name).hover();
+		await page.mouse.down();
+		await page.mouse.up();
+		await asked(page, next);
+		await page.mouse.down({ clickCount: 2 });
+		await page.mouse.up({ clickCount: 2 });
+	};
+	await asked(page, 'f');
+	// Where `Keep both` was, there is `Replace` next.
+	await doubleClick('Keep both', 'a.txt');
+	await doubleClick('Replace', 'b.txt');
+	await doubleClick('Skip', 'c.txt');
+	await button(page, 'Skip').click();
+	await gone(t, dialog(page));
+	await expectNotice(page, 'Pasted 2 items', 'Skipped 2 items');
+	const before = ['Public/', 'a.txt', 'b.txt', 'c.txt', 'f/', 'f/x', 'docs/', 'docs/b.txt', 'docs/c.txt', 'docs/f/'];
+	await expectOnDisk(t, app.home, [...before, 'docs/a.txt', 'docs/f (1)/', 'docs/f (1)/x']);
+	const contents = ['a', 'b', 'c'].map((name) => readFile(path.join(app.home, `docs/${name}.txt`), 'utf8'));
+	t.deepEqual(await Promise.all(contents), ['new', 'b', 'c']);
+	t.deepEqual(app.faults, []);
+});

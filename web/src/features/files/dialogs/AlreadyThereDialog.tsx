@@ -1,6 +1,6 @@
 import { Button, Checkbox, Dialog, DialogBody, DialogFooter } from '@blueprintjs/core';
 import { type Entry, formatListSize, shownName } from '@stowage/rules';
-import { useEffect, useRef, useState } from 'react';
+import { type MouseEvent, useEffect, useRef, useState } from 'react';
 import { useVersionsKeepFor } from '../../../api/capabilities.js';
 import { dialogMilliseconds, useLast, useOpenings } from '../../../ui/dialogs/dialogs.js';
 import { isFocusLost } from '../../../ui/keyboard/keptFocus.js';
@@ -54,7 +54,9 @@ function Body({ question: { taken, area, folder, left }, onAnswer, onCancel }: B
 		// The button that had the focus is gone: what is asked about now can't be replaced.
 		if (!mayReplace && isFocusLost()) keepBoth.current?.focus();
 	}, [mayReplace]);
-	const choose = (resolution: Resolution) => () => onAnswer(resolution, isForAll);
+	/** The second click of a double click would answer what is asked next. */
+	const once = (act: () => void) => (event: MouseEvent) => event.detail < 2 && act();
+	const choose = (resolution: Resolution) => once(() => onAnswer(resolution, isForAll));
 	return (
 		<>
 			<DialogBody>
@@ -90,7 +92,7 @@ function Body({ question: { taken, area, folder, left }, onAnswer, onCancel }: B
 				className={styles.footer}
 				actions={
 					<>
-						<Button className={styles.cancel} text={messages.cancel} onClick={onCancel} />
+						<Button className={styles.cancel} text={messages.cancel} onClick={once(onCancel)} />
 						<Button text={messages.keepBoth} ref={keepBoth} intent="primary" autoFocus onClick={choose('rename')} />
 						{mayReplace && <Button text={messages.replace} onClick={choose('replace')} />}
 						<Button text={messages.skip} onClick={choose('skip')} />
