@@ -1,7 +1,9 @@
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
 import type { Page } from 'playwright-core';
-import { absent, eventually } from '../support/expect.js';
+import { absent, eventually, gone } from '../support/expect.js';
 import {
 	expectOnDisk,
 	expectSelected,
@@ -309,5 +311,34 @@ test.serial('protected entries and those of other users are skipped with a notic
 	await expectOnDisk(t, app.home, ['Public/', 'b.txt']);
 	t.deepEqual(await treeOf(`${app.files}/Public`), ['notice.pdf']);
 	t.deepEqual(await treeOf(`${app.files}/users/anonymous/Public`), ['guest.txt']);
+	t.deepEqual(app.faults, []);
+});
+
+test.serial('files from the disk are uploaded after a drag whose row was gone before it ended', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'a.txt': '', 'b.txt': '', 'Inner/': '' });
+	const page = await app.open('/browser?type=private');
+	await nameIn(page, 'b.txt').evaluate((name) => {
+		name.dispatchEvent(new DragEvent('dragstart', { bubbles: true, dataTransfer: new DataTransfer() }));
+	});
+	await rm(path.join(app.home, 'b.txt'));
+	await gone(t, rowOf(page, 'b.txt'));
+	const drop = (kind: 'text' | 'file') =>
+		rowOf(page, 'Inner').evaluate((folder, given) => {
+			const transfer = new DataTransfer();
+			if (given === 'file') transfer.items.add(new File(['new'], 'new.txt'));
+			else transfer.setData('text/plain', 'Some words');
+			for (const type of ['dragenter', 'dragover', 'drop']) {
+				folder.dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer: transfer }));
+			}
+		}, kind);
+	// Neither does anything else that is dropped move what was dragged before.
+	await writeFiles(app.home, { 'b.txt': '' });
+	await rowOf(page, 'b.txt').waitFor();
+	await drop('text');
+	await drop('file');
+	await page.getByRole('dialog').getByRole('button', { name: 'Upload All' }).click();
+	await expectOnDisk(t, app.home, ['Inner/', 'Inner/new.txt', 'Public/', 'a.txt', 'b.txt']);
+	await overlaysClosed(page);
 	t.deepEqual(app.faults, []);
 });

@@ -59,11 +59,11 @@ export function useDropFolders({
 			const folder = folderOf(target);
 			if (folder === undefined) return 'none';
 			if (isFiles) return 'copy';
-			return drag.droppableIn(folder) ? 'move' : 'none';
+			return drag.droppableIn(transfer, folder) ? 'move' : 'none';
 		},
 		onDrop: (transfer, target) => {
 			const folder = folderOf(target) ?? directory;
-			const dragged = drag.droppableIn(folder);
+			const dragged = drag.droppableIn(transfer, folder);
 			if (dragged) onEntries(dragged, folder);
 			else onFiles(transfer, folder);
 		},

@@ -27,8 +27,8 @@ export interface EntryDrag {
 	/** Drags an entry, or the selection that it is part of, as far as it may be moved. */
 	start: (event: DragEvent, entry: Entry) => void;
 	end: () => void;
-	/** The dragged entries, if they can be moved into this folder. */
-	droppableIn: (directory: StoragePath) => Clipboard | undefined;
+	/** The entries that are dragged with this transfer, if they can be moved into this folder. */
+	droppableIn: (transfer: DataTransfer, directory: StoragePath) => Clipboard | undefined;
 }
 
 const transferType = 'application/x-stowage-entries';
@@ -54,8 +54,9 @@ export function useEntryDrag({ viewer, area, directory, folder }: EntryDragOptio
 		end() {
 			dragged.current = undefined;
 		},
-		droppableIn(target) {
-			if (!dragged.current) return undefined;
+		droppableIn(transfer, target) {
+			// What was dragged before may still be known: an entry whose row is gone hears no end of its drag.
+			if (!dragged.current || !transfer.types.includes(transferType)) return undefined;
 			return planPaste(dragged.current, viewer, area, target).kind === 'refused' ? undefined : dragged.current;
 		},
 	};
