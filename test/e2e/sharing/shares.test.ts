@@ -13,7 +13,7 @@ import {
 	writeFiles,
 } from '../support/fileManager.js';
 import { expectNotice } from '../support/notices.js';
-import { share } from '../support/shares.js';
+import { change, share } from '../support/shares.js';
 
 const fixture = withKeptPages(setUpFixture(test));
 
@@ -165,5 +165,22 @@ test('a share that is saved late closes no dialog about another one', async (t) 
 	await edit.getByRole('button', { name: 'Save' }).click();
 	await links.getByText('Changed as well', { exact: true }).waitFor();
 	await gone(t, edit);
+	t.deepEqual(ada.faults, []);
+});
+
+test('a change of a share leaves what was changed elsewhere since it was shown', async (t) => {
+	const ada = await fixture.enter(t);
+	await writeFiles(ada.home, { 'a.txt': 'a' });
+	const made = await share(ada, { items: ['a.txt'], title: 'Trip', message: 'Hi', maxDownloads: 3 });
+	const page = await ada.open('/browser?type=private');
+	const links = await openMyLinks(page, ada.username);
+	await links.getByRole('listitem', { name: 'Trip' }).getByRole('button', { name: 'Edit' }).click();
+	const edit = page.getByRole('dialog', { name: 'Edit Share' });
+	await change(ada, made, { title: 'Tour', maxDownloads: 5 });
+	await edit.getByLabel('Message').fill('Hello');
+	await edit.getByRole('button', { name: 'Save' }).click();
+	await links.getByText('0 of 5 downloads').waitFor();
+	const kept = await change(ada, made, {});
+	t.like(kept, { title: 'Tour', message: 'Hello', maxDownloads: 5 });
 	t.deepEqual(ada.faults, []);
 });
