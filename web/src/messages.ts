@@ -129,8 +129,10 @@ export const messages = {
 	waitsForSpace: 'There is not enough space for it. Trying again...',
 	waitsForLimit: 'Too many requests from here. Trying again...',
 	waitsForSignIn: 'Sign in to go on.',
-	signInToGoOn: 'Your session has ended. Sign in, and the upload goes on.',
-	signInToUpload: 'Sign in to upload these files. Until then they wait here.',
+	signInToGoOn: (username: string | undefined) =>
+		`Your session has ended. Sign in${username === undefined ? '' : ` as ${username}`}, and the upload goes on.`,
+	signInToUpload: (username: string | undefined) =>
+		`Sign in${username === undefined ? '' : ` as ${username}`} to upload these files. Until then they wait here.`,
 
 	uploadFailedBecause: (reason: string) => `Upload failed: ${reason}`,
 	uploadFailed: 'Upload failed',

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { absent } from '../support/expect.js';
+import { absent, gone } from '../support/expect.js';
 import { rowOf, setUpFixture, withKeptContexts, writeFiles } from '../support/fileManager.js';
 import { expectNotice } from '../support/notices.js';
 
@@ -38,6 +38,35 @@ test.serial(
 		await absent(t, rowOf(page, 'of-ada.txt'));
 		answer();
 		await rowOf(page, 'of-bob.txt').waitFor();
+		t.deepEqual(ada.faults, []);
+	},
+);
+
+test.serial(
+	'what a user has cut and is asked about is forgotten once another one is signed in in another tab',
+	async (t) => {
+		const ada = await fixture.enter(t);
+		const bob = await fixture.enter(t);
+		await writeFiles(ada.home, { 'same.txt': 'a', 'of-ada.txt': 'a' });
+		await writeFiles(bob.home, { 'same.txt': 'b', 'of-bob.txt': 'b' });
+		const page = await ada.open('/browser?type=private');
+		await rowOf(page, 'same.txt').click();
+		await page.keyboard.press('Control+x');
+		await page.keyboard.press('Delete');
+		const dialog = page.getByRole('dialog', { name: 'Delete' });
+		await dialog.waitFor();
+		const [cookie] = await bob.context.cookies();
+		const own = await ada.context.cookies();
+		await ada.context.addCookies(own.map((each) => ({ ...each, value: cookie?.value ?? '' })));
+		t.teardown(() => ada.context.addCookies(own));
+		await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
+		await page.getByRole('button', { name: bob.username }).waitFor();
+		await rowOf(page, 'of-bob.txt').waitFor();
+		await gone(t, dialog);
+		await rowOf(page, 'of-bob.txt').click();
+		await page.keyboard.press('Control+v');
+		await expectNotice(page, 'Nothing to paste');
+		await absent(t, rowOf(page, 'of-ada.txt'));
 		t.deepEqual(ada.faults, []);
 	},
 );

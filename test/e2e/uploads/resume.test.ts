@@ -107,12 +107,15 @@ async function begin({ page, network }: Visit): Promise<void> {
 	await isInMiddle;
 }
 
+/** What a home has in private; one that was never written to has nothing. */
+async function visible(home: string): Promise<string[]> {
+	const names = await readdir(home).catch(() => []);
+	return names.filter((name) => name !== 'Public');
+}
+
 /** Each chunk was sent once, except for the one that may have been interrupted. */
 async function assertUploadedOnce(t: ExecutionContext, { home, offsets, faults }: Scene) {
-	t.deepEqual(
-		(await readdir(home)).filter((name) => name !== 'Public'),
-		['film.mp4'],
-	);
+	t.deepEqual(await visible(home), ['film.mp4']);
 	t.is(await sha256(path.join(home, 'film.mp4')), await sha256(source));
 	const resent = offsets.length - Math.ceil(size / chunkSize);
 	t.true(resent <= 1, `${offsets}`);
@@ -182,6 +185,26 @@ test.serial('an upload whose session ended waits for a sign-in and continues', a
 	await dialog.getByRole('button', { name: 'Sign In' }).click();
 	await waitForUpload(page);
 	await assertUploadedOnce(t, scene);
+});
+
+test.serial('an upload waits while another user is signed in, who gets nothing of it', async (t) => {
+	const scene = await enter(t);
+	const visit = await scene.open();
+	const { page, network } = visit;
+	await begin(visit);
+	const own = await scene.context.cookies();
+	const other = `bob${scene.username}`;
+	const [, value = ''] = /=([^;]*)/.exec(await server.register(other)) ?? [];
+	// As by a sign-in in another tab.
+	await scene.context.addCookies(own.map((cookie) => ({ ...cookie, value })));
+	await network.restore();
+	await page.getByText(`Sign in as ${scene.username}, and the upload goes on.`).waitFor();
+	t.deepEqual(await visible(path.join(data, 'files/users', other)), []);
+	await scene.context.addCookies(own);
+	await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
+	await waitForUpload(page);
+	await assertUploadedOnce(t, scene);
+	t.deepEqual(await visible(path.join(data, 'files/users', other)), []);
 });
 
 test.serial('a cancelled upload leaves nothing on the server', async (t) => {

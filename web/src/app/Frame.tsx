@@ -158,6 +158,7 @@ function FramedPage() {
 			)}
 			{shown.kind === 'settings' && session.status === 'signedIn' && (
 				<SettingsDialog
+					key={session.username}
 					isOpen={dialog.kind === 'settings'}
 					onLoadFailed={closeFailed}
 					username={session.username}
@@ -166,10 +167,16 @@ function FramedPage() {
 				/>
 			)}
 			{shown.kind === 'links' && session.status === 'signedIn' && (
-				<MyLinksDialog isOpen={dialog.kind === 'links'} onLoadFailed={closeFailed} onClose={close} />
+				<MyLinksDialog
+					key={session.username}
+					isOpen={dialog.kind === 'links'}
+					onLoadFailed={closeFailed}
+					onClose={close}
+				/>
 			)}
 			{shown.kind === 'activity' && session.status === 'signedIn' && (
 				<ActivityDialog
+					key={session.username}
 					isOpen={dialog.kind === 'activity'}
 					onLoadFailed={closeFailed}
 					username={session.username}

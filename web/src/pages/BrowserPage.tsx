@@ -13,6 +13,7 @@ import { useIsPageHeld } from '../ui/unsavedWork.js';
 import styles from './BrowserPage.module.css';
 import { BrowserPageFolder } from './BrowserPageFolder.js';
 import { SignInNeeded } from './SignInNeeded.js';
+import { useUserGeneration } from './useUserGeneration.js';
 
 /** The file browser: `/browser` and everything below it. The frame around it has the header and the account dialogs. */
 export function BrowserPage() {
@@ -25,6 +26,7 @@ export function BrowserPage() {
 	const viewer = useMemo(() => viewerOf(session, access), [session, access]);
 	const isSessionChecked = session.status === 'signedIn' || (session.status === 'signedOut' && !isPending);
 	const isHeld = useIsPageHeld();
+	const generation = useUserGeneration(isHeld);
 	const location = useMemo(() => parseLocation(pathname, query), [pathname, query]);
 	const area = location?.area ?? 'public';
 	const isSignedIn = isSessionChecked ? viewer.kind === 'user' : undefined;
@@ -48,6 +50,7 @@ export function BrowserPage() {
 	return (
 		<FileSourceContext value={source}>
 			<BrowserPageFolder
+				key={generation}
 				location={location}
 				viewer={viewer}
 				isSessionChecked={isSessionChecked}

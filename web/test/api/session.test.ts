@@ -4,6 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import { changePassword, confirmTwoFactor } from '../../src/api/session/replaceSession.js';
 import { sessionQuery } from '../../src/api/session/sessionQuery.js';
 import { endUserSession } from '../../src/api/session/userSessions.js';
+import { waitForSignIn } from '../../src/features/uploadQueue/running/waitForSignIn.js';
 
 const replacements = [
 	{
@@ -111,6 +112,43 @@ test.serial(
 		t.deepEqual(await new QueryClient().fetchQuery(sessionQuery), session);
 	},
 );
+
+test.serial('who waits for a user to sign in waits for that one, and asks nothing that is known', async (t) => {
+	const client = new QueryClient();
+	const sessionOf = (username: string | null) => ({
+		isLoggedIn: username !== null,
+		username,
+		settings: username === null ? null : { promptBeforeDownload: false, enablePreview: true },
+		quota: null,
+	});
+	let username: string | null = 'ada';
+	const requests = serve({ '/api/checkLoginStatus': () => Response.json(sessionOf(username)) });
+	const { signal } = new AbortController();
+	let waits = 0;
+	const onWait = () => void waits++;
+	const wait = (maxAgeMs: number, user: string | undefined = 'ada') =>
+		waitForSignIn(client, { username: user, maxAgeMs, onWait, signal });
+	t.false(await wait(60_000));
+	t.false(await wait(60_000));
+	t.is(requests.length, 1);
+	username = 'bob';
+	const waiting = wait(0);
+	await new Promise((resolve) => setTimeout(resolve, 20));
+	t.is(client.getQueryData(sessionQuery.queryKey)?.username, 'bob');
+	t.false(await wait(0, undefined), 'a visitor waits for anybody');
+	t.is(waits, 1);
+	let hasEnded = false;
+	void waiting.then(() => {
+		hasEnded = true;
+	});
+	for (const other of [null, 'bob']) {
+		client.setQueryData(sessionQuery.queryKey, sessionOf(other));
+		await new Promise((resolve) => setImmediate(resolve));
+		t.false(hasEnded);
+	}
+	client.setQueryData(sessionQuery.queryKey, sessionOf('ada'));
+	t.true(await waiting);
+});
 
 test.serial('a session that has ended already counts as ended', async (t) => {
 	serve({ '/api/sessions/a': () => refusal(404, 'NOT_FOUND'), '/api/sessions/b': () => refusal(507, 'STORAGE_FULL') });

@@ -26,8 +26,14 @@ class FakeServer {
 	readonly faults: (Fault | undefined)[] = [];
 	/** A proxy in front refuses larger bodies. */
 	bodyLimit = Number.POSITIVE_INFINITY;
+	/** Whose session it is now: this user's, or one's who has none of the uploads. */
+	isOther = false;
+	/** What arrived with the session of the other one. */
+	readonly ofOther: string[] = [];
 	/** How many times a commit fails before it succeeds. */
 	commitFaults = 0;
+	/** Called before the bytes at this offset are taken. */
+	onPatch: (offset: number) => unknown = () => undefined;
 	#nextId = 1;
 
 	readonly send: SendUpload = async ({ method, url, headers, body, onProgress }) => {
@@ -38,6 +44,8 @@ class FakeServer {
 		if (fault !== undefined && fault !== 'answer lost') return answerOf(fault);
 		if (bytes.length > this.bodyLimit) return answerOf({ status: 413, body: '<html>' });
 		onProgress?.(bytes.length, bytes.length);
+		if (this.isOther && method === 'POST') this.ofOther.push(url);
+		if (this.isOther && method !== 'POST') return answerOf(refusal(404, 'NOT_FOUND'));
 		const answer = this.#answer(method, url, headers, bytes, body);
 		if (fault === 'answer lost') throw new UploadNetworkFailure();
 		return answerOf(answer);
@@ -61,6 +69,7 @@ class FakeServer {
 		if (method === 'PATCH') {
 			if (Number(headers['upload-offset']) !== upload.bytes.length) return refusal(409, 'CONFLICT');
 			if (headers['upload-checksum'] !== `sha256 ${digestOf(bytes)}`) return refusal(460, 'CHECKSUM_MISMATCH');
+			this.onPatch(upload.bytes.length);
 			upload.bytes = Buffer.concat([upload.bytes, bytes]);
 		}
 		const offset = { 'upload-offset': String(upload.bytes.length) };
@@ -146,6 +155,8 @@ function openPage(server: FakeServer, storage = new FakeStorage()) {
 	const progress: number[] = [];
 	const offsets: number[] = [];
 	let signIns = 0;
+	let checks = 0;
+	let isOther = false;
 	return {
 		dependencies,
 		storage,
@@ -154,6 +165,13 @@ function openPage(server: FakeServer, storage = new FakeStorage()) {
 		progress,
 		offsets,
 		signIns: () => signIns,
+		/** How often the session was checked without an occasion. */
+		checks: () => checks,
+		/** Somebody else signs in. Whoever waits for the user waits until that one is back. */
+		switchUser: () => {
+			isOther = true;
+			server.isOther = true;
+		},
 		advance: (milliseconds: number) => {
 			time += milliseconds;
 		},
@@ -165,8 +183,13 @@ function openPage(server: FakeServer, storage = new FakeStorage()) {
 					onProgress: (size) => progress.push(size),
 					onOffset: (size) => offsets.push(size),
 					onWait: (reason) => waits.at(-1) !== reason && waits.push(reason),
-					waitForSignIn: async () => {
-						signIns++;
+					waitForSignIn: async (_, maxAgeMs = 0) => {
+						if (maxAgeMs > 0) checks++;
+						else signIns++;
+						const hasWaited = isOther;
+						isOther = false;
+						server.isOther = false;
+						return hasWaited;
 					},
 				},
 				signal,
@@ -568,7 +591,47 @@ test('an upload whose session has ended waits for a sign-in and continues', asyn
 test('a public upload of a user whose session ended does not become a visitor’s', async (t) => {
 	const page = openPage(new FakeServer());
 	await page.upload(uploadOf(megabyte, { area: 'public' }));
+	t.is(page.checks(), 1);
+});
+
+test('an upload goes on for its user after another one was signed in meanwhile, and nothing of it becomes that one’s', async (t) => {
+	const server = new FakeServer();
+	const page = openPage(server);
+	const upload = uploadOf(2 * megabyte);
+	server.onPatch = (offset) => offset === 0 && page.switchUser();
+	await page.upload(upload);
 	t.is(page.signIns(), 1);
+	t.is(server.uploads.size, 1);
+	t.deepEqual(server.ofOther, []);
+	t.true(server.bytes.equals(upload.bytes));
+	t.is(server.patches.filter(({ offset }) => offset === 0).length, 1);
+});
+
+test('no file is created, large or small, nor a folder, while another user is signed in', async (t) => {
+	for (const size of [10, 2 * megabyte]) {
+		const server = new FakeServer();
+		const page = openPage(server);
+		page.switchUser();
+		await page.upload(uploadOf(size));
+		t.is(page.checks(), 1);
+		t.deepEqual(server.ofOther, []);
+	}
+	const made: string[] = [];
+	const make = createEnsureFolder({
+		timing: openPage(new FakeServer()).dependencies.timing,
+		send: async ({ url }) => {
+			made.push(url);
+			return answerOf({ status: 200 });
+		},
+	});
+	const waitForSignIn = async () => {
+		t.deepEqual(made, []);
+		return true;
+	};
+	const listener = { onProgress() {}, onOffset() {}, onWait() {}, waitForSignIn };
+	const place = { area: 'private', base: rootPath, directory: parsePath('docs'), username: 'ada' } as const;
+	await make(place, listener, new AbortController().signal);
+	t.is(made.length, 1);
 });
 
 test('an upload fails if the server refuses its session each time', async (t) => {
@@ -632,12 +695,12 @@ test('folders are created from the top down, each once, and may exist', async (t
 			return answerOf(faults.shift() ?? { status: 200 });
 		},
 	});
-	const listener = { onProgress() {}, onOffset() {}, onWait() {}, waitForSignIn: async () => undefined };
+	const listener = { onProgress() {}, onOffset() {}, onWait() {}, waitForSignIn: async () => false };
 	const { signal } = new AbortController();
 	const base = parsePath('docs');
 	const folders = ['docs', 'docs/a', 'docs/a/b/c', 'docs/a/b'];
 	for (const directory of folders) {
-		await make({ area: 'private', base, directory: parsePath(directory) }, listener, signal);
+		await make({ area: 'private', base, directory: parsePath(directory), username: 'ada' }, listener, signal);
 	}
 	t.deepEqual(made, ['private:docs/a', 'private:docs/a/b', 'private:docs/a/b/c', 'private:docs/a/b/c']);
 });

@@ -49,7 +49,7 @@ function queued(paths: string[], { area = 'private', directory = '', isPublic = 
 		return { file: new File(['a'], path.slice(at + 1)), folder: parsePath(path.slice(0, Math.max(0, at))) };
 	});
 	const target = { area, directory: parsePath(directory) as StoragePath };
-	const actions: UploadQueueAction[] = [{ type: 'added', files, target, isPublic }];
+	const actions: UploadQueueAction[] = [{ type: 'added', files, target, username: 'ada', isPublic }];
 	return actions.reduce(uploadQueueReducer, emptyQueue).items as QueueItem[];
 }
 

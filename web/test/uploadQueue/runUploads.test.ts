@@ -7,6 +7,7 @@ import { batchActions } from '../../src/features/uploadQueue/running/batchAction
 import { describeFailure } from '../../src/features/uploadQueue/running/describeFailure.js';
 import { paused, runUploads } from '../../src/features/uploadQueue/running/runUploads.js';
 import { UploadKeys } from '../../src/features/uploadQueue/running/UploadKeys.js';
+import type { SignInWait } from '../../src/features/uploadQueue/running/waitForSignIn.js';
 import {
 	emptyQueue,
 	type UploadQueueAction,
@@ -30,7 +31,7 @@ interface RunTestOptions {
 	isVisitor?: boolean;
 	/** Called before each file. */
 	username?: () => string | undefined;
-	waitForSignIn?: (onWait: () => void) => Promise<void>;
+	waitForSignIn?: (wait: SignInWait) => Promise<boolean>;
 	signal?: AbortSignal;
 	sizes?: number[];
 	folder?: StoragePath;
@@ -76,7 +77,7 @@ async function run(transport: Transport, options: RunTestOptions = {}): Promise<
 			emptyFolders: options.emptyFolders ?? [],
 			target,
 			isPublic: isVisitor,
-			isVisitor,
+			username: isVisitor ? undefined : 'ada',
 		});
 	}
 	if (options.ifExists) dispatch({ type: 'allIfExistsChanged', ifExists: options.ifExists });
@@ -98,7 +99,7 @@ async function run(transport: Transport, options: RunTestOptions = {}): Promise<
 		discard: async ({ fileName }) => {
 			result.discarded.push(fileName);
 		},
-		waitForSignIn: options.waitForSignIn ?? (async () => undefined),
+		waitForSignIn: options.waitForSignIn ?? (async () => false),
 		keys: result.keys,
 		signal: options.signal ?? new AbortController().signal,
 		dispatch,
@@ -364,10 +365,11 @@ test('a file queued by a user waits for a sign-in, and is never uploaded as a vi
 		{
 			sizes: [large, 10, 10],
 			username: () => username,
-			waitForSignIn: async (onWait) => {
+			waitForSignIn: async ({ onWait }) => {
 				onWait();
 				await tick();
 				username = 'ada';
+				return true;
 			},
 			onAction: (action, dispatch) => {
 				if (action.type === 'itemStarted' && action.id === 1)
@@ -387,6 +389,31 @@ test('a file queued by a user waits for a sign-in, and is never uploaded as a vi
 		result.actions.flatMap((action) => (action.type === 'itemWaits' ? [[action.id, action.reason]] : [])),
 		[[2, 'signIn']],
 	);
+	t.deepEqual(statuses(result), ['completed', 'completed', 'completed']);
+});
+
+test('a file queued by one user is not uploaded while another one is signed in, and waits for its own', async (t) => {
+	let username = 'ada';
+	const waitedFor: (string | undefined)[] = [];
+	const result = await run(
+		async (upload, ...rest) => {
+			if (upload.fileName === 'a.txt') username = 'bob';
+			else t.is(username, 'ada');
+			return succeed(upload, ...rest);
+		},
+		{
+			sizes: [large, 10, 10],
+			username: () => username,
+			waitForSignIn: async (wait) => {
+				wait.onWait();
+				waitedFor.push(wait.username);
+				username = 'ada';
+				return true;
+			},
+		},
+	);
+	t.deepEqual(waitedFor, ['ada']);
+	t.true(result.uploads.every((upload) => upload.username === 'ada'));
 	t.deepEqual(statuses(result), ['completed', 'completed', 'completed']);
 });
 
@@ -458,7 +485,7 @@ test('actions are dispatched in batches and in order, the end of a run without d
 test('when a shared folder is lost the run ends, and the files that are left wait', async (t) => {
 	const target = { area: 'shared', directory: parsePath('Photos') } as const;
 	const files = ['a', 'b'].map((name) => ({ file: new File([new Uint8Array(large)], name), folder: rootPath }));
-	const state = uploadQueueReducer(emptyQueue, { type: 'added', files, target, isPublic: false });
+	const state = uploadQueueReducer(emptyQueue, { type: 'added', files, target, isPublic: false, username: 'ada' });
 	const after = { ...(await run(succeed, { sizes: [] })), state };
 	const result = await run(
 		async () => {

@@ -39,7 +39,13 @@ function after(...actions: UploadQueueAction[]): UploadQueueState {
 }
 
 function added(...names: string[]): UploadQueueAction {
-	return { type: 'added', files: names.map((name) => chosen(name)), target: privateRoot, isPublic: false };
+	return {
+		type: 'added',
+		files: names.map((name) => chosen(name)),
+		target: privateRoot,
+		isPublic: false,
+		username: 'ada',
+	};
 }
 
 function item(state: UploadQueueState, index = 0): QueueItem {
@@ -115,6 +121,7 @@ test('a file is uploaded to its folder only in the area where the folder was cho
 		files: [chosen('a')],
 		target: { area: 'private', directory: docs },
 		isPublic: false,
+		username: 'ada',
 	});
 	t.is(directoryOf(item(state)), docs);
 	t.is(directoryOf(item(uploadQueueReducer(state, { type: 'visibilityChanged', id: 1, isPublic: true }))), rootPath);
@@ -126,6 +133,7 @@ test('a file of a dropped folder is uploaded to that folder, below the one it wa
 		files: [chosen('a', 'photos/2024')],
 		target: { area: 'private', directory: parsePath('docs') },
 		isPublic: false,
+		username: 'ada',
 	});
 	t.is(directoryOf(item(state)), parsePath('docs/photos/2024'));
 	t.is(baseOf(item(state)), parsePath('docs'));
@@ -141,6 +149,7 @@ test('empty folders are queued with the files, get the visibility of all, and ar
 		emptyFolders: [parsePath('x'), parsePath('y/z')],
 		target: privateRoot,
 		isPublic: false,
+		username: 'ada',
 	});
 	t.deepEqual(
 		state.folders.map(({ id, folder, isPublic }) => [id, folder, isPublic]),
@@ -173,22 +182,38 @@ test('a run with a folder that could not be created has not succeeded', (t) => {
 });
 
 test('files queued by a user need an account, files queued by a visitor only after a sign-in', (t) => {
-	t.true(summarize(after(added('a')).items).needsAccount);
+	const accountsOf = ({ items }: UploadQueueState) => [...summarize(items).accounts];
+	t.deepEqual(accountsOf(after(added('a'))), ['ada']);
 	const target = { area: 'public', directory: rootPath } as const;
-	const visitor = after({ type: 'added', files: [chosen('a')], target, isPublic: true, isVisitor: true });
-	t.false(summarize(visitor.items).needsAccount);
-	t.true(summarize(uploadQueueReducer(visitor, { type: 'signedIn' }).items).needsAccount);
-	t.false(summarize(uploadQueueReducer(after(added('a')), { type: 'signedOut' }).items).needsAccount);
+	const visitor = after({ type: 'added', files: [chosen('a')], target, isPublic: true, username: undefined });
+	t.deepEqual(accountsOf(visitor), [undefined]);
+	t.deepEqual(accountsOf(uploadQueueReducer(visitor, { type: 'signedIn', username: 'ada' })), ['ada']);
+	t.deepEqual(accountsOf(uploadQueueReducer(after(added('a')), { type: 'signedOut' })), [undefined]);
 });
 
 test('signing in makes pending files private, and signing out makes them public at the root', (t) => {
 	const inDocs = { area: 'public', directory: parsePath('docs') } as const;
-	const state = after({ type: 'added', files: [chosen('a')], target: inDocs, isPublic: true });
-	const signedIn = uploadQueueReducer(state, { type: 'signedIn' });
+	const state = after({ type: 'added', files: [chosen('a')], target: inDocs, isPublic: true, username: 'ada' });
+	const signedIn = uploadQueueReducer(state, { type: 'signedIn', username: 'ada' });
 	t.false(item(signedIn).isPublic);
 	const signedOut = uploadQueueReducer(state, { type: 'signedOut' });
 	t.true(item(signedOut).isPublic);
 	t.is(directoryOf(item(signedOut)), rootPath);
+});
+
+test('what one user has queued stays as it is when another one signs in', (t) => {
+	const target = { area: 'public', directory: rootPath } as const;
+	const files = [chosen('a')];
+	const emptyFolders = [parsePath('x')];
+	const state = after(
+		{ type: 'added', files, emptyFolders, target, isPublic: true, username: 'ada' },
+		{ type: 'added', files, target, isPublic: true, username: undefined },
+	);
+	const signedIn = uploadQueueReducer(state, { type: 'signedIn', username: 'bob' });
+	t.is(item(signedIn), item(state));
+	t.deepEqual(signedIn.folders, state.folders);
+	t.like(item(signedIn, 1), { username: 'bob', isPublic: false });
+	t.deepEqual([...summarize(signedIn.items).accounts], ['ada', 'bob']);
 });
 
 test('what is chosen for a name that is taken ends with another name or place, and with the session', (t) => {
@@ -328,7 +353,7 @@ test('signing in again during a run does not change the visibility of files', (t
 		{ type: 'itemStarted', id: 1, at: 0 },
 		{ type: 'itemWaits', id: 1, reason: 'signIn' },
 	);
-	t.is(uploadQueueReducer(waits, { type: 'signedIn' }), waits);
+	t.is(uploadQueueReducer(waits, { type: 'signedIn', username: 'ada' }), waits);
 });
 
 test('a failed file is marked with the reason, and the next run uploads it again', (t) => {
@@ -434,15 +459,15 @@ test('ten thousand files are added and summarized within a few frames', (t) => {
 test('a file for a shared folder has no visibility, and keeps its folder whatever is set for all', (t) => {
 	const target = { area: 'shared', directory: parsePath('Photos') } as const;
 	const files = [{ file: new File(['a'], 'a.txt'), folder: rootPath }];
-	const shared = uploadQueueReducer(emptyQueue, { type: 'added', files, target, isPublic: false });
+	const shared = uploadQueueReducer(emptyQueue, { type: 'added', files, target, isPublic: false, username: 'ada' });
 	t.is(summarize(shared.items).visibility, undefined);
 	const own = { area: 'private', directory: rootPath } as const;
-	const both = uploadQueueReducer(shared, { type: 'added', files, target: own, isPublic: false });
+	const both = uploadQueueReducer(shared, { type: 'added', files, target: own, isPublic: false, username: 'ada' });
 	t.is(summarize(both.items).visibility, 'private');
 	const published = uploadQueueReducer(both, { type: 'allVisibilityChanged', isPublic: true });
 	t.is(summarize(published.items).visibility, 'public');
 	t.deepEqual(published.items.map(areaOf), ['shared', 'public']);
 	t.deepEqual(published.items.map(directoryOf), [parsePath('Photos'), rootPath]);
-	const restored = uploadQueueReducer(published, { type: 'signedIn' });
+	const restored = uploadQueueReducer(published, { type: 'signedIn', username: 'ada' });
 	t.deepEqual(restored.items.map(areaOf), ['shared', 'private']);
 });

@@ -4,14 +4,18 @@ import { call } from '../client/client.js';
 import { queryKeys } from '../queryKeys.js';
 import { sessionSettled } from './replaceSession.js';
 
+/** Asks the server who is signed in. */
+export async function fetchSession(signal: AbortSignal) {
+	await sessionSettled();
+	return call(checkLoginStatus, { signal });
+}
+
 /** Who is signed in. */
 export const sessionQuery = queryOptions({
 	queryKey: queryKeys.session,
-	async queryFn({ signal }) {
-		await sessionSettled();
-		return call(checkLoginStatus, { signal });
-	},
+	queryFn: ({ signal }) => fetchSession(signal),
 	staleTime: 60_000,
 	retry: 1,
-	refetchOnWindowFocus: true,
+	// While the page was hidden somebody else may have signed in on another one: what it shows would act on their files.
+	refetchOnWindowFocus: 'always',
 });

@@ -57,15 +57,24 @@ export class RetryPolicy {
 		throw error;
 	}
 
-	async #waitForSignIn(error: unknown): Promise<void> {
-		// A session that exists and is refused all the same would be retried for ever.
-		if (++this.#signIns > maxSignIns) throw error;
+	/**
+	 * Returns once the upload's user is signed in, or the next attempt is due since that could not be asked. Resolves to
+	 * whether it had to wait for either.
+	 */
+	async waitForUser(): Promise<boolean> {
 		try {
-			await this.listener.waitForSignIn(this.signal);
+			return await this.listener.waitForSignIn(this.signal);
 		} catch (failure) {
 			if (!isConnectionFailure(failure)) throw failure;
 			await this.#waitForConnection('connection', failure);
+			return true;
 		}
+	}
+
+	async #waitForSignIn(error: unknown): Promise<void> {
+		// A session that exists and is refused all the same would be retried for ever.
+		if (++this.#signIns > maxSignIns) throw error;
+		await this.waitForUser();
 	}
 
 	async #waitForConnection(reason: UploadWait, error: unknown): Promise<void> {

@@ -2,7 +2,7 @@ import { createFolder } from '@stowage/contract';
 import { type Area, baseName, isFailure, parentPath, type StoragePath } from '@stowage/rules';
 import { endpointUrl } from '../client/client.js';
 import { RetryPolicy, type Timing } from './RetryPolicy.js';
-import type { UploadListener } from './upload.js';
+import { sessionAgeMs, type UploadListener } from './upload.js';
 import { UploadRefusal } from './uploadFailures.js';
 import type { SendUpload } from './uploadRequest.js';
 
@@ -11,6 +11,8 @@ export interface FolderPlace {
 	/** The folder above it that exists already. */
 	base: StoragePath;
 	directory: StoragePath;
+	/** In whose home or by whom it is created; undefined for a visitor. */
+	username: string | undefined;
 }
 
 /** Creates a folder and those above it unless they exist. Waits and fails as an upload does. */
@@ -34,12 +36,15 @@ export function createEnsureFolder({ send, timing }: { send: SendUpload; timing:
 		}
 	};
 
-	const requestFolder: EnsureFolder = async ({ area, base, directory }, listener, signal) => {
-		await ensureFolder({ area, base, directory: parentPath(directory) }, listener, signal);
+	const requestFolder: EnsureFolder = async (place, listener, signal) => {
+		const { area, directory, username } = place;
+		await ensureFolder({ ...place, directory: parentPath(directory) }, listener, signal);
 		const payload = { directory: parentPath(directory), folderName: baseName(directory), type: area };
 		const retryPolicy = new RetryPolicy(listener, signal, timing);
 		for (;;) {
 			try {
+				// Somebody else may be signed in meanwhile, in whose home it would be created.
+				if (username !== undefined) await listener.waitForSignIn(signal, sessionAgeMs);
 				const body = new Blob([JSON.stringify(payload)], { type: 'application/json' });
 				const response = await send({ method: 'POST', url: endpointUrl(createFolder), headers: {}, body, signal });
 				retryPolicy.onResponse();

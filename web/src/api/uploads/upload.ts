@@ -25,8 +25,12 @@ export interface UploadListener {
 	onOffset: (uploadedSize: number) => void;
 	/** Undefined once the upload continues. */
 	onWait: (reason: UploadWait | undefined) => void;
-	/** Checks the session again and resolves once a user is signed in. Reports the wait itself. */
-	waitForSignIn: (signal: AbortSignal) => Promise<void>;
+	/**
+	 * Checks the session and resolves once the upload's user is signed in, or any user if it has none. Reports the wait
+	 * itself, and resolves to whether it had to wait. `maxAgeMs`: how old what is known of the session may be.
+	 * @default nothing that is known counts
+	 */
+	waitForSignIn: (signal: AbortSignal, maxAgeMs?: number) => Promise<boolean>;
 }
 
 export interface UploadedFile {
@@ -41,6 +45,9 @@ export interface UploadedFile {
  * it gives up. When the signal is aborted it throws an `AbortError`, and the server keeps the received bytes for a later attempt.
  */
 export type Transport = (upload: Upload, listener: UploadListener, signal: AbortSignal) => Promise<UploadedFile>;
+
+/** For so long a page that creates one file after another trusts in its user being signed in yet. */
+export const sessionAgeMs = 1000;
 
 /** Files below this size go in one request, several of them in parallel. */
 export const smallFileSize = 1_000_000;

@@ -2,7 +2,14 @@ import { Failure, isFailure } from '@stowage/rules';
 import { messages } from '../../messages.js';
 import type { HashBlob } from './hashInWorker.js';
 import { RetryPolicy, type Timing } from './RetryPolicy.js';
-import { newUploadKey, type Transport, type Upload, type UploadedFile, type UploadListener } from './upload.js';
+import {
+	newUploadKey,
+	sessionAgeMs,
+	type Transport,
+	type Upload,
+	type UploadedFile,
+	type UploadListener,
+} from './upload.js';
 import { isProxyLimit, UploadNetworkFailure, UploadRefusal } from './uploadFailures.js';
 import type { UploadReceiver } from './uploadReceiver.js';
 import type { UploadRecords } from './uploadRecords.js';
@@ -111,9 +118,9 @@ class ChunkedUpload {
 	}
 
 	async #create(): Promise<ServerState> {
-		const { file, area, username } = this.upload;
-		// Without a session the server would take a user's public upload for a visitor's.
-		if (area === 'public' && username !== undefined) await this.listener.waitForSignIn(this.signal);
+		const { file, username } = this.upload;
+		// The server knows by the cookie whose file it is: somebody else's who is signed in meanwhile, or in public a visitor's.
+		if (username !== undefined) await this.listener.waitForSignIn(this.signal, sessionAgeMs);
 		const response = await this.#send({
 			method: 'POST',
 			url: this.dependencies.receiver.url,
@@ -186,13 +193,20 @@ class ChunkedUpload {
 		if (error instanceof UploadNetworkFailure && this.#isSending && ++this.#interruptions % 3 === 0) {
 			this.#reduceChunkSize(minChunkSizeAfterInterruptions);
 		}
+		// It may be another user who has no such upload. Then it is there yet once its own one is signed in.
+		if (this.#isGone(error) && this.upload.username !== undefined && (await this.#retryPolicy.waitForUser())) return;
 		if (this.#prepareRetry(error) && ++this.#retryableErrors <= maxRetryableErrors) return;
 		await this.#retryPolicy.waitToRetry(error);
 	}
 
+	/** Whether the server says that it has no such upload, or none any more. */
+	#isGone(error: unknown): boolean {
+		return this.#id !== undefined && error instanceof UploadRefusal && [404, 410].includes(error.httpStatus);
+	}
+
 	/** Whether an immediate retry may succeed. An upload that the server no longer has begins anew. */
 	#prepareRetry(error: unknown): boolean {
-		if (this.#id !== undefined && error instanceof UploadRefusal && [404, 410].includes(error.httpStatus)) {
+		if (this.#isGone(error)) {
 			// The record stays until there is another upload: all that this may have ended is the share to which it goes.
 			this.#id = undefined;
 			this.#key = newUploadKey();

@@ -4,7 +4,7 @@ import { messages } from '../../messages.js';
 import { endpointUrl } from '../client/client.js';
 import type { HashBlob } from './hashInWorker.js';
 import { RetryPolicy, type Timing } from './RetryPolicy.js';
-import type { Transport, Upload, UploadedFile } from './upload.js';
+import { sessionAgeMs, type Transport, type Upload, type UploadedFile } from './upload.js';
 import { UnreadableFile, UploadNetworkFailure, UploadRefusal } from './uploadFailures.js';
 import type { SendUpload, UploadResponse } from './uploadRequest.js';
 
@@ -29,6 +29,8 @@ export async function uploadForm(
 		try {
 			// Hashed anew for each attempt, since the file may have changed.
 			const digest = await hash(file);
+			// The server knows by the cookie whose file it is, and somebody else may be signed in meanwhile.
+			if (username !== undefined) await listener.waitForSignIn(signal, sessionAgeMs);
 			const response = await send({
 				method: 'POST',
 				url: endpointUrl(username === undefined ? uploadPublic : uploadCall),

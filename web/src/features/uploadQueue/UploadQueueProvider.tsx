@@ -34,7 +34,6 @@ export function UploadQueueProvider({ destination = areas, children }: UploadQue
 			setAllIfExists: (ifExists) => dispatch({ type: 'allIfExistsChanged', ifExists }),
 			openDialog: () => dispatch({ type: 'dialogOpened' }),
 			closeDialog: () => dispatch({ type: 'dialogClosed' }),
-			signedIn: () => dispatch({ type: 'signedIn' }),
 		}),
 		[runner],
 	);

@@ -33,3 +33,10 @@ export function useUploader(): Uploader {
 	const { status } = useSession({ isAsked: kind === 'areas' });
 	return kind === 'share' ? 'guest' : status;
 }
+
+/** The user who is signed in, where the session is asked for. */
+export function useUploaderName(): string | undefined {
+	const { kind } = use(DestinationContext);
+	const session = useSession({ isAsked: kind === 'areas' });
+	return kind === 'areas' && session.status === 'signedIn' ? session.username : undefined;
+}

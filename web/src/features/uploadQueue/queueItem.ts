@@ -20,8 +20,8 @@ interface QueueItemFields {
 	extension: string;
 	size: number;
 	isPublic: boolean;
-	/** Added by a signed-in user. Without a session it waits, since the server would take it for a visitor's. */
-	needsAccount: boolean;
+	/** Who has added it; undefined for a visitor. While somebody else or nobody is signed in, it waits: the server would take it for theirs. */
+	username: string | undefined;
 	target: UploadTarget;
 	/** Below the target; created before the file is uploaded. */
 	folder: StoragePath;
@@ -42,7 +42,7 @@ export type QueueItem = QueueItemFields &
 export function newItem(
 	id: number,
 	{ file, folder }: ChosenFile,
-	{ target, isPublic, isVisitor = false }: { target: UploadTarget; isPublic: boolean; isVisitor?: boolean },
+	{ target, isPublic, username }: Pick<QueueItem, 'target' | 'isPublic'> & { username?: string | undefined },
 ): QueueItem {
 	const { base, extension } = splitName(file.name);
 	return {
@@ -53,7 +53,7 @@ export function newItem(
 		extension,
 		size: file.size,
 		isPublic,
-		needsAccount: !isVisitor,
+		username,
 		target,
 		folder,
 		ifExists: 'rename',
@@ -63,8 +63,8 @@ export function newItem(
 
 /** What an item has in every status. */
 export function fieldsOf(item: QueueItem): QueueItemFields {
-	const { id, file, name, originalName, extension, size, isPublic, needsAccount, target, folder, ifExists } = item;
-	return { id, file, name, originalName, extension, size, isPublic, needsAccount, target, folder, ifExists };
+	const { id, file, name, originalName, extension, size, isPublic, username, target, folder, ifExists } = item;
+	return { id, file, name, originalName, extension, size, isPublic, username, target, folder, ifExists };
 }
 
 /** With another name or place, for which nothing was chosen yet. */
@@ -91,6 +91,11 @@ export function indexOfItem(items: readonly QueueItem[], id: number): number {
 /** Neither uploaded nor being uploaded. */
 export function isWaiting({ status }: QueueItem): boolean {
 	return status === 'pending' || status === 'error';
+}
+
+/** Whether it may be uploaded while this user, or with undefined nobody, is signed in. */
+export function mayUploadAs(username: string | undefined, item: Pick<QueueItem, 'username'>): boolean {
+	return item.username === undefined || item.username === username;
 }
 
 /** Uploaded, or skipped as was chosen. */

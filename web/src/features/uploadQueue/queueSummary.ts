@@ -10,8 +10,8 @@ export interface QueueSummary {
 	hasInvalidName: boolean;
 	/** The files that `Upload All` would upload. */
 	waiting: readonly number[];
-	/** Some of them wait while no user is signed in. */
-	needsAccount: boolean;
+	/** Who has added these; undefined among them for a visitor. */
+	accounts: ReadonlySet<string | undefined>;
 	completed: number;
 	skipped: number;
 }
@@ -22,7 +22,7 @@ export function summarize(items: readonly QueueItem[]): QueueSummary {
 	let publicCount = 0;
 	let privateCount = 0;
 	let hasInvalidName = false;
-	let needsAccount = false;
+	const accounts = new Set<string | undefined>();
 	let completed = 0;
 	let skipped = 0;
 	for (const item of items) {
@@ -32,7 +32,7 @@ export function summarize(items: readonly QueueItem[]): QueueSummary {
 		if (item.status === 'completed') completed++;
 		if (item.status === 'skipped') skipped++;
 		if (!isWaiting(item)) continue;
-		if (item.needsAccount) needsAccount = true;
+		accounts.add(item.username);
 		waiting.push(item.id);
 		if (!hasValidName(item)) hasInvalidName = true;
 	}
@@ -40,7 +40,7 @@ export function summarize(items: readonly QueueItem[]): QueueSummary {
 		visibility: visibilityOf(privateCount, publicCount),
 		hasInvalidName,
 		waiting,
-		needsAccount,
+		accounts,
 		completed,
 		skipped,
 	};

@@ -8,6 +8,7 @@ import {
 	indexOfItem,
 	isOver,
 	isWaiting,
+	mayUploadAs,
 	movedTo,
 	newItem,
 	type QueueItem,
@@ -20,6 +21,8 @@ export interface QueueFolder {
 	target: UploadTarget;
 	folder: StoragePath;
 	isPublic: boolean;
+	/** As that of an item. */
+	username: string | undefined;
 }
 
 /** The progress of the file that is being uploaded. */
@@ -64,7 +67,8 @@ export type UploadQueueAction =
 			emptyFolders?: readonly StoragePath[];
 			target: UploadTarget;
 			isPublic: boolean;
-			isVisitor?: boolean;
+			/** Undefined for a visitor. */
+			username: string | undefined;
 	  }
 	| { type: 'renamed'; id: number; name: string }
 	| { type: 'nameRestored'; id: number }
@@ -86,7 +90,7 @@ export type UploadQueueAction =
 	| { type: 'folderFailed'; error: string }
 	| { type: 'runEnded' }
 	| { type: 'completedCleared' }
-	| { type: 'signedIn' }
+	| { type: 'signedIn'; username: string }
 	| { type: 'signedOut' }
 	| { type: 'dialogOpened' }
 	| { type: 'dialogClosed' };
@@ -94,10 +98,10 @@ export type UploadQueueAction =
 export function uploadQueueReducer(state: UploadQueueState, action: UploadQueueAction): UploadQueueState {
 	switch (action.type) {
 		case 'added': {
-			const { files, emptyFolders = [], target, isPublic } = action;
+			const { files, emptyFolders = [], target, isPublic, username } = action;
 			const added = files.map((file, index) => newItem(state.nextId + index, file, action));
 			const nextId = state.nextId + files.length;
-			const folders = emptyFolders.map((folder, index) => ({ id: nextId + index, folder, target, isPublic }));
+			const folders = emptyFolders.map((folder, index) => ({ id: nextId + index, folder, target, isPublic, username }));
 			return {
 				...state,
 				items: [...state.items, ...added],
@@ -207,14 +211,14 @@ export function uploadQueueReducer(state: UploadQueueState, action: UploadQueueA
 		case 'signedIn':
 			// After a session that expired during an upload the files keep their visibility.
 			if (state.progress?.wait === 'signIn') return state;
-			return changeWaiting(setVisibility(state, false), (item) => ({ ...item, needsAccount: true }));
+			return signIn(state, action.username);
 		case 'signedOut':
 			// A visitor may only write to the root of the public area.
 			return {
 				...changeWaiting(state, (item) => ({
 					...item,
 					isPublic: true,
-					needsAccount: false,
+					username: undefined,
 					target: { area: 'public', directory: rootPath },
 					folder: rootPath,
 					ifExists: 'rename',
@@ -251,6 +255,19 @@ function setVisibility(state: UploadQueueState, isPublic: boolean): UploadQueueS
 		),
 		folders,
 	};
+}
+
+/** A visitor's files become the user's, and both private. Those of another user wait for that one. */
+function signIn(state: UploadQueueState, username: string): UploadQueueState {
+	const folders = state.folders.map((folder) =>
+		mayUploadAs(username, folder) ? { ...folder, isPublic: false, username } : folder,
+	);
+	const changed = changeWaiting(state, (item) => {
+		if (!mayUploadAs(username, item)) return item;
+		const isKept = !item.isPublic || areaOf(item) === 'shared';
+		return { ...(isKept ? item : movedTo(item, { isPublic: false })), username };
+	});
+	return { ...changed, folders };
 }
 
 function backToPending(state: UploadQueueState): UploadQueueState {

@@ -27,7 +27,7 @@ export interface UploadQueue {
 	openDialog(): void;
 	/** Keeps the queue and a running upload. */
 	closeDialog(): void;
-	/** A user signed in or registered: waiting files become private. */
+	/** A user signed in or registered: waiting files become private, but for those of another user. */
 	signedIn(): void;
 	/** The user logged out: waiting files become public. */
 	signedOut(): void;

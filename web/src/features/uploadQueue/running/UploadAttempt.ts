@@ -1,10 +1,11 @@
 import type { Transport, Upload, UploadedFile, UploadListener, UploadWait } from '../../../api/uploads/upload.js';
 import type { UploadQueueAction } from '../uploadQueue.js';
+import type { SignInWait } from './waitForSignIn.js';
 
 export interface AttemptOptions {
 	dispatch: (action: UploadQueueAction) => void;
-	/** Resolves when a user is signed in; calls `onWait` if it has to wait for that. */
-	waitForSignIn: (onWait: () => void, signal: AbortSignal) => Promise<void>;
+	/** Resolves once a user is signed in, to whether it had to wait for that. */
+	waitForSignIn: (wait: SignInWait) => Promise<boolean>;
 }
 
 const progressIntervalMs = 100;
@@ -33,7 +34,7 @@ export class UploadAttempt {
 			onProgress: (uploadedSize) => !signal.aborted && this.#progressed(uploadedSize),
 			onOffset: (uploadedSize) => !signal.aborted && this.#resumed(uploadedSize),
 			onWait: (reason) => !signal.aborted && this.#waits(reason),
-			waitForSignIn: (waitSignal) => this.options.waitForSignIn(() => this.#waits('signIn'), waitSignal),
+			waitForSignIn: (waitSignal, maxAgeMs = 0) => this.#waitForSignIn(waitSignal, maxAgeMs),
 		};
 		this.outcome = this.#run(transport(this.upload, listener, signal));
 		// The run awaits it later; until then a failure would count as an unhandled rejection.
@@ -61,6 +62,14 @@ export class UploadAttempt {
 		} finally {
 			this.#hasEnded = true;
 		}
+	}
+
+	async #waitForSignIn(signal: AbortSignal, maxAgeMs: number): Promise<boolean> {
+		const { username } = this.upload;
+		const onWait = () => this.#waits('signIn');
+		const hasWaited = await this.options.waitForSignIn({ username, maxAgeMs, onWait, signal });
+		if (hasWaited) this.#waits(undefined);
+		return hasWaited;
 	}
 
 	#progressed(uploadedSize: number): void {

@@ -21,7 +21,8 @@ export async function createEmptyFolders(
 		onProgress() {},
 		onOffset() {},
 		onWait() {},
-		waitForSignIn: () => waitForSignIn(queryClient, () => {}, signal),
+		waitForSignIn: (_: AbortSignal, maxAgeMs = 0) =>
+			waitForSignIn(queryClient, { username: places[0]?.username, maxAgeMs, onWait() {}, signal }),
 	};
 	try {
 		for (const place of places) await ensureFolder(place, listener, signal);

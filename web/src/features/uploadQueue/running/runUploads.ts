@@ -3,7 +3,7 @@ import type { EnsureFolder, FolderPlace } from '../../../api/uploads/ensureFolde
 import { isSmall, type Transport, type Upload } from '../../../api/uploads/upload.js';
 import { messages } from '../../../messages.js';
 import { choiceOf, type NameState } from '../conflicts/conflicts.js';
-import { areaOf, baseOf, directoryOf, fullName, type QueueItem } from '../queueItem.js';
+import { areaOf, baseOf, directoryOf, fullName, mayUploadAs, type QueueItem } from '../queueItem.js';
 import type { QueueFolder } from '../uploadQueue.js';
 import { type AttemptOptions, UploadAttempt } from './UploadAttempt.js';
 import type { UploadKeys } from './UploadKeys.js';
@@ -65,12 +65,13 @@ export async function runUploads(ids: readonly number[], options: RunOptions): P
 		attempt.start(withFolders(item, id === ids[0] ? options.folders : [], options), stop.signal);
 		return attempt;
 	};
-	const lacksAccount = (item: QueueItem) => item.needsAccount && options.username() === undefined;
+	const lacksAccount = (item: QueueItem) => !mayUploadAs(options.username(), item);
 	const waitForAccount = async (id: number) => {
 		const item = itemOf(id);
 		if (!item || !lacksAccount(item)) return;
 		dispatch({ type: 'itemStarted', id, at: now() });
-		await options.waitForSignIn(() => dispatch({ type: 'itemWaits', id, reason: 'signIn' }), stop.signal);
+		const onWait = () => dispatch({ type: 'itemWaits', id, reason: 'signIn' });
+		await options.waitForSignIn({ username: item.username, maxAgeMs: 0, onWait, signal: stop.signal });
 	};
 	const startSmallFilesAfter = (index: number) => {
 		for (const id of ids.slice(index + 1, index + 1 + maxParallelSmallFiles)) {
@@ -158,16 +159,18 @@ async function onConflictOf(item: QueueItem, { onConflict, username }: Upload, {
 }
 
 /** The path of an item's folder. */
-export function placeOf(item: Pick<QueueItem, 'target' | 'isPublic' | 'folder'>): FolderPlace {
-	return { area: areaOf(item), base: baseOf(item), directory: directoryOf(item) };
+export function placeOf(item: Pick<QueueItem, 'target' | 'isPublic' | 'folder' | 'username'>): FolderPlace {
+	const { username } = item;
+	return { area: areaOf(item), base: baseOf(item), directory: directoryOf(item), username };
 }
 
 function isFatal(error: unknown, options: Pick<RunOptions, 'fatalKinds'>): boolean {
 	return [...fatalKinds, ...(options.fatalKinds ?? [])].some((kind) => isFailure(error, kind));
 }
 
-/** The upload of an item. */
-export function uploadOf(item: QueueItem, username: string | undefined, keys: UploadKeys): Upload {
+/** The upload of an item, for who has added it; a visitor's is for who is signed in now. */
+export function uploadOf(item: QueueItem, signedIn: string | undefined, keys: UploadKeys): Upload {
+	const username = item.username ?? signedIn;
 	const fileName = fullName(item);
 	const directory = directoryOf(item);
 	const { file, ifExists } = item;

@@ -16,7 +16,7 @@ import { useLatest } from '../../../ui/useLatest.js';
 import { type Chosen, hasFolders } from '../choosing/chosenFiles.js';
 import { createNameLookup } from '../conflicts/lookUpNames.js';
 import type { UploadDestination } from '../destination.js';
-import { findItem, isWaiting, type QueueItem, type UploadTarget } from '../queueItem.js';
+import { findItem, isWaiting, mayUploadAs, type QueueItem, type UploadTarget } from '../queueItem.js';
 import type { UploadQueueAction, UploadQueueState } from '../uploadQueue.js';
 import { batchActions } from './batchActions.js';
 import { createEmptyFolders } from './createEmptyFolders.js';
@@ -75,7 +75,8 @@ export function useRunner(
 			}
 		};
 		const addToQueue = async (choice: Chosen | Promise<Chosen>, target?: UploadTarget): Promise<void> => {
-			const isVisitor = share !== undefined || !(await isSignedIn(queryClient));
+			const user = share ? undefined : await signedInUser(queryClient);
+			const isVisitor = user === undefined;
 			const chosen = await withNotice(choice);
 			const place = target ?? { area: isVisitor && !share ? 'public' : 'private', directory: rootPath };
 			if (isVisitor && hasFolders(chosen)) {
@@ -87,9 +88,9 @@ export function useRunner(
 			const isPublic = !share && (isVisitor || place.area === 'public');
 			if (files.length > 0) {
 				preloadTransport();
-				dispatch({ type: 'added', files, emptyFolders, target: place, isPublic, isVisitor });
+				dispatch({ type: 'added', files, emptyFolders, target: place, isPublic, username: user });
 			} else if (emptyFolders.length > 0) {
-				const places = emptyFolders.map((folder) => placeOf({ folder, target: place, isPublic }));
+				const places = emptyFolders.map((folder) => placeOf({ folder, target: place, isPublic, username: user }));
 				await createEmptyFolders(places, queryClient, notify);
 			}
 		};
@@ -101,11 +102,16 @@ export function useRunner(
 		return {
 			add: (choice: Chosen | Promise<Chosen>, target?: UploadTarget) => addToQueue(choice, target).catch(fail),
 			async start(ids?: readonly number[]): Promise<void> {
-				if (!share) await isSignedIn(queryClient);
-				const { items, run } = latest.current;
+				const user = share ? undefined : await signedInUser(queryClient);
+				const { items, folders, run } = latest.current;
 				if (run || running.current) return;
-				const chosen = items.filter((item) => isWaiting(item) && (!ids || ids.includes(item.id))).map(({ id }) => id);
-				if (chosen.length === 0 || share?.isReady() === false) return;
+				const waiting = items.filter((item) => isWaiting(item) && (!ids || ids.includes(item.id)));
+				// Those of another user hold up nobody's: if they are all, the run waits until that user signs in.
+				const own = waiting.filter((item) => mayUploadAs(user, item));
+				const isForOther = own.length === 0 || user === undefined;
+				const [first, ...others] = isForOther ? waiting : own;
+				if (!first || share?.isReady() === false) return;
+				const chosen = [first, ...others].map(({ id }) => id);
 				const abort = new AbortController();
 				const ended = runUploads(chosen, {
 					itemOf: (id) => findItem(latest.current.items, id),
@@ -113,9 +119,9 @@ export function useRunner(
 					transport: share?.transport ?? uploadFile,
 					ensureFolder: createFolderEnsurer(),
 					nameStateOf: share ? async () => 'free' : createNameLookup(queryClient, username()),
-					folders: latest.current.folders,
+					folders: folders.filter((folder) => mayUploadAs(first.username ?? user, folder)),
 					discard: discardOne,
-					waitForSignIn: (onWait, signal) => waitForSignIn(queryClient, onWait, signal),
+					waitForSignIn: (wait) => waitForSignIn(queryClient, wait),
 					keys,
 					signal: abort.signal,
 					dispatch: batchActions(dispatch),
@@ -147,6 +153,10 @@ export function useRunner(
 				void discard(latest.current.items);
 				dispatch({ type: 'emptied' });
 			},
+			signedIn(): void {
+				const user = username();
+				if (user !== undefined) dispatch({ type: 'signedIn', username: user });
+			},
 			async signedOut(): Promise<void> {
 				// The files in transit belong to the account that signed out.
 				running.current?.abort.abort(paused);
@@ -172,11 +182,11 @@ function refreshQuota(queryClient: QueryClient): void {
 	}
 }
 
-async function isSignedIn(queryClient: QueryClient): Promise<boolean> {
+async function signedInUser(queryClient: QueryClient): Promise<string | undefined> {
 	try {
-		return (await queryClient.ensureQueryData(sessionQuery)).isLoggedIn;
+		return (await queryClient.ensureQueryData(sessionQuery)).username ?? undefined;
 	} catch {
-		// While the session is unknown the page shows a visitor's view; each upload checks the session before it begins.
-		return false;
+		// While the session is unknown the page shows a visitor's view.
+		return undefined;
 	}
 }

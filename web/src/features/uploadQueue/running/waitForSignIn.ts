@@ -1,14 +1,31 @@
 import type { QueryClient } from '@tanstack/react-query';
-import { sessionQuery } from '../../../api/session/sessionQuery.js';
+import { fetchSession, sessionQuery } from '../../../api/session/sessionQuery.js';
+
+export interface SignInWait {
+	/** Who is to be signed in; undefined for any user. */
+	username: string | undefined;
+	/** How old what is known of the session may be. */
+	maxAgeMs: number;
+	/** Called if it has to wait. */
+	onWait: () => void;
+	signal: AbortSignal;
+}
 
 /**
- * Fetches the session, so that the page notices when it has ended, and resolves once a user is signed in, by the page's
- * own dialog or in another tab. Calls `onWait` if no user is signed in.
+ * Asks who is signed in, so that the page notices when that has changed, and resolves once it is this user, by the
+ * page's own dialog or in another tab. Resolves to whether it had to wait.
  */
-export async function waitForSignIn(queryClient: QueryClient, onWait: () => void, signal: AbortSignal): Promise<void> {
-	const session = await queryClient.fetchQuery({ ...sessionQuery, staleTime: 0, retry: false });
+export async function waitForSignIn(
+	queryClient: QueryClient,
+	{ username, maxAgeMs, onWait, signal }: SignInWait,
+): Promise<boolean> {
+	const isSignedIn = () => {
+		const session = queryClient.getQueryData(sessionQuery.queryKey);
+		return session?.isLoggedIn === true && (username === undefined || session.username === username);
+	};
+	await refreshSession(queryClient, maxAgeMs, signal);
 	signal.throwIfAborted();
-	if (session.isLoggedIn) return;
+	if (isSignedIn()) return false;
 	onWait();
 	await new Promise<void>((resolve, reject) => {
 		const end = () => {
@@ -20,10 +37,22 @@ export async function waitForSignIn(queryClient: QueryClient, onWait: () => void
 			reject(signal.reason);
 		};
 		const unsubscribe = queryClient.getQueryCache().subscribe(() => {
-			if (!queryClient.getQueryData(sessionQuery.queryKey)?.isLoggedIn) return;
+			if (!isSignedIn()) return;
 			end();
 			resolve();
 		});
 		signal.addEventListener('abort', abort);
 	});
+	return true;
+}
+
+/** Asks by itself: a check of the page may have begun before what this one is about, or wait for the tab to be shown. */
+async function refreshSession(queryClient: QueryClient, maxAgeMs: number, signal: AbortSignal): Promise<void> {
+	const { queryKey } = sessionQuery;
+	const known = () => queryClient.getQueryState(queryKey);
+	const before = known();
+	if (before?.data && !before.isInvalidated && Date.now() - before.dataUpdatedAt < maxAgeMs) return;
+	const session = await fetchSession(signal);
+	// A sign-in meanwhile is newer.
+	if (known()?.dataUpdatedAt === before?.dataUpdatedAt) queryClient.setQueryData(queryKey, session);
 }

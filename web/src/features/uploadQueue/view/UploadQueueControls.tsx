@@ -7,7 +7,8 @@ import { messages } from '../../../messages.js';
 import { QuotaNote } from '../../../ui/display/QuotaNote.js';
 import { FrameContext } from '../../../ui/frame.js';
 import { choicesFor } from '../conflicts/conflicts.js';
-import { useUploader } from '../destination.js';
+import { useUploader, useUploaderName } from '../destination.js';
+import { findItem, mayUploadAs } from '../queueItem.js';
 import { fraction, mayStart, runProgress } from '../queueSummary.js';
 import { type UploadQueueView, useUploadQueue } from '../useUploadQueue.js';
 import { IfExistsSelect } from './IfExistsSelect.js';
@@ -77,18 +78,25 @@ function SetAllTo({ summary, isRunning }: UploadQueueView) {
 
 /** The error, the progress of the whole run, and the two buttons. */
 export function UploadQueueFooter({ hasFocusFirst = false, ...view }: UploadQueueView & { hasFocusFirst?: boolean }) {
-	const { summary, isRunning, failure, progress } = view;
+	const { items, summary, isRunning, failure, progress } = view;
 	const queue = useUploadQueue();
 	const openSignIn = use(FrameContext)?.openSignIn;
 	const cancel = useRef<HTMLButtonElement>(null);
 	const uploader = useUploader();
 	const { data: capabilities } = useQuery({ ...capabilitiesQuery, enabled: uploader !== 'guest' });
 	const mayVisitorsUpload = capabilities === undefined || capabilities.visitors === 'upload';
+	const current = useUploaderName();
+	const accounts = [...summary.accounts];
+	/** Somebody else than who is signed in. */
+	const missing = accounts.find((username) => username !== undefined && username !== current);
 	const waitsForSignIn =
-		uploader === 'signedOut' &&
 		!isRunning &&
-		(summary.needsAccount || (!mayVisitorsUpload && summary.waiting.length > 0));
+		((uploader === 'signedOut' && !mayVisitorsUpload && summary.waiting.length > 0) ||
+			((uploader === 'signedOut' || uploader === 'signedIn') && missing !== undefined));
+	// Another user's files hold up nobody's own.
+	const mayUploadSome = uploader === 'signedIn' && accounts.some((username) => mayUploadAs(current, { username }));
 	const stoppedForSignIn = isRunning && progress?.wait === 'signIn';
+	const stoppedFor = progress && findItem(items, progress.id)?.username;
 	const start = () => {
 		// The button will be disabled, and a disabled button that has the focus swallows every key.
 		cancel.current?.focus();
@@ -104,7 +112,7 @@ export function UploadQueueFooter({ hasFocusFirst = false, ...view }: UploadQueu
 			)}
 			{(waitsForSignIn || stoppedForSignIn) && (
 				<div className={styles.hint} role="status">
-					<span>{stoppedForSignIn ? messages.signInToGoOn : messages.signInToUpload}</span>
+					<span>{stoppedForSignIn ? messages.signInToGoOn(stoppedFor) : messages.signInToUpload(missing)}</span>
 					<Button variant="minimal" intent="primary" text={messages.signIn} onClick={openSignIn} />
 				</div>
 			)}
@@ -117,7 +125,7 @@ export function UploadQueueFooter({ hasFocusFirst = false, ...view }: UploadQueu
 						intent="primary"
 						text={isRunning ? messages.uploading : messages.uploadAll}
 						disabled={!mayStart(summary, isRunning)}
-						onClick={waitsForSignIn ? openSignIn : start}
+						onClick={waitsForSignIn && !mayUploadSome ? openSignIn : start}
 					/>
 				</div>
 			</div>
