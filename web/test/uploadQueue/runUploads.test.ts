@@ -1,4 +1,4 @@
-import { Failure, parsePath, rootPath, type StoragePath } from '@stowage/rules';
+import { candidateNames, Failure, parsePath, rootPath, type StoragePath } from '@stowage/rules';
 import test from 'ava';
 import { smallFileSize, type Transport, type Upload } from '../../src/api/uploads/upload.js';
 import type { NameState } from '../../src/features/uploadQueue/conflicts/conflicts.js';
@@ -34,6 +34,8 @@ interface RunTestOptions {
 	waitForSignIn?: (wait: SignInWait) => Promise<boolean>;
 	signal?: AbortSignal;
 	sizes?: number[];
+	/** In place of files by sizes. */
+	files?: File[];
 	folder?: StoragePath;
 	emptyFolders?: StoragePath[];
 	ensureFolder?: (directory: StoragePath) => Promise<void>;
@@ -65,10 +67,8 @@ async function run(transport: Transport, options: RunTestOptions = {}): Promise<
 		options.onAction?.(action, dispatch);
 	};
 	if (!after) {
-		const files = sizes.map((size, index) => ({
-			file: new File([new Uint8Array(size)], `${'abcdefghij'[index]}.txt`),
-			folder: options.folder ?? rootPath,
-		}));
+		const made = sizes.map((size, index) => new File([new Uint8Array(size)], `${'abcdefghij'[index]}.txt`));
+		const files = (options.files ?? made).map((file) => ({ file, folder: options.folder ?? rootPath }));
 		const target = { area: 'private', directory: rootPath } as const;
 		const isVisitor = options.isVisitor ?? false;
 		dispatch({
@@ -90,6 +90,7 @@ async function run(transport: Transport, options: RunTestOptions = {}): Promise<
 			result.uploads.push(upload);
 			return transport(upload, listener, signal);
 		},
+		uploaded: result.state.items.filter(({ status }) => status === 'completed'),
 		folders: result.state.folders,
 		nameStateOf: async (item) => options.nameStates?.[fullName(item)] ?? 'free',
 		ensureFolder: async (place) => {
@@ -232,6 +233,94 @@ test('a file that replaces another one is sent as such, but a folder is never re
 		result.uploads.map(({ onConflict }) => onConflict),
 		['replace', 'rename', 'replace'],
 	);
+});
+
+/** A server that keeps what it gets in `stored`, each file after so many milliseconds, in turn. */
+function keepIn(stored: Map<string, string>, ...delays: number[]): Transport {
+	return async ({ fileName, file, onConflict }) => {
+		await tick(delays.shift());
+		const text = await file.text();
+		if (onConflict === 'fail' && stored.has(fileName)) throw new Failure('alreadyExists', 'It exists already.');
+		const names = onConflict === 'rename' ? candidateNames(fileName, 'file') : [fileName];
+		const name = [...names].find((candidate) => onConflict === 'replace' || !stored.has(candidate)) ?? '';
+		stored.set(name, text);
+		return { name, isVerified: true };
+	};
+}
+
+const card = (text: string, name = 'IMG_0001.jpg', lastModified = 1000) => new File([text], name, { lastModified });
+
+for (const ifExists of ['replace', 'skip'] as const) {
+	for (const delays of [
+		[1, 1],
+		[40, 1],
+		[1, 40],
+	]) {
+		test(`of two files of one name none is lost where ${ifExists} is chosen (${delays} ms)`, async (t) => {
+			const stored = new Map([['IMG_0001.jpg', 'from before']]);
+			const files = [card('of card one'), card('of card two'), card('of card 3!!', 'IMG_0001 (1).jpg')];
+			const nameStates: Record<string, NameState> = ifExists === 'replace' ? { 'IMG_0001.jpg': 'file' } : {};
+			if (ifExists === 'skip') stored.clear();
+			const result = await run(keepIn(stored, ...delays), { files, ifExists, nameStates });
+			t.deepEqual(statuses(result), ['completed', 'completed', 'completed']);
+			t.deepEqual(
+				[...stored],
+				[
+					['IMG_0001.jpg', 'of card one'],
+					['IMG_0001 (1).jpg', 'of card two'],
+					['IMG_0001 (1) (1).jpg', 'of card 3!!'],
+				],
+			);
+		});
+	}
+}
+
+test('a file that is added twice replaces itself, or is skipped, as is chosen', async (t) => {
+	for (const [ifExists, status] of [
+		['replace', 'completed'],
+		['skip', 'skipped'],
+	] as const) {
+		const stored = new Map<string, string>();
+		const result = await run(keepIn(stored, 20, 1), { files: [card('one'), card('one')], ifExists });
+		t.deepEqual(statuses(result), ['completed', status]);
+		t.deepEqual([...stored], [['IMG_0001.jpg', 'one']]);
+	}
+});
+
+test('a file that failed and is tried again replaces none of the queue that has got its name meanwhile', async (t) => {
+	const stored = new Map<string, string>();
+	const keep = keepIn(stored);
+	const first = await run(
+		async (upload, ...rest) => {
+			if ((await upload.file.text()) === 'one') throw new Failure('checksumMismatch', 'Damaged');
+			return keep(upload, ...rest);
+		},
+		{ files: [card('one'), card('two')], ifExists: 'replace' },
+	);
+	t.deepEqual(statuses(first), ['error', 'completed']);
+	await run(keep, { after: first });
+	t.deepEqual(
+		[...stored],
+		[
+			['IMG_0001.jpg', 'two'],
+			['IMG_0001 (1).jpg', 'one'],
+		],
+	);
+});
+
+test('files of other names that replace others go in parallel', async (t) => {
+	let running = 0;
+	let peak = 0;
+	await run(
+		async (upload, ...rest) => {
+			peak = Math.max(peak, ++running);
+			await tick(10);
+			running--;
+			return succeed(upload, ...rest);
+		},
+		{ sizes: Array(8).fill(10), ifExists: 'replace' },
+	);
+	t.is(peak, 4);
 });
 
 test('a file that could not replace another one is tried again with a new key once something else is chosen', async (t) => {

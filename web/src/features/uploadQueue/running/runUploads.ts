@@ -5,6 +5,7 @@ import { messages } from '../../../messages.js';
 import { choiceOf, type NameState } from '../conflicts/conflicts.js';
 import { areaOf, baseOf, directoryOf, fullName, mayUploadAs, type QueueItem } from '../queueItem.js';
 import type { QueueFolder } from '../uploadQueue.js';
+import { PlacedNames, type Turn } from './PlacedNames.js';
 import { type AttemptOptions, UploadAttempt } from './UploadAttempt.js';
 import type { UploadKeys } from './UploadKeys.js';
 
@@ -17,6 +18,8 @@ export interface RunOptions extends AttemptOptions {
 	ensureFolder: EnsureFolder;
 	/** What has the name of an item now. Asked for items that would not just get another name. */
 	nameStateOf: (item: QueueItem) => Promise<NameState>;
+	/** Files of the queue that are uploaded already, by earlier runs. */
+	uploaded: readonly QueueItem[];
 	/** Empty ones, created before the first file. */
 	folders: readonly QueueFolder[];
 	/** Removes a cancelled upload from the server. */
@@ -56,13 +59,21 @@ export async function runUploads(ids: readonly number[], options: RunOptions): P
 	const stop = new AbortController();
 	signal.addEventListener('abort', () => stop.abort(signal.reason));
 	const attempts = new Map<number, UploadAttempt>();
+	const placed = new PlacedNames();
+	for (const item of options.uploaded) {
+		if (item.status !== 'completed') continue;
+		const username = item.username ?? options.username();
+		placed.add({ username, area: areaOf(item), directory: directoryOf(item) }, item.savedName, item.file);
+	}
 	const notifier = createFolderNotifier(options, now);
 	const startAttempt = (id: number): UploadAttempt | undefined => {
 		const item = itemOf(id);
 		if (!item || attempts.has(id)) return attempts.get(id);
 		const attempt = new UploadAttempt(id, uploadOf(item, options.username(), options.keys), options, now);
 		attempts.set(id, attempt);
-		attempt.start(withFolders(item, id === ids[0] ? options.folders : [], options), stop.signal);
+		const turn = placed.begin(attempt.upload);
+		const transport = withFolders(item, id === ids[0] ? options.folders : [], options, turn);
+		attempt.start(transport, stop.signal);
 		return attempt;
 	};
 	const lacksAccount = (item: QueueItem) => !mayUploadAs(options.username(), item);
@@ -131,9 +142,14 @@ export async function runUploads(ids: readonly number[], options: RunOptions): P
 }
 
 /** The transport, preceded by a look at the item's name and the creation of these empty folders and of the item's own folder. */
-function withFolders(item: QueueItem, emptyFolders: readonly QueueFolder[], options: RunOptions): Transport {
+function withFolders(
+	item: QueueItem,
+	emptyFolders: readonly QueueFolder[],
+	options: RunOptions,
+	turn: Turn,
+): Transport {
 	const { ensureFolder, transport, dispatch, describe } = options;
-	return async (upload, listener, signal) => {
+	const send: Transport = async (upload, listener, signal) => {
 		for (const folder of emptyFolders) {
 			try {
 				await ensureFolder(placeOf(folder), listener, signal);
@@ -143,9 +159,20 @@ function withFolders(item: QueueItem, emptyFolders: readonly QueueFolder[], opti
 				dispatch({ type: 'folderFailed', error: describe(error).error });
 			}
 		}
-		const onConflict = await onConflictOf(item, upload, options);
+		// By this it is found if it is discarded.
+		upload.onConflict = (await turn.isTaken()) ? 'rename' : await onConflictOf(item, upload, options);
 		await ensureFolder(placeOf(item), listener, signal);
-		return transport({ ...upload, onConflict }, listener, signal);
+		return transport(upload, listener, signal);
+	};
+	return async (...args) => {
+		let name: string | undefined;
+		try {
+			const uploaded = await send(...args);
+			name = uploaded.name;
+			return uploaded;
+		} finally {
+			turn.end(name);
+		}
 	};
 }
 

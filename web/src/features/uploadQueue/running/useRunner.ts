@@ -119,6 +119,7 @@ export function useRunner(
 					transport: share?.transport ?? uploadFile,
 					ensureFolder: createFolderEnsurer(),
 					nameStateOf: share ? async () => 'free' : createNameLookup(queryClient, username()),
+					uploaded: items.filter(({ status }) => status === 'completed'),
 					folders: folders.filter((folder) => mayUploadAs(first.username ?? user, folder)),
 					discard: discardOne,
 					waitForSignIn: (wait) => waitForSignIn(queryClient, wait),
