@@ -50,7 +50,7 @@ test.serial(
 		await writeFiles(ada.home, { 'same.txt': 'a', 'of-ada.txt': 'a' });
 		await writeFiles(bob.home, { 'same.txt': 'b', 'of-bob.txt': 'b' });
 		const page = await ada.open('/browser?type=private');
-		await rowOf(page, 'same.txt').click();
+		await rowOf(page, 'same.txt').click({ modifiers: ['Control'] });
 		await page.keyboard.press('Control+x');
 		await page.keyboard.press('Delete');
 		const dialog = page.getByRole('dialog', { name: 'Delete' });
@@ -63,7 +63,7 @@ test.serial(
 		await page.getByRole('button', { name: bob.username }).waitFor();
 		await rowOf(page, 'of-bob.txt').waitFor();
 		await gone(t, dialog);
-		await rowOf(page, 'of-bob.txt').click();
+		await rowOf(page, 'of-bob.txt').click({ modifiers: ['Control'] });
 		await page.keyboard.press('Control+v');
 		await expectNotice(page, 'Nothing to paste');
 		await absent(t, rowOf(page, 'of-ada.txt'));
