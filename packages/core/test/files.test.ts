@@ -1,6 +1,7 @@
 import './files/failedChanges.test.js';
 import './files/files.test.js';
 import './files/folderFeeds.test.js';
+import './files/mountedFolders.test.js';
 import './files/newNames.test.js';
 import './files/lending.test.js';
 import './files/longNames.test.js';

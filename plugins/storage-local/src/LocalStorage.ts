@@ -8,6 +8,7 @@ import type {
 	InspectedBatch,
 	ItemAccess,
 	LocalFilesStorage,
+	MountAwareStorage,
 	MoveOptions,
 	OpenFile,
 	ReplacingStorage,
@@ -23,7 +24,8 @@ import type {
 	Watch,
 	WatchingStorage,
 } from '@stowage/plugin-api';
-import { Failure, isFailure, rootPath, type StoragePath } from '@stowage/rules';
+import { baseName, Failure, isFailure, rootPath, type StoragePath, undefinedIf } from '@stowage/rules';
+import { assertUnmounted } from './changing/assertUnmounted.js';
 import { copyItem, discardCopy } from './changing/copyItem.js';
 import { makeFolder } from './changing/makeFolder.js';
 import { moveItem } from './changing/moveItem.js';
@@ -52,6 +54,7 @@ export class LocalStorage
 		FolderTimesStorage,
 		InspectableStorage,
 		LocalFilesStorage,
+		MountAwareStorage,
 		ReplacingStorage,
 		SharingStorage,
 		SmallFilesStorage,
@@ -191,6 +194,15 @@ export class LocalStorage
 	async remove(path: StoragePath): Promise<void> {
 		const freeSpace = await withFailures(path, () => removeItem(this.disk, path));
 		this.#later(freeSpace);
+	}
+
+	async assertUnmounted(path: StoragePath): Promise<void> {
+		const asked = withFailures(path, async () => {
+			using folder = await this.disk.parentOf(path, 'path');
+			await assertUnmounted(this.disk, folder, baseName(path));
+		});
+		// Nothing is mounted where nothing is.
+		await undefinedIf(asked, 'notFound');
 	}
 
 	removeEmptyFolder(path: StoragePath): Promise<void> {

@@ -11,6 +11,8 @@ import { systemErrorCode } from './system/systemErrors.js';
 export interface LocalStorageOptions {
 	/** The operating system's calls to use; by default the best that work here. */
 	calls?: SystemCalls;
+	/** Called with the path of what is mounted in a tree that was removed, and is left. */
+	onMountLeft?: (path: string) => void;
 }
 
 /** A storage in the folder `path` of this machine, which must be absolute. */
@@ -21,7 +23,7 @@ export function localStorageDriver(path: string, options: LocalStorageOptions = 
 			assertAbsolute(location);
 			const calls = await systemCalls();
 			const rootId = knownId ?? (await claimRoot(location, calls).catch((error) => throwUnusable(error, location)));
-			const storage = new LocalStorage(new Disk(new Root(location, rootId, calls), calls));
+			const storage = new LocalStorage(new Disk(new Root(location, rootId, calls), calls, options.onMountLeft));
 			await storage.prepare();
 			return storage;
 		},

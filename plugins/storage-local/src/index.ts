@@ -15,6 +15,13 @@ export const plugin = definePlugin({
 	needsHttp: false,
 	start(server, options) {
 		const root = resolve(server.dataDir, options.root ?? join(server.dataDir, 'files'));
-		server.providers.storage.register('local', localStorageDriver(root));
+		const onMountLeft = (place: string) =>
+			server
+				.logOf('@stowage/storage-local')
+				.warn(
+					{ place },
+					'what is mounted in a removed folder is left: unmount it, and the rest goes at the next start',
+				);
+		server.providers.storage.register('local', localStorageDriver(root, { onMountLeft }));
 	},
 });

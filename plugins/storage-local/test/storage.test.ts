@@ -7,6 +7,7 @@ import './folderSyncs.test.js';
 import './full.test.js';
 import './identity.test.js';
 import './listing.test.js';
+import './mounts.test.js';
 import './moving.test.js';
 import './realPaths.test.js';
 import './reusedBuffers.test.js';

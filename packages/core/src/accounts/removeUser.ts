@@ -1,4 +1,5 @@
 import {
+	assertUnmounted,
 	hasFolderTimes,
 	type NamingOptions,
 	type StorageProvider,
@@ -46,6 +47,8 @@ export async function removeUser(
 	if (filesAction.kind === 'move' && filesAction.to.id === user.id)
 		throw new Failure('invalid', 'The files of a user who goes can only be moved to another one.');
 	await storage.homes.assertNotMoving(user.username);
+	const home = homeRoot(user.username);
+	if (filesAction.kind === 'delete') await storage.homeOf(home).assertUnmounted(home);
 	if (filesAction.kind !== 'keep') await users.setDisabled(user.id, true);
 	const folder = await handleFiles(user, filesAction, storage);
 	if (filesAction.kind === 'delete' || filesAction.purgesTrash) await trash.purge({ ownerId: user.id });
@@ -88,6 +91,7 @@ async function moveByRename(storage: MountedStorage, home: StoragePath, target: 
 async function moveAcross(storage: MountedStorage, home: StoragePath, target: StoragePath, name: string) {
 	const { signal } = new AbortController();
 	const source = (await storage.homeOf(home).mount()).storage;
+	await assertUnmounted(source, home);
 	// Throws for items that a copy would leave out.
 	await measureHome(source, home, signal);
 	/** What the home contained as the copy was found to have the same; undefined where it has not. */

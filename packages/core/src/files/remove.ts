@@ -43,7 +43,9 @@ export async function remove(
 export async function assertRemovable({ trees }: FileParts, viewer: Viewer, ref: ItemRef): Promise<void> {
 	assertAllowed(deleteDenial(viewer, ref));
 	const tree = trees.own(viewer, ref.area);
-	await tree.storage.stat(placeIn(tree, ref.path).storagePath);
+	const { storagePath } = placeIn(tree, ref.path);
+	await tree.storage.stat(storagePath);
+	await tree.storage.assertUnmounted(storagePath);
 }
 
 async function moveToTrash(
@@ -54,6 +56,8 @@ async function moveToTrash(
 ): Promise<string> {
 	const home = homeRoot(viewer.username);
 	const { type, size } = await storage.stat(storagePath);
+	// It would be taken into the trash, and be removed there.
+	if (type === 'directory') await storage.assertUnmounted(storagePath);
 	const kept = {
 		kind: 'item',
 		ownerId: viewer.id,

@@ -1,4 +1,4 @@
-import type { Job, JobRecord, JobStore, UserStore } from '@stowage/plugin-api';
+import { assertUnmounted, type Job, type JobRecord, type JobStore, type UserStore } from '@stowage/plugin-api';
 import { Failure, formatListSize, homeRoot, isFailure } from '@stowage/rules';
 import type { JobService } from '../jobs/createJobs.js';
 import { jobLimits } from '../jobs/jobLimits.js';
@@ -72,6 +72,7 @@ export function createHomeMoves(parts: Dependencies): HomeMoves {
 					`There is a folder ${home} on ${rootName} already, which is nobody’s home. Move it away first.`,
 				);
 			}
+			await assertUnmounted(source.storage, home);
 			const lost = new LostAccess(source.storage, home, target.storage);
 			const { bytes } = await measureHome(source.storage, home, new AbortController().signal, (path, type) =>
 				lost.add(path, type),

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { JobKind } from '@stowage/plugin-api';
+import { assertUnmounted, type JobKind } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
 import { copyFolderTime } from '../trees/across/copyContents.js';
 import { measureHome } from '../trees/across/walkHome.js';
@@ -85,6 +85,8 @@ async function copyAndSwitch(parts: HomeMoveParts, move: Move): Promise<void> {
 	}
 	progress.step('finishing');
 	await roots.homes.moves.blockChanges(state.runId, move.begunAt, signal);
+	// What was mounted meanwhile would be emptied with the old tree.
+	await assertUnmounted(source.storage, home);
 	const digest = (await pass?.run('frozen'))?.digest;
 	// Made by its user in the last moment.
 	if (pass === undefined && (await statHome(move)) !== undefined)

@@ -176,6 +176,20 @@ export function hasLocalFiles(storage: StorageProvider): storage is LocalFilesSt
 	return 'localPath' in storage;
 }
 
+/**
+ * An optional ability of a storage: folders of other places may be mounted within it, whose files must not go with what
+ * is removed here.
+ */
+export interface MountAwareStorage extends StorageProvider {
+	/** Throws `conflict` where something is mounted at the path or below it. So does `remove`, which then removes nothing. */
+	assertUnmounted(path: StoragePath): Promise<void>;
+}
+
+/** The same of any storage; without this ability nothing is refused. */
+export async function assertUnmounted(storage: StorageProvider, path: StoragePath): Promise<void> {
+	if ('assertUnmounted' in storage) await (storage as MountAwareStorage).assertUnmounted(path);
+}
+
 /** A folder that is watched until it is closed. */
 export interface Watch {
 	/** No listener is called after this. May be called again. */

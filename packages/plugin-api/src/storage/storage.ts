@@ -209,7 +209,10 @@ export interface StorageProvider {
 	copy(from: StoragePath, to: StoragePath, options?: CopyOptions): Promise<StorageItem>;
 	/** Removes an unfinished staged copy. Does nothing for one that was published or discarded before. */
 	discardCopy(id: string): Promise<void>;
-	/** Removes a file or a folder with its contents; for readers it disappears in one step. */
+	/**
+	 * Removes a file or a folder with its contents; for readers it disappears in one step. Throws `conflict`, and removes nothing, where
+	 * something is mounted in it (`MountAwareStorage`).
+	 */
 	remove(path: StoragePath): Promise<void>;
 	/** Removes an empty folder. Throws `conflict` if it contains anything, also items that are not listed, and `notFound` for a file. */
 	removeEmptyFolder(path: StoragePath): Promise<void>;

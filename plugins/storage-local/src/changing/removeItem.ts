@@ -4,10 +4,11 @@ import { randomName, removedFolder } from '../root/privateFolder.js';
 import { rename, rmdir, unlink } from '../system/descriptors.js';
 import { rawName } from '../system/rawNames.js';
 import { isSystemError, noSuchEntry } from '../system/systemErrors.js';
+import { assertUnmounted } from './assertUnmounted.js';
 import { removeTree } from './removeTree.js';
 
 /**
- * Removes a file or folder in one step. Resolves, when it is durably gone, to the remaining background work: to
+ * Removes a file or folder in one step, unless something is mounted in it. Resolves, when it is durably gone, to the remaining background work: to
  * free the contents of a folder.
  */
 export async function removeItem(disk: Disk, path: StoragePath): Promise<() => Promise<void>> {
@@ -21,6 +22,7 @@ export async function removeItem(disk: Disk, path: StoragePath): Promise<() => P
 		await disk.syncs.sync(folder);
 		return async () => {};
 	}
+	await assertUnmounted(disk, folder, name);
 	using trash = await disk.privateFolder(removedFolder, 'path');
 	const discarded = randomName();
 	await disk.locks.hold([folder], () => rename(folder.at(name), trash.at(discarded)));

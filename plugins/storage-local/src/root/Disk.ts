@@ -34,6 +34,8 @@ export class Disk {
 	constructor(
 		readonly root: Root,
 		readonly calls: SystemCalls,
+		/** Called with the path of what is mounted in a tree that was removed, and is left. */
+		readonly onMountLeft: (path: string) => void = () => {},
 	) {
 		this.syncs = new FolderSyncs(calls);
 		this.locks = new FolderLocks(calls);

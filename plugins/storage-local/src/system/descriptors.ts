@@ -20,6 +20,7 @@ export const link = promisify(fs.link);
 export const unlink = promisify(fs.unlink);
 export const rmdir = promisify(fs.rmdir);
 export const readdir = promisify(fs.readdir);
+export const readlink = promisify(fs.readlink);
 export const realpath = promisify(fs.realpath.native);
 export const copyFile = promisify(fs.copyFile);
 export const statfs = promisify(fs.statfs);

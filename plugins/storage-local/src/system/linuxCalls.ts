@@ -1,6 +1,7 @@
 import { constants } from 'node:os';
 import type { LibraryHandle } from 'koffi';
 import { readEntry, readFileStat, readOwnership } from './fileStat.js';
+import { mountOf, mountPoints } from './mounts.js';
 import { mayReadByMode } from './permissions.js';
 import type { RawEntry, RawName } from './rawNames.js';
 import type { SystemCalls } from './systemCalls.js';
@@ -209,6 +210,8 @@ export async function loadLinuxCalls(): Promise<SystemCalls | undefined> {
 				await call('fremovexattr', fremovexattr, fd, name);
 			},
 		},
+		mountOf,
+		mountPoints,
 		async mayRead(folder, name, type) {
 			try {
 				await call('faccessat', faccessat, folder.fd, name, readRights[type], effectiveRights);

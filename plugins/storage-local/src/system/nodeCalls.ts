@@ -1,6 +1,7 @@
 import { constants as fileConstants } from 'node:fs';
 import { constants } from 'node:os';
 import { access, readdir } from './descriptors.js';
+import { mountOf, mountPoints } from './mounts.js';
 import type { RawName } from './rawNames.js';
 import type { SystemCalls } from './systemCalls.js';
 import { isSystemError, systemError } from './systemErrors.js';
@@ -33,6 +34,8 @@ export const nodeCalls: SystemCalls = {
 	readCached: () => 0,
 	statCached: () => undefined,
 	ownershipCached: () => undefined,
+	mountOf,
+	mountPoints,
 	/** By the real user id of the process, since Node has no call for the effective one. */
 	async mayRead(folder, name, type) {
 		const { R_OK, X_OK } = fileConstants;

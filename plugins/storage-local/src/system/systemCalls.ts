@@ -57,6 +57,10 @@ export interface SystemCalls {
 	readonly handleOf?: (fd: number, name: string) => string | undefined;
 	/** Extended attributes of open objects, such as ACLs. Left out if there are none. */
 	readonly attributes?: Attributes;
+	/** Names the mount through which an object was opened, which is a mount of its own for each that is mounted below a root. */
+	mountOf(fd: number): string;
+	/** The paths at which something is mounted; none where the system does not list them. */
+	mountPoints(): Promise<readonly string[]>;
 	/** Whether this process may read the object of that name; for a folder, also its contents. Rejects if there is none. */
 	mayRead(folder: Folder, name: string, type: 'file' | 'directory'): Promise<boolean>;
 	/** Whether this process may create, rename and remove items in an open folder, as far as permissions go. */

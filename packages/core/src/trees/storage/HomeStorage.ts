@@ -1,4 +1,5 @@
 import {
+	assertUnmounted,
 	type CopyOptions,
 	type CopyStaging,
 	hasListWithStats,
@@ -88,6 +89,11 @@ export class HomeStorage implements ItemStorage {
 
 	makeDirectory(path: StoragePath): Promise<StorageItem> {
 		return this.#home.change(async ({ storage, idPrefix }) => prefixed(await storage.makeDirectory(path), idPrefix));
+	}
+
+	/** Throws `conflict` where something is mounted at the path or below it, which nobody removes with it. */
+	assertUnmounted(path: StoragePath): Promise<void> {
+		return this.#home.read(({ storage }) => assertUnmounted(storage, path));
 	}
 
 	remove(path: StoragePath): Promise<void> {
