@@ -26,7 +26,7 @@ export interface Backup {
 	close(): void;
 }
 
-/** Of entries that are read as a whole, since keys and settings are small, and of the line of a row. */
+/** The most bytes of an entry that is read as a whole, such as keys and settings, and of the line of a row. */
 const maxContent = 16 * 1024 * 1024;
 
 /** Reads the manifest of an open file, which is closed with the backup. `file` names it in errors. */

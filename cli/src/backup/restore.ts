@@ -88,7 +88,7 @@ export interface RelinkCounts {
 	differs: string[];
 	/** Made or moved since the backup. */
 	unknown: number;
-	/** Those whose disk is away, by user and path. */
+	/** Links whose disk is not available, by user and path. */
 	unavailable: string[];
 }
 

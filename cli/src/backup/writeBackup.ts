@@ -15,7 +15,7 @@ const excludedTables = new Set([
 	...['leases', 'events', 'event_listeners', 'share_parts', 'share_passes'],
 ]);
 
-/** Of the key-value stores only these are more than a cache. */
+/** The key-value stores that are backed up. All others are only caches. */
 const keptScopes = new Set<unknown>(['user-renames']);
 
 /** What can't be read, and so has no hash in the backup. */

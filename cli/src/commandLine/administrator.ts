@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import os from 'node:os';
 import type { Administrator } from '@stowage/core';
 
-/** As the process was started: later root's commands may become the owner of the data folder. */
+/** The user id at the start of the process: later root's commands may become the owner of the data folder. */
 const uid = process.getuid?.();
 const ownName = nameOfThisUser();
 

@@ -5,7 +5,10 @@ import { isInReach, ownerOf } from '../privileges/ownerOf.js';
 import { installedUnit } from '../service/installedUnit.js';
 import { configFileOf, configOf } from './settings.js';
 
-/** Of a service without a UMask= of its own: what commands make is closed to other accounts, whatever the umask of the shell. */
+/**
+ * The umask of a service without a UMask= of its own: commands create files that other accounts can't read, whatever
+ * the shell's umask.
+ */
 const usualUmask = '027';
 
 /** A file that a command line names, outside of the data folder. */

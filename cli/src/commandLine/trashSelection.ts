@@ -5,7 +5,7 @@ import { durationOf } from './durations.js';
 
 export interface SelectionOptions {
 	user?: string;
-	/** Of the trash: only what was visitors'. */
+	/** Selects only what visitors have uploaded. */
 	public?: boolean;
 	root?: string;
 	olderThan?: string;

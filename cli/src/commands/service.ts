@@ -92,7 +92,7 @@ async function unitOptions({ config, user }: Flags, installRoot?: string): Promi
 	};
 }
 
-/** As the service will have them: without the variables and the flags of this command. */
+/** The folders as the service will see them: without the environment variables and flags of this command. */
 async function foldersOf(file: string, installRoot?: string): Promise<Pick<UnitOptions, 'dataDir' | 'storageRoots'>> {
 	const root = installRoot ?? '/';
 	const inRoot = path.join(root, file);

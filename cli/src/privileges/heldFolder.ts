@@ -9,7 +9,7 @@ const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
 /** Enough to look for what lies in a folder, which is all that root can do in some: over NFS, or in a container without capabilities. */
 const O_PATH = 0o10000000;
 
-/** As in the kernel. */
+/** How many symbolic links are followed on the way to a folder; the kernel has the same limit. */
 const maxLinks = 40;
 
 /**

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 const setFlags = 2;
 const closeOnExec = 1;
 
-/** As the kernel shows it. */
+/** The close-on-exec flag as `/proc/self/fdinfo` shows it. */
 const closesOnExec = 0o2000000;
 
 /**

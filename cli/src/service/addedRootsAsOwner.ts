@@ -13,8 +13,9 @@ const maxAnswerBytes = 1024 * 1024;
 const maxRoots = 1000;
 
 /**
- * As `addedRoots`. Root stays root, and has a process of the data folder's owner open the database, but neither waits for it for ever nor
- * relies on what it says: whether a unit can name these folders is for the caller to see.
+ * Resolves to what `addedRoots` does. Root stays root, and has a process of the data folder's owner open the database,
+ * but neither waits for it for ever nor relies on what it says: whether a unit can name these folders is for the caller
+ * to see.
  */
 export async function addedRootsAsOwner(databaseUrl: string, dataDir: string): Promise<string[]> {
 	const owner = process.geteuid?.() === 0 ? await ownerOf(dataDir) : undefined;

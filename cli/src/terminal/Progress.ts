@@ -160,7 +160,7 @@ export async function withProgress<T>(
 	}
 }
 
-/** The same rows, which count as done once the next ones are requested. After the last of them all are read back. */
+/** Passes the rows on and counts a batch as done once the next one is requested. After the last batch all rows have been read. */
 export async function* withRowProgress(
 	batches: AsyncIterable<TableRows>,
 	step: Step,

@@ -9,7 +9,7 @@ import type { Column, Table } from './table.js';
 // Every line of every command is written here: names of files, browsers and disks are untrusted, and must not move the cursor, turn the
 // text round or begin another line.
 
-/** Of a terminal that does not tell it. */
+/** The width of a terminal that does not report one. */
 const usualWidth = 80;
 
 /** A value that people and programs read differently. */

@@ -100,7 +100,7 @@ function wrapped(text: string, width: number): string[] {
 	return [...lines, line];
 }
 
-/** As many whole characters as fit, and at least one. */
+/** The longest beginning of a text, in whole characters but at least one, that fits into this many columns. */
 function prefix(text: string, width: number): string {
 	let end = 0;
 	let used = 0;

@@ -16,7 +16,7 @@ export interface Acceptor {
 export class Listener {
 	readonly #server = createServer({ pauseOnConnect: true, allowHalfOpen: true }, (socket) => this.#handOn(socket));
 	readonly #acceptors: Acceptor[] = [];
-	/** Those that no process takes, as while the only one is replaced, or each has as many on their way as it may. */
+	/** Connections that no process takes yet: the only one is being replaced, or each has as many on their way as it may. */
 	readonly #waiting: WaitingConnections;
 	readonly #config: Config;
 	#isEnding = false;

@@ -125,9 +125,9 @@ export const listing = z.object({
 	truncated: z.literal(true).optional(),
 	/** The order of `entries`, if it was asked for and is kept. */
 	sorted: z.enum(sortModes).optional(),
-	/** Of a search: when the index that was asked was current, in milliseconds since the epoch; null where the disk was read. */
+	/** In the results of a search: when the index was current, in milliseconds since the epoch; null where the disk was read instead. */
 	indexedAt: z.number().nullable().optional(),
-	/** Of a shared folder: whose it is, and what the caller may do in it. Entries name their role where it is another one. */
+	/** In a shared folder: its owner, and what the caller may do in it. An entry has a role of its own where that differs. */
 	owner: z.string().optional(),
 	role: z.enum(memberRoles).optional(),
 	/** Owners whose public trees are not shown, since their disk is not available. */

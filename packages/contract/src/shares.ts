@@ -172,7 +172,7 @@ export const downloadFromShare = endpoint({
 	query: z.object({ inline: z.string().optional() }),
 });
 
-/** As `makeTicket`; the path '' is all that is shared. */
+/** Creates a download ticket for items of a share, as `makeTicket` does for those of an area; the path '' means all of them. */
 export const makeShareTicket = endpoint({
 	method: 'POST',
 	path: '/api/share/{token}/downloadTickets',

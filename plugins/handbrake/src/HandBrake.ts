@@ -5,9 +5,9 @@ import { SandboxedProgram } from './SandboxedProgram.js';
 export interface HandBrakeOptions {
 	/** The name of HandBrakeCLI, or its absolute path. */
 	program: string;
-	/** The same of ffprobe. */
+	/** The name of ffprobe, or its absolute path. */
 	ffprobe: string;
-	/** The same of bubblewrap; false for none. */
+	/** The name of bubblewrap, or its absolute path; false for none. */
 	bwrap: string | false;
 	/** Whether Landlock may be the sandbox. */
 	landlock: boolean;
@@ -25,7 +25,7 @@ export interface InstalledHandBrake {
 	encoder: SandboxedProgram;
 	/** In the same sandbox. */
 	ffprobe: SandboxedProgram;
-	/** The same with as much memory as the encoder has, which decodes the same frames. */
+	/** A ffprobe in the same sandbox with as much memory as the encoder has, since it decodes the same frames. */
 	decoder: SandboxedProgram;
 }
 

@@ -42,7 +42,7 @@ export interface ProgramRun {
 export interface ProgramOutcome {
 	/** 128 and the number of a signal, if one ended it. */
 	code: number;
-	/** Of its standard output, the end. */
+	/** The end of its standard output. */
 	output: string;
 	/** The last lines of its log. */
 	log: string[];
@@ -58,7 +58,7 @@ const mostPrinted = 2 ** 31;
  */
 const printedOfAny = 2 ** 24;
 const printedOfByte = 32;
-/** Of the main process's time the part in which it reads what a program prints: a quarter. */
+/** The main process pauses this many times as long as it has read what a program prints: reading takes a quarter of its time. */
 const restForWork = 3;
 /** How much of the beginning of its standard error says why it did not start. */
 const maxErrors = 2000;

@@ -5,7 +5,7 @@ import { conversionFormats, conversionQuality } from '@stowage/rules';
 export const conversion = z.strictObject({
 	area: z.enum(['private', 'public', 'shared']),
 	path: z.string(),
-	/** Of the shared folder that it was in when it was asked for: another owner's may have got the name of that by now. */
+	/** The id of the shared folder that the file was in when it was requested: by now another owner's folder may have its name. */
 	folderId: z.string().optional(),
 	/** The full wished name. */
 	outputName: z.string(),

@@ -180,7 +180,7 @@ function maxErrors(found: number | undefined, concealed: number | undefined): nu
 	return found === undefined || concealed === undefined ? undefined : Math.max(found, concealed);
 }
 
-/** Of the whole work; the rest is to decode the original once more, which is many times as fast. */
+/** The encoder's part of the progress; the rest is to decode the original once more, which is many times as fast. */
 const encodingShare = ({ deleteOriginal }: Conversion) => (deleteOriginal ? 0.95 : 1);
 
 function reportProgress(

@@ -45,7 +45,7 @@ export interface EncodingSettings {
 	format: ConversionFormat;
 	/** The constant rate factor. */
 	quality: number;
-	/** As `videoEncoder` returns it. */
+	/** The encoder's name, from `videoEncoder`. */
 	encoder: string;
 }
 

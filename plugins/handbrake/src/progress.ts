@@ -1,6 +1,6 @@
 /** How far an encoder is. */
 export interface EncoderProgress {
-	/** Of all of its passes. */
+	/** The percentage of all passes together. */
 	percent: number;
 	currentFps: number | null;
 	averageFps: number | null;

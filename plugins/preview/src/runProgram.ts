@@ -21,7 +21,7 @@ export interface RunOptions {
 /** A picture is smaller. */
 const maxOutputBytes = 64 * 1024 * 1024;
 
-/** Of each try; all of them together are ended by the signal. */
+/** The processor time of each try; all of them together are ended by the signal. */
 const cpuSeconds = 12;
 
 /** How much of its standard error is kept. */

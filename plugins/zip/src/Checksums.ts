@@ -27,7 +27,7 @@ const row = z.tuple([z.int().min(0).max(0xffffffff), z.int().min(0)]);
 export class Checksums {
 	readonly #crcs: Uint32Array;
 	readonly #isKnown: Uint8Array;
-	/** Of contents that were begun only. */
+	/** The CRCs of contents that have been read in part. */
 	readonly #begun = new Map<number, Progress>();
 	readonly #unsaved = new Map<string, readonly [number, number]>();
 	/** The range of entries whose rows have been read. */

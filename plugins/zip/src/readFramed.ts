@@ -46,7 +46,7 @@ export async function* readFramed(
 	}
 }
 
-/** As many whole blocks as fit, with their headers in place. */
+/** Takes as many whole blocks as fit between `from` and `to`, with their headers in place. */
 function frame(blocks: Blocks, buffer: Buffer, from: number, to: number): Framed {
 	const contents: Uint8Array[] = [];
 	let filled = 0;

@@ -48,7 +48,7 @@ export async function readWhole(url: string, limit: number, signal?: AbortSignal
 
 export interface FileVersion {
 	bytes: Uint8Array<ArrayBuffer>;
-	/** Of exactly these bytes. */
+	/** The ETag of exactly these bytes. */
 	etag: string;
 }
 

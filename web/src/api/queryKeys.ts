@@ -42,7 +42,7 @@ export const queryKeys = {
 		/** Begins like no folder's, so that what refetches a folder leaves them alone. */
 		hits: (place: string, directory: string, reader: string, search: Readonly<Record<string, string>>) =>
 			['listing', 'hits', place, directory, reader, search] as const,
-		/** As `hits`. */
+		/** Begins as `hits` does, for the same reason. */
 		first: (place: string, directory: string, reader: string) =>
 			['listing', 'first', place, directory, reader] as const,
 		/** Visitors see other entries in the public area than users do. */

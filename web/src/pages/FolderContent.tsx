@@ -16,7 +16,7 @@ export interface FolderContentProps
 	folder: FolderView;
 	location: FolderLocation;
 	navigation: Pick<FolderNavigation, 'goHome' | 'sort'>;
-	/** Of the folder; undefined for a share's. */
+	/** The area of the folder; undefined for a share's. */
 	area?: Area;
 	/** @default false */
 	mayUpload?: boolean;

@@ -19,7 +19,7 @@ const ShareDialog = lazyComponent(async () => (await import('../features/links/s
 
 export interface FolderDialogsProps {
 	location: BrowserLocation;
-	/** Of a shared folder. */
+	/** The owner of a shared folder. */
 	owner: string | undefined;
 	actions: FolderActions;
 	/** A dialog has faded out. */

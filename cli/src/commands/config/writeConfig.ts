@@ -11,7 +11,7 @@ import { installedUnit } from '../../service/installedUnit.js';
 
 /** Where a configuration file is, or will be. */
 export interface ConfigPlace {
-	/** As it is named to people, after the links that were followed. */
+	/** The path that is shown to people, with all links followed. */
 	file: string;
 	/** The path of that file, or of another one beside it. Root's goes through a descriptor: nobody can lead it elsewhere. */
 	at(suffix?: string): string;

@@ -39,8 +39,8 @@ export interface Accounts {
 	/** Sets a new password and ends all sessions of the user, both or neither. */
 	setPassword(username: string, password: string): Promise<void>;
 	/**
-	 * The same for a user who confirms the password; throws as `signIn` does, and `conflict` if the password was changed meanwhile.
-	 * Resolves to the current user.
+	 * Sets a new password for a user who confirms the current one, and ends all of their sessions. Resolves to the
+	 * current user. Throws as `signIn` does, and `conflict` if the password was changed meanwhile.
 	 */
 	changePassword(username: string, current: string, password: string, client: SignInClient): Promise<UserRecord>;
 	/** Confirms the password of a user who is signed in. Throws `badCredentials` for a wrong one, and `rateLimited`. */

@@ -6,7 +6,7 @@ import type { Accounts } from './accounts.js';
 import type { SecondFactors } from './secondFactors.js';
 import type { Sessions } from './sessions.js';
 
-/** The same service, with sign-ins and changes of accounts recorded. */
+/** Wraps the service: sign-ins and changes of accounts are written to the audit log. */
 export function auditedAccounts(accounts: Accounts, audit: Audit): Accounts {
 	const changing = <T>(action: AuditEvent['action'], account: string, work: () => Promise<T>) =>
 		audit.recorded({ action, account }, work);
@@ -84,7 +84,7 @@ export function auditedAccounts(accounts: Accounts, audit: Audit): Accounts {
 	};
 }
 
-/** The same service; that it is turned on or off and that a recovery code is used is recorded. */
+/** Wraps the service: turning the second factor on or off and using a recovery code are written to the audit log. */
 export function auditedSecondFactors(secondFactors: SecondFactors, audit: Audit): SecondFactors {
 	const turningOff = ({ username }: { username: string }, work: () => Promise<boolean>) =>
 		audit.recorded({ action: 'disableTotp', account: username }, work, ifChanged);
@@ -103,7 +103,7 @@ export function auditedSecondFactors(secondFactors: SecondFactors, audit: Audit)
 	};
 }
 
-/** The same service; that sessions are ended is recorded. */
+/** Wraps the service: ended sessions are written to the audit log. */
 export function auditedSessions(sessions: Sessions, audit: Audit): Sessions {
 	return {
 		...sessions,

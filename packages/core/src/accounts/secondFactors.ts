@@ -33,7 +33,7 @@ export interface SecondFactors {
 	 * `rateLimited`. Resolves to whether it was on.
 	 */
 	turnOff(user: Owner, code: string | undefined, knownClientId: string | undefined): Promise<boolean>;
-	/** The same without a code, for the administrator. */
+	/** Turns it off without a code, for the administrator. Resolves to whether it was on. */
 	remove(user: Owner): Promise<boolean>;
 	/**
 	 * Checks the code of a user whose password has been verified, and uses it up. Resolves to undefined for a wrong code, and throws

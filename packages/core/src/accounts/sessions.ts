@@ -21,11 +21,11 @@ const cookieTtlMs = 30 * 24 * 60 * 60_000;
 /** For how long a sign-in also confirms changes of the second factor. */
 const recentMs = 10 * 60_000;
 
-/** Of a request whose session was looked up. */
+/** What is known of a request once its session was looked up. */
 interface Visit {
 	/** For its cookies. */
 	h: ResponseToolkit;
-	/** Of all its cookies that we have sealed. */
+	/** The hashes of the session ids in all of its cookies that this server has sealed. */
 	idHashes: readonly string[];
 	/** The valid one. */
 	session: { user: SessionOwner; idHash: string; createdAt: number } | undefined;

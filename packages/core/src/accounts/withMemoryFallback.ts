@@ -8,8 +8,8 @@ const maxKeys = 10_000;
 const siblingKind = 'countedInMemory';
 
 /**
- * The same limits, counted in memory while the database has no room for them: a full disk neither refuses correct sign-ins nor permits
- * uncounted guesses. The processes behind one primary process tell each other what they count.
+ * Wraps the store: it counts in memory while the database has no room, so that a full disk neither refuses correct
+ * sign-ins nor permits uncounted guesses. The processes behind one primary process tell each other what they count.
  */
 export function withMemoryFallback(store: LimitStore, siblings: Pick<SiblingEvents, 'on' | 'sendSafely'>): LimitStore {
 	const counts = new Map<string, { count: number; endsAt: number }>();

@@ -26,7 +26,7 @@ interface Dependencies {
 	/** The processes beside this one behind the same primary process. */
 	siblings: Siblings;
 	version: string;
-	/** Those that plugins have registered. */
+	/** The capabilities that plugins have registered, by name: whether this process has it now. */
 	capabilities(): ReadonlyMap<string, () => boolean>;
 	log: Log;
 	now(): number;

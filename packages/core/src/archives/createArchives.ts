@@ -36,7 +36,7 @@ export interface Archives {
 	 * while too much is under way for one client or for all, and `unavailable` where no plugin offers archives.
 	 */
 	open(viewer: Viewer, selection: Selection, requester: Requester): Promise<OpenSelection>;
-	/** The same, but a single file is opened as itself. */
+	/** Opens a selection like `open`, but a single selected file as itself and not as an archive. */
 	openFileOrArchive(viewer: Viewer, selection: Selection, requester: Requester): Promise<OpenSelection>;
 	/** How many are made or sent right now. */
 	underWay(): number;
@@ -164,7 +164,7 @@ function tooLong(): Failure {
 	return new Failure('tooLarge', 'This is too much for one ZIP: the list of its files is too long.');
 }
 
-/** The same file; closing it also releases the memory it held. */
+/** Wraps the file: closing it also releases the memory that was reserved for it. */
 function closing(file: OpenFile, release: () => void): OpenFile {
 	return {
 		item: file.item,
@@ -195,7 +195,7 @@ async function openUnchanged(files: Files, viewer: Viewer, area: Area, entry: Ma
 	throw changed();
 }
 
-/** The same for small files, those of a folder together. What can't be read so is opened, which says why. */
+/** Reads small files of one folder together into `into`. A file that can't be read that way is opened, which throws the reason. */
 async function readUnchanged(
 	files: Files,
 	viewer: Viewer,

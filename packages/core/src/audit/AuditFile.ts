@@ -208,7 +208,7 @@ function linesOf(batch: readonly Line[]): number {
 	return batch.reduce((sum, { standsFor }) => sum + standsFor, 0);
 }
 
-/** As a power cut leaves it, or the write of any process to a full disk: the next line would be a part of that one. */
+/** Whether the last line is incomplete, after a power cut or a write to a full disk: the next line would become a part of it. */
 async function endsWithinLine(handle: FileHandle): Promise<boolean> {
 	const { size } = await handle.stat();
 	if (size === 0) return false;

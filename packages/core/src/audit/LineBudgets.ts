@@ -8,15 +8,15 @@ interface Limit {
 	rate: number;
 }
 
-/** Of one source: lines in detail, and aggregates of what is above that. */
+/** The limits of one source: for lines in detail, and for aggregates of what exceeds those. */
 const sourceLimits = {
 	lines: { burst: 1 / 100, rate: 1 / 8 },
 	aggregates: { burst: 1 / 400, rate: 1 / 64 },
 };
 
 /**
- * Of all sources together, and the aggregates of many sources. In all less than the share, so that its oldest lines are
- * removed by their age only.
+ * The limits of all sources together, and of aggregates of many sources (`totals`). Their sum is less than the share,
+ * so that its oldest lines are removed by their age only.
  */
 const classLimits = {
 	lines: { burst: 1 / 4, rate: 3 / 8 },

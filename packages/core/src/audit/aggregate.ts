@@ -59,7 +59,7 @@ export function shortened({ entry, ...aggregate }: Aggregate): Aggregate {
 	return { entry: Object.fromEntries(texts) as AuditEntry, ...aggregate };
 }
 
-/** The same in not much more memory than a line has, since thousands of them may wait. */
+/** An aggregate that takes little more memory than a line, since thousands of them may wait. */
 export function bounded(aggregate: Aggregate): Aggregate {
 	return JSON.stringify(aggregate.entry).length > maxLineBytes ? shortened(aggregate) : aggregate;
 }

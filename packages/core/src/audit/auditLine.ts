@@ -267,7 +267,7 @@ function isAuditRecord(value: unknown): value is AuditRecord {
 
 type Kind = 'string' | 'number' | 'boolean' | 'null or string' | 'strings';
 
-/** Of the parts of a line. Those that a newer Stowage has added are read by nobody. */
+/** The types of the fields of a line. Fields that a newer Stowage has added are ignored. */
 const kinds: Readonly<Record<keyof AuditRecord, Kind>> = {
 	...{ time: 'string', action: 'string', outcome: 'string', reason: 'string', first: 'string', last: 'string' },
 	...{ user: 'null or string', userId: 'string', address: 'string', request: 'string', job: 'string', actor: 'string' },

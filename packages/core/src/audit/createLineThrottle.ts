@@ -54,7 +54,7 @@ export function createLineThrottle({ config, monotonic, write, bytesOf }: Depend
 	});
 
 	let isEnding = false;
-	/** Of all sources, by action and outcome. In a log that may take next to nothing they wait until they may be written. */
+	/** Aggregates over all sources, by action and outcome. In a log with a tiny limit they wait until they may be written. */
 	const totals = new Aggregator<ClassifiedAggregate>({
 		...{ monotonic, spanMs: aggregateMs, merge },
 		write({ auditClass, aggregate }) {

@@ -42,7 +42,7 @@ const duration = durationWithin(
 	"must be a time of at least a minute such as '30 minutes', '12 hours' or '7 days'",
 );
 
-/** The same, or 0. */
+/** A duration as above, or 0 for none. */
 const durationOrNone = z.union([z.literal([0, '0']).transform(() => 0), duration]);
 
 /** The milliseconds of a time span in the configuration; undefined for an invalid text. */

@@ -8,7 +8,7 @@ export interface SystemMount {
 	folder: string;
 	/** Where. */
 	point: string;
-	/** Those of the mount and those of its file system. */
+	/** The options of the mount, and those of its file system. */
 	options: readonly string[];
 }
 

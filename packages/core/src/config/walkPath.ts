@@ -3,14 +3,14 @@ import { type FileHandle, lstat, open, readlink } from 'node:fs/promises';
 import path from 'node:path';
 import { ConfigError } from './load.js';
 
-/** As in the kernel. */
+/** How many symbolic links are followed; the kernel has the same limit. */
 const maxLinks = 40;
 
 export interface Step {
 	path: string;
 	/** Missing where nothing is there, and that is the last step. */
 	stat: Stats | undefined;
-	/** Of the folder in which it lies. */
+	/** The stat of the folder in which it lies. */
 	folder: Stats;
 }
 

@@ -11,7 +11,7 @@ export interface Siblings {
 	join(name: string, listeners: SiblingListeners): void;
 	/** To all others, or to one. */
 	send(messages: readonly SiblingMessage[], to?: string): void;
-	/** Those that serve besides this one. */
+	/** The names of the other processes that serve. */
 	readonly names: ReadonlySet<string>;
 	/** Whether this process does what one of them is enough for. */
 	readonly isLeader: boolean;

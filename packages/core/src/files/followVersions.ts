@@ -6,9 +6,9 @@ import type { Versions } from '../trees/trash/versions/Versions.js';
 import type { ItemTracker } from './itemTracker.js';
 
 /**
- * The same tracker, whose items take their versions with them. What is made public leaves them behind: its former
- * contents are not meant for others. The paths of versions are written after the disk has changed, since they belong
- * to the file itself, whatever its path is.
+ * Wraps the tracker: moved items take their versions with them. What is made public leaves them behind, since its
+ * former contents are not meant for others. The paths of versions are written after the disk has changed, since they
+ * belong to the file itself, whatever its path is.
  */
 export function followVersions(tracker: ItemTracker, versions: Versions): ItemTracker {
 	// Moves of one user, or a path might be written that another move has changed since.

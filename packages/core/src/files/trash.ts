@@ -57,7 +57,7 @@ export interface Trash {
 	 * visitors have their files, only what was theirs. Throws `notFound`.
 	 */
 	restoreFor(owner: User | Visitor, id: string): Promise<Entry>;
-	/** The same: all that is chosen, for good. Resolves to how many items that were. */
+	/** For the administrator: removes all selected items for good, whoever's they are. Resolves to how many there were. */
 	purgeAny(selection: Omit<TrashSelection, 'kind'>): Promise<number>;
 }
 

@@ -23,7 +23,7 @@ import { withCurrentName } from './trash.js';
 export interface FileVersions {
 	/** How long a version is kept, in milliseconds; 0 where none are. */
 	readonly keepFor: number;
-	/** Those of a file, the newest first. Throws `notFound` for anything but a file. */
+	/** The versions of a file, the newest first. Throws `notFound` for anything but a file. */
 	list(viewer: Viewer, file: ItemRef): Promise<FileVersion[]>;
 	/** Opens a version of this very file; the caller closes it. Throws `notFound`. */
 	open(viewer: Viewer, file: ItemRef, id: string): Promise<{ entry: Entry; file: OpenFile }>;

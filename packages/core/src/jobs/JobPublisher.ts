@@ -36,7 +36,7 @@ export class JobPublisher {
 		this.publishHere(id, userId);
 	}
 
-	/** The same of a job that another process has changed. */
+	/** Publishes a change to the pages of this process only: for a job that another process has changed. */
 	publishHere(id: string, userId: string): void {
 		if (!this.#parts.notifications.isObserved({ userId })) return;
 		if (this.#isDue(id)) this.#now(id);

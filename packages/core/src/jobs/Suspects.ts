@@ -21,7 +21,7 @@ const togetherMs = jobLimits.leaseMs;
 const userEnds = 3;
 const userHoldsMs = [dayMs, 3 * dayMs] as const;
 
-/** The same for a kind, whoever its users are, in a day. */
+/** After so many unclean ends in a day with jobs of one kind, of so many users, all jobs of the kind wait. */
 const kindEnds = 6;
 const kindUsers = 3;
 
@@ -37,7 +37,7 @@ export interface Suspect {
 /** What is known from interruptions: whose jobs run one at a time, and which of them wait for how long. */
 export class Suspects {
 	readonly #interruptions: readonly JobInterruption[];
-	/** Those that make a job or its user's others suspect. */
+	/** The interruptions that make a job or its user's others suspect. */
 	readonly #counted: readonly JobInterruption[];
 	readonly #now: number;
 

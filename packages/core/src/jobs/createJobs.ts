@@ -27,7 +27,7 @@ import type { AnyKind } from './runToEnd.js';
 import { holdOf, Suspects } from './Suspects.js';
 
 export interface JobService extends Jobs {
-	/** Of one user or of all, the newest first, each with why it waits. */
+	/** The jobs of one user or of all, the newest first, each with the reason why it waits. */
 	listOf(userId?: string): Promise<(JobRecord & Pick<Job, 'hold'>)[]>;
 	/**
 	 * Lets jobs go on that wait since a process ended: of a user, of a kind, or of both. Resolves to how many interruptions were forgotten.

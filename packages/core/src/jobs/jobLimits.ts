@@ -17,7 +17,7 @@ export const jobLimits = {
 	drainMs: 10_000,
 	/** A job that was interrupted this often without a checkpoint between may be what crashes the process. */
 	interruptions: 10,
-	/** The same with checkpoints between, for a job that began shortly before each unclean end. */
+	/** A job that had begun shortly before this many unclean ends may be their cause, even with checkpoints between. */
 	uncleanEnds: 3,
 	/** How often a job is begun at most, while the database leaves its runs. */
 	attempts: 20,

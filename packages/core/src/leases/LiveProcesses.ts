@@ -38,7 +38,7 @@ interface Dependencies {
 	database: { processes: ProcessStore | undefined };
 	identity: ProcessIdentity;
 	version: string;
-	/** Those that plugins have registered, by name: whether this process has it now. */
+	/** The capabilities that plugins have registered, by name: whether this process has it now. */
 	capabilities(): ReadonlyMap<string, () => boolean>;
 	log: Log;
 	/** Milliseconds of a monotonic clock. */

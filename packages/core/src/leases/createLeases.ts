@@ -138,7 +138,7 @@ function heldLease(
 		if (outcome !== 'lost') endsAt = at + leaseMs;
 		return outcome;
 	};
-	/** The same by a read, which costs less than a renewal. */
+	/** Checks the lease by a read, which costs less than a renewal. */
 	const check = async () => {
 		const held = await store.find(key.name);
 		if (held?.holder !== key.holder || held.epoch !== key.epoch) return renew();

@@ -41,7 +41,7 @@ export class Budget {
 		return release;
 	}
 
-	/** Like `reserve`, for amounts that grow: each `add` reserves some more, and `release` releases all of it. */
+	/** A reservation that grows: each `add` reserves some more, and `release` releases all of it. `add` throws as `reserve` does. */
 	openReservation(client: string): { add(amount: number): void; release(): void } {
 		let reserved = 0;
 		return {

@@ -89,8 +89,8 @@ export class FairQueue {
 	}
 
 	/**
-	 * Like `run`, for work that ends elsewhere: resolves to a function that frees the place, which may be called more than once. `onWait` is
-	 * called where no place is free at once.
+	 * Takes a place for work that ends elsewhere; resolves to a function that frees it, which may be called more than
+	 * once. `onWait` is called if no place is free at once. Throws as `run` does.
 	 */
 	async enter(client: string, signal?: AbortSignal, onWait?: () => void): Promise<() => void> {
 		const place = await this.#takePlace(client, signal, onWait);
@@ -228,8 +228,8 @@ export class FairQueue {
 	}
 
 	/**
-	 * Those that wait, who has had least first. Others share the places for slow work with the group in turns: there may be any number of
-	 * clients in it who have had nothing.
+	 * The waiting clients and their work, who has had least first. Clients outside the group share the places for slow
+	 * work with the group in turns: any number of clients in it may have had nothing.
 	 */
 	#inOrder(): [string, Waiter[]][] {
 		const { spent = () => 0, isSlow = () => false } = this.limits;

@@ -7,7 +7,7 @@ const busy = 'Too many searches and ZIPs are under way. Please try again in a mo
 /** How long a walk goes on while others wait. */
 const turnMs = 250;
 
-/** Of walking a client is remembered to have had this much in an hour, which decides who is next. */
+/** The most walking time that is held against a client, in an hour; who has walked least is next. */
 const rememberedMs = 15 * 60_000;
 
 /**

@@ -9,7 +9,7 @@ const reserveBytes = 64 * 1024 * 1024;
 export interface DatabaseReserve {
 	/** Throws `storageFull` unless this many bytes can be written without touching the reserve. */
 	assertRoom(bytes: number): Promise<void>;
-	/** The same store; a write that would touch the reserve is refused with `storageFull`. */
+	/** Wraps the store: a write that would touch the reserve is refused with `storageFull`. */
 	optional(rows: KeyValueStore): KeyValueStore;
 }
 

@@ -18,7 +18,7 @@ export const createListingQueue = (share?: ShareOf) =>
 export const createChangeQueue = (share?: ShareOf) =>
 	createTurnQueue('Too much is changed at once. Please try again in a moment.', share);
 
-/** As many may wait as there may be requests under way. All visitors together have half of the places. */
+/** A queue in which any number may wait: requests under way are bounded elsewhere. All visitors together have half of the places. */
 function createTurnQueue(busy: string, share: ShareOf = (limit) => limit): FairQueue {
 	const unlimited = Number.POSITIVE_INFINITY;
 	return new FairQueue(

@@ -21,7 +21,7 @@ export class RestoredFiles {
 	readonly #hashes = new Map<StoragePath, string>();
 	/** How many of these lie in each wanted folder and below. */
 	readonly #known = new Map<StoragePath, number>();
-	/** Of wanted files: the identity of the one whose bytes are those of before. */
+	/** The identities of wanted files whose bytes are those that they had before; undefined for a file with other bytes. */
 	readonly #files = new Map<StoragePath, string | undefined>();
 	readonly #folders = new Map<StoragePath, Compared>();
 

@@ -1,7 +1,7 @@
 import type { Audit } from '../audit/createAudit.js';
 import type { Links } from './createLinks.js';
 
-/** The same service; links are named by their ids, which open nothing. */
+/** Wraps the service: changes of links are written to the audit log, by the links' ids, which open nothing. */
 export function auditedLinks(links: Links, audit: Audit): Links {
 	return {
 		...links,

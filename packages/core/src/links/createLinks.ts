@@ -74,7 +74,7 @@ export interface Links {
 	revoke(id: string, ownerId?: string): Promise<LinkRecord>;
 	/** Removes expired links and those whose item is gone; resolves to how many. */
 	purge(): Promise<number>;
-	/** The same of one user, while none of their items is moved. Throws the signal's reason. */
+	/** Purges the links of one user while none of their items is moved; resolves to how many. Throws the signal's reason. */
 	purgeOf(user: User, signal: AbortSignal): Promise<number>;
 	/** Forgets those that expired long ago. */
 	sweep(): Promise<void>;
@@ -86,7 +86,7 @@ export interface Links {
 }
 
 export interface PageOptions {
-	/** As many as there may be by default. */
+	/** The most links of the page. @default the most that a user may have */
 	limit?: number | undefined;
 	after?: LinkPosition | undefined;
 	signal?: AbortSignal | undefined;
@@ -283,7 +283,7 @@ async function readWhileMoving(first: Reading, read: () => Promise<Reading>): Pr
 	return seen;
 }
 
-/** The same message for every reason, so that a guess or an old link reveals nothing. */
+/** Every reason has this one message, so that a guess or an old link reveals nothing. */
 function noSuchLink(): Failure {
 	return new Failure('notFound', 'This link does not exist or no longer works.');
 }

@@ -31,7 +31,7 @@ export async function locateLink(
 	return undefined;
 }
 
-/** The same with the file opened, so that it can't be replaced meanwhile; the caller closes it. A folder has no file. */
+/** Locates a link and opens its file, which then can't be replaced; the caller closes it. `file` is undefined for a folder. */
 export async function openLink(
 	storage: Pick<StorageProvider, 'open' | 'stat'>,
 	link: BoundItem,

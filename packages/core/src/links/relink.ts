@@ -27,7 +27,7 @@ export async function relink(link: LinkRecord, known: KnownLink | undefined, sto
 interface Stores {
 	links: LinkStore;
 	storage: StorageProvider;
-	/** The same for all links. */
+	/** One instance for all links, so that each file is read once. */
 	files: RestoredFiles;
 }
 

@@ -14,7 +14,7 @@ import { recordIfPossible } from './recordIfPossible.js';
 export interface LinkTracker extends ItemTracker {
 	/** Runs `work` while no linked item of that user is being moved by this process, nor replaced, unless that takes long. */
 	withoutMoves<T>(ownerId: string, work: () => Promise<T>): Promise<T>;
-	/** The same for moves by any process. Throws `locked` if one takes too long. */
+	/** Runs `work` while no linked item of that user is being moved by any process. Throws `locked` if a move takes too long. */
 	alone<T>(ownerId: string, work: () => Promise<T>): Promise<T>;
 	/** Binds links to a file that was replaced to the one that is in its place. May be called again. */
 	replaced(file: ReplacedFile): Promise<void>;

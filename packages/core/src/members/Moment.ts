@@ -23,7 +23,7 @@ export class Moment {
 		this.#parts = parts;
 	}
 
-	/** Those of a user and one owner, or of all owners, without those in the trash. */
+	/** The folders that a user has joined, of one owner or of all, without those in the trash. */
 	joined(userId: string, ownerId?: string): Promise<JoinedFolder[]> {
 		return once(this.#joined, `${userId} ${ownerId ?? ''}`, async () => {
 			const folders = await this.#parts.store.joined(userId, ownerId);

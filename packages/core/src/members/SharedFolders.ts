@@ -66,7 +66,10 @@ export class SharedFolders implements MemberRights {
 		this.#parts = parts;
 	}
 
-	/** Those of a user, also those that are not there at the moment, by which names must not depend. */
+	/**
+	 * All folders that a user has joined, with their names. Also those that are not there at the moment: names must not
+	 * depend on that.
+	 */
 	joined(userId: string): Promise<readonly NamedFolder[]> {
 		return this.#now().named(userId);
 	}
@@ -113,7 +116,7 @@ export class SharedFolders implements MemberRights {
 		return this.#at(user, path);
 	}
 
-	/** The same for the many items of one call, for which the folders are not read each time. */
+	/** A view for the many items of one call, for which the folders are not read each time. */
 	forMany(): Pick<SharedFolders, 'at'> {
 		let now = this.#now();
 		let readAt = performance.now();
@@ -133,7 +136,7 @@ export class SharedFolders implements MemberRights {
 		return this.#again(user, place);
 	}
 
-	/** The same of an item by where it was or is in the home of its owner, in the folder that is closest to it. */
+	/** The place of an item, by its path in the home of its owner (a former one, too), in the closest shared folder. Throws `notFound`. */
 	holding(user: Pick<User, 'id'>, { ownerId, path }: { ownerId: string; path: StoragePath }): Promise<SharedPlace> {
 		return this.#find(user, undefined, async (now) => {
 			let closest: { found: NamedFolder; root: StoragePath } | undefined;

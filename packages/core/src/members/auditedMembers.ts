@@ -4,7 +4,7 @@ import type { Members, MembershipChange } from './createMembers.js';
 /** What of a text stays whole in a line that is cut. */
 const detailBytes = 600;
 
-/** The same service, with each change recorded. */
+/** Wraps the service: each change is written to the audit log. */
 export function auditedMembers(members: Members, audit: Audit): Members {
 	return {
 		...members,

@@ -52,7 +52,7 @@ export interface Members {
 		path: StoragePath,
 		members: readonly NamedMember[],
 	): Promise<{ members: NamedMember[]; changes: MembershipChange[] }>;
-	/** Those of a folder of the viewer's own, and of one that the viewer is a member of. Throws `notFound` for another one. */
+	/** The members of a folder of the viewer's own, or of one that the viewer is a member of. Throws `notFound` for any other. */
 	list(viewer: Viewer, path: StoragePath, area?: 'private' | 'shared'): Promise<NamedMember[]>;
 	/** Ends the viewer's own membership of a folder, by its path in the area of shared folders. Resolves to its owner. Throws `notFound`. */
 	leave(viewer: Viewer, path: StoragePath): Promise<string>;

@@ -1,7 +1,7 @@
 import type { OpenFile } from '@stowage/plugin-api';
 import { notSharedAnyMore } from './SharedFolders.js';
 
-/** The same file, which can't be read any more once it is lost. */
+/** Wraps the file: it can't be read any more once the membership is lost. */
 export function endingFile(file: OpenFile, hold: (onLost: () => void) => () => void): OpenFile {
 	let isLost = false;
 	const leave = hold(() => {

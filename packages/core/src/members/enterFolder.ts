@@ -25,7 +25,7 @@ export interface Entered {
 	held: Held;
 	/** A path of the owner's home as the member has it. */
 	pathOf(path: StoragePath): StoragePath;
-	/** The same of a row. */
+	/** An entry of the owner's home as the member sees it. */
 	shown(entry: Entry): Entry;
 }
 
@@ -50,7 +50,10 @@ export async function enterFolder(
 	return entered(user, place, role);
 }
 
-/** The same for an item by where it was or is in the home of its owner. Throws `notFound` for one that is in no folder of the user's. */
+/**
+ * Enters the shared folder with an item, given by its path in the home of its owner, a former one, too. Throws
+ * `notFound` for one in no folder of the user's.
+ */
 export async function enterHolding(
 	folders: SharedFolders,
 	user: User,
@@ -90,7 +93,7 @@ function entered(user: User, place: SharedPlace, role: MemberRole): Entered {
 	};
 }
 
-/** The same member in two folders of one owner. */
+/** The viewer of two folders of one owner: the member has the rights in both. */
 export function inBoth(one: Entered, other: Entered): User {
 	const folders = [one, other].flatMap(({ viewer }) => viewer.member?.folders ?? []);
 	return { ...one.viewer, member: { ...(one.viewer.member as NonNullable<User['member']>), folders } };

@@ -21,7 +21,7 @@ export async function whileMember<T>(
 	}
 }
 
-/** The same parts, none of which is read once the role is lost. */
+/** Passes the parts on until the member's role is lost: then no more is read. */
 export async function* readWhileMember<T>(folders: Folders, held: Held, parts: AsyncIterable<T>): AsyncGenerator<T> {
 	let isLost = false;
 	const leave = folders.held.hold(held, () => {

@@ -1,7 +1,7 @@
 import type { Audit } from '../audit/createAudit.js';
 import type { HomeMoves } from './createHomeMoves.js';
 
-/** The same service; that a move is ordered is recorded. Its end is that of its job. */
+/** Wraps the service: each ordered move is written to the audit log. The audit line of its end is that of its job. */
 export function auditedHomeMoves(moves: HomeMoves, audit: Audit): HomeMoves {
 	return {
 		...moves,

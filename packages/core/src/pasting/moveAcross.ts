@@ -118,7 +118,7 @@ export async function moveAcross({ from, to }: PasteStep, move: AcrossMove): Pro
 		});
 	}
 
-	/** Of a checkpoint that an earlier version saved nothing is known. */
+	/** Whether the original is what was copied; taken for granted for checkpoints of earlier versions, which have no digest. */
 	async function isUnchanged(): Promise<boolean> {
 		return state.original === undefined || state.original === (await digestOfItem(files, viewer, from, signal));
 	}

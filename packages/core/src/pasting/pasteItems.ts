@@ -16,7 +16,7 @@ import { type PasteInput, type PasteStep, stepOf } from './pasteInput.js';
 /** Bytes of JSON that a job keeps about the items that failed. */
 const faultsBytes = 8 * 1024;
 const messageBytes = 1000;
-/** The same about the items that got other names. */
+/** Bytes of JSON that a job keeps about the items that got other names. */
 const renamedBytes = 6 * 1024;
 
 /** The remaining items would fail for the same reason. */

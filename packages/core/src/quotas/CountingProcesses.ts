@@ -33,7 +33,7 @@ export class CountingProcesses {
 		return (await this.gone(withMore(await this.rows()))).size > 0;
 	}
 
-	/** Those of these rows that have ended, or are idle. */
+	/** The names of the processes with these rows that have ended, or are idle. */
 	async gone(rows: Rows): Promise<Set<string>> {
 		const { identity } = this.#parts;
 		const gone = new Set<string>();
@@ -43,7 +43,7 @@ export class CountingProcesses {
 	}
 }
 
-/** Those that have more than they have published. */
+/** The rows of processes that have reserved more than they have published. */
 function withMore(rows: Rows): Rows {
 	return rows.filter(({ added, published }) => amountKinds.some((kind) => added[kind] > published[kind]));
 }

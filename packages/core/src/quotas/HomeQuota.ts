@@ -10,9 +10,9 @@ interface Dependencies {
 	limit(): Promise<Amount | undefined>;
 	/** The content of the home, which is measured from now on. */
 	usage(): HomeUsage;
-	/** The same, if it is measured already. */
+	/** The content of the home, if it is measured already. */
 	knownUsage(): HomeUsage | undefined;
-	/** The same, if this process or another one may count it. */
+	/** The content of the home, if this process or another one may count it. */
 	countedUsage(): Promise<HomeUsage | undefined>;
 	/** The reservations of staged files in this home, by the ids of the files. */
 	reservedFiles: Map<string, Reservation>;

@@ -13,7 +13,7 @@ const staleMs = 15 * 60_000;
 /** A count that is older is measured again before an upload is refused. */
 const refusableMs = 30_000;
 
-/** The same for the bytes of unfinished uploads, which are read from the database. */
+/** Limits on the age of the bytes of unfinished uploads, which are read from the database: usually, and before a refusal. */
 const heldStaleMs = 30_000;
 const heldRefusableMs = 1_000;
 
@@ -96,7 +96,7 @@ export class HomeUsage {
 		return this.current();
 	}
 
-	/** The same, by a walk that begins now. */
+	/** The content of the home, after a walk that begins now. */
 	async measured(): Promise<Amount> {
 		const shared = this.#sharing();
 		await (shared === undefined ? this.#measureNow() : this.#urgently(() => shared.measure()));
@@ -113,7 +113,7 @@ export class HomeUsage {
 		return this.#shared?.used ?? this.#used ?? { bytes: 0, entries: 0 };
 	}
 
-	/** The same without that, also without what is there and not said yet. */
+	/** The content at once, without what other processes have reserved, or published and not saved yet. */
 	content(): Amount {
 		return this.#shared?.content ?? this.current();
 	}

@@ -24,7 +24,7 @@ export class ProcessUsageRow {
 	#savedPublished = zero();
 	/** How much of that may be published and reserved without a look at what others have. */
 	#granted = zero();
-	/** That of the row; undefined without one. */
+	/** The number of the row; undefined without one. */
 	#number: number | undefined;
 	#savedAt = Number.NEGATIVE_INFINITY;
 
@@ -67,7 +67,10 @@ export class ProcessUsageRow {
 		this.#unsaved = sum(this.#unsaved, amount);
 	}
 
-	/** Of what the row says this may be published and reserved, besides what is now; of the other kinds no more than before. */
+	/**
+	 * Lets this process publish and reserve `more` than it has now, at most what the row says. Applies to `kinds` only;
+	 * other grants stay.
+	 */
 	grant(more: Readonly<Amount>, kinds: readonly (keyof Amount)[]): void {
 		const granted = smaller(this.#saved, sum(this.#need(), more));
 		for (const kind of kinds) this.#granted[kind] = granted[kind];

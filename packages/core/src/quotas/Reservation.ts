@@ -98,7 +98,10 @@ export class LimitedReservation implements Reservation {
 		if (!(await this.#take(amount))) this.#refuse(amount);
 	}
 
-	/** Of several that take the last room at once, each may see that of the others and give its own back. */
+	/**
+	 * Takes an amount, with retries: of several processes that take the last room, each may see the other's claim and
+	 * give its own back.
+	 */
 	async #takeAmongOthers(amount: Amount): Promise<boolean> {
 		const { usage } = this.#home;
 		for (let tries = 0; tries < maxTries; tries++) {
@@ -203,7 +206,7 @@ export class LimitedReservation implements Reservation {
 		return bytes === 0 && entries === 0;
 	}
 
-	/** The same by another count: one that may be too high is measured again before anything is refused or gives way. */
+	/** Whether it fits by a corrected count: one that may be too high is measured again before anything is refused or gives way. */
 	async #fitsAtLast(more: Amount): Promise<boolean> {
 		await this.#home.usage.correct(() => this.#excess(more));
 		return this.#fits(more);

@@ -167,7 +167,7 @@ export class SharedCount {
 		if (bytes > 0 || entries > 0) this.tell().catch((error: unknown) => this.#reportUnsaved(error));
 	}
 
-	/** The same of something that counts as an unfinished upload now: what was granted for it can't be used again. */
+	/** A reserved amount counts as an unfinished upload from now on: what was granted for it can't be used again. */
 	recorded(amount: Readonly<Amount>): void {
 		this.#transfers++;
 		this.#row.changeGrant(negative(amount));

@@ -7,7 +7,7 @@ interface Running<Permission> {
 }
 
 interface Dependencies<Permission> {
-	/** The same for two transfers by the same permission. */
+	/** Identifies a permission: transfers with equal keys are checked, and ended, together. */
 	keyOf(permission: Permission): string;
 	/** Whether it still holds. An outage of the database throws. */
 	isGood(permission: Permission): Promise<boolean>;

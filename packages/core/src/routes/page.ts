@@ -132,7 +132,7 @@ const frameHeaders = (nonce: string): Record<string, string> => ({
 /** All documents of one origin must send it, or none. */
 const ownCluster: Record<string, string> = { 'origin-agent-cluster': '?1' };
 
-/** Of the page's files only a worker has a policy of its own, this one. */
+/** The policy of workers, the only files of the page that have one of their own. */
 const assetPolicy = "default-src 'none'; script-src 'self'; connect-src 'self'";
 
 /** Browsers heed some headers only on https or this very machine, and complain of them elsewhere. */

@@ -194,7 +194,7 @@ export class ChangeJournal {
 		this.#coveringOf.set(path.basename(file.path), file.covering);
 	}
 
-	/** Of a root whose changes are lost all is stale. */
+	/** Notes that whole roots are stale, since changes in them could not be noted. */
 	#noteLost(): void {
 		if (this.#isClosed) return;
 		try {

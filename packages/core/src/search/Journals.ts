@@ -21,7 +21,7 @@ export interface PendingChanges {
 	file: string;
 	position: number;
 	marks: RootMark[];
-	/** Those of changes that have not ended, as far as is known. */
+	/** Marks of changes that have not ended, as far as is known. */
 	open: RootMark[];
 	isClosed: boolean;
 }
@@ -70,7 +70,7 @@ export class Journals {
 		return marks;
 	}
 
-	/** The same by files, for who applies it. */
+	/** What each journal has beyond these positions, for who applies it to the index. */
 	pending(positions: ReadonlyMap<string, number>): PendingChanges[] {
 		return [...this.#journals].map(([file, { position, open, ended, isClosed }]) => {
 			const applied = positions.get(file) ?? 0;

@@ -86,7 +86,7 @@ export class SearchIndex {
 		this.#journals = new Journals(changes);
 	}
 
-	/** The same storage, of which each change is noted. */
+	/** Wraps the storage: each change is noted for the index. */
 	noted(storage: StorageProvider): StorageProvider {
 		return this.#dependencies.config.search.index ? notedStorage(storage, this.#journal) : storage;
 	}

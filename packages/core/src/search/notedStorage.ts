@@ -11,8 +11,8 @@ const unlisted = parentPath(trashFolder);
 type Changing = Pick<StorageProvider, 'makeDirectory' | 'move' | 'copy' | 'remove' | 'removeEmptyFolder' | 'stage'>;
 
 /**
- * The same storage with all its abilities, of which each change is noted for the index of names before it is made and
- * after it: whoever changes files does so through the storages of the roots, so none can be forgotten.
+ * Wraps the storage with all its abilities: each change is noted for the index of names before and after it is made.
+ * Whoever changes files does so through the storages of the roots, so no change is missed.
  */
 export function notedStorage(storage: StorageProvider, journal: Pick<ChangeJournal, 'begin'>): StorageProvider {
 	// As they are now: one that is put in the place of a noted change may call that.

@@ -225,7 +225,10 @@ export class ShareUses {
 		}
 	}
 
-	/** Of the processes that were sending what is gone on with, those that have ended before they could say how far it had got. */
+	/**
+	 * Names of the processes that were sending these downloads before they were resumed here, and that have ended
+	 * without saving how far they had got.
+	 */
 	async #endedSenders(parts: readonly ClientParts[]): Promise<Set<string>> {
 		const { store, processes } = this.#parts;
 		const goneOn = parts.filter(({ begun }) => begun.length > 0);

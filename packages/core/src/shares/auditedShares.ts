@@ -2,7 +2,7 @@ import { chosen } from '../audit/auditLine.js';
 import type { Audit } from '../audit/createAudit.js';
 import type { Shares } from './createShares.js';
 
-/** The same service; shares are named by their ids, which open nothing. */
+/** Wraps the service: changes of shares are written to the audit log, by the shares' ids, which open nothing. */
 export function auditedShares(shares: Shares, audit: Audit): Shares {
 	return {
 		...shares,

@@ -39,7 +39,10 @@ export interface Guests {
 	 * `passwordRequired`.
 	 */
 	visit(token: string, client: GuestClient): Promise<Visit>;
-	/** The same by a pass, for a client as downloads are counted. Throws `expired` where the pass ends: also for another password. */
+	/**
+	 * Visits the share again by a pass, for a client by the name of its downloads. Throws as `visit` does, and
+	 * `expired` once the pass has ended, also by a new password.
+	 */
 	visitAgain(pass: Pass, client: string): Promise<Visit>;
 	passOf(share: ShareRecord): Pass;
 	/** Whether the share still answers who has that pass. An outage of the database throws. */
@@ -173,7 +176,7 @@ export function createGuests({ store, states, config, storage, links, accounts, 
 	return guests;
 }
 
-/** The same message for every reason, so that a guess or an old address reveals nothing. */
+/** Every reason has this one message, so that a guess or an old address reveals nothing. */
 const noSuchShare = () => new Failure('notFound', 'This share does not exist or no longer works.');
 
 const shareEnded = () => new Failure('expired', 'This share has ended.');

@@ -39,7 +39,7 @@ export interface ShareRequest extends Omit<ShareChoices, 'isPaused'> {
 }
 
 export interface SharePageOptions {
-	/** As many as there may be by default. */
+	/** The most shares that are listed. @default Infinity */
 	limit?: number | undefined;
 	after?: SharePosition | undefined;
 	signal?: AbortSignal | undefined;

@@ -2,7 +2,7 @@ import { type Guest, joinPath, parsePath, relativePath, type StoragePath } from 
 import { type AuditEvent, chosen } from '../audit/auditLine.js';
 import type { Visit } from './createGuests.js';
 
-/** The same guest with a shared folder as an item: so it can be chosen as a whole. */
+/** The guest with a shared folder as an item in a list, so that the folder itself can be selected. */
 export function sideBySide(guest: Guest): Guest {
 	return guest.root.kind === 'items' ? guest : { ...guest, root: { kind: 'items', items: [guest.root.folder] } };
 }

@@ -12,7 +12,7 @@ interface Shared<T> {
 
 /** Who waits for some work. */
 export interface Waiter {
-	/** As `clientKey` identifies it. */
+	/** The client's key, from `clientKey`. */
 	client: string;
 	signal: AbortSignal;
 }

@@ -27,7 +27,7 @@ interface Dependencies {
 
 /** One response that sends the content of a ticket. */
 export interface Transfer {
-	/** The same file, whose progress is published while it is read. */
+	/** Wraps the file: its progress is published while it is read. */
 	reporting(file: OpenFile): OpenFile;
 	leave(): void;
 }
@@ -99,7 +99,7 @@ export class Transfers {
 	}
 }
 
-/** The same file, reporting how far it has been sent. */
+/** Wraps the file: `report` is told how far it has been sent. */
 function withProgress(file: OpenFile, report: Report): OpenFile {
 	const { size } = file.item;
 	return {

@@ -35,7 +35,7 @@ const smallBytes = 64 * 1024;
 const ticketDetails = z.object({
 	/** The user on whose behalf the ticket grants access; none for a visitor's. */
 	user: z.object({ id: z.string(), username: z.string(), session: z.string() }).optional(),
-	/** Of a share: by what it answers, which of its clients this is, and whether its items are side by side. */
+	/** For items of a share: the guest's pass, the client by whom downloads are counted, and whether a shared folder is itself an item. */
 	share: z
 		.object({ pass: z.object({ share: z.string(), password: z.string() }), client: z.string(), isWhole: z.boolean() })
 		.optional(),

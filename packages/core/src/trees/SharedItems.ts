@@ -155,7 +155,7 @@ export class SharedItems implements TreeStorage {
 	}
 }
 
-/** The same file under the name that it has in its share. */
+/** Wraps the file: it has the name that the share shows. */
 function renamed(file: OpenFile, name: string): OpenFile {
 	const { readInto, withLocalFile } = file;
 	return {

@@ -39,7 +39,7 @@ export interface AreaPlace extends Place {
 	readonly tree: AreaTree;
 }
 
-/** The same message for missing items and for those that the viewer may not see. */
+/** The error for missing items and for those that the viewer may not see; one message, so that nobody can tell them apart. */
 export const notFound = (cause?: unknown) => new Failure('notFound', 'There is no such file or folder.', { cause });
 
 export function placeIn<T extends Tree>(tree: T, path: StoragePath): Place & { readonly tree: T } {

@@ -21,7 +21,7 @@ import { unrecordedFolder } from './trash/trashPaths.js';
 
 /** A file that a visitor has uploaded. */
 export interface VisitorFile {
-	/** As the public area shows it. */
+	/** The path that the public area shows. */
 	path: StoragePath;
 	size: number;
 	/** The time of its upload by the disk's clock, since the modified time is set by the visitor. Milliseconds since the epoch. */

@@ -20,7 +20,7 @@ export class Checksum {
 		this.#hash.update(chunk);
 	}
 
-	/** The same bytes, added as they are read. */
+	/** Passes the bytes on, and adds them as they are read. */
 	async *through(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
 		for await (const chunk of body) {
 			this.add(chunk);

@@ -194,7 +194,7 @@ const generalCodes: ReadonlyMap<number, string> = new Map([
 	[26, 'SQLITE_NOTADB'],
 ]);
 
-/** The same store with translated errors: `unavailable`, `alreadyExists`, and so on. */
+/** Wraps the store: errors of the database become Failures such as `unavailable` and `alreadyExists`. */
 export function guarded<Store extends object>(store: Store): Store {
 	const methods = Object.entries(store).map(([name, method]) => [name, guardedMethod(method)]);
 	return Object.fromEntries(methods) as Store;

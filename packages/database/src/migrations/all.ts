@@ -49,9 +49,9 @@ export interface Migration {
 	 */
 	up(knex: Knex): Promise<void>;
 	/**
-	 * That programs which do not know this step work as before on what it makes: it adds tables, or columns with a
-	 * default, that they need not fill. They go on and start again. From 0033 on a step also has no statement that reads
-	 * or changes a row of a table that may be large: in a cluster all nodes would wait for it. @default false
+	 * Programs that do not know this step work with its result as before: it adds tables, or columns with a default,
+	 * that they need not fill. They go on and start again. From 0033 on a step also has no statement that reads or
+	 * changes a row of a table that may be large: in a cluster all nodes would wait for it. @default false
 	 */
 	olderMayRun?: true;
 	/** The indexes that it adds to such tables by `addIndex`, which leaves them to each node of a cluster. */

@@ -13,7 +13,7 @@ export interface Snapshot {
 	readonly kind: 'sqlite' | 'mysql';
 	/** Names of the migrations that created its tables. */
 	readonly migrations: readonly string[];
-	/** Those of a newer Stowage beside which this one must not run. */
+	/** Names of migrations of a newer Stowage beside which this one must not run. */
 	readonly incompatible: readonly string[];
 	/** Names of the tables with rows to copy, first those that others refer to. */
 	readonly tables: readonly string[];

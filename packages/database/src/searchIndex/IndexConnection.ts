@@ -22,7 +22,7 @@ const busyMs = 2000;
  */
 export class IndexConnection {
 	readonly #database: Libsql;
-	/** Those that are not in use, by their texts. */
+	/** Prepared statements that are not in use, by their text. */
 	readonly #idle = new Map<string, Statement[]>();
 
 	private constructor(path: string) {

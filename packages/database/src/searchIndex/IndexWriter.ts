@@ -17,7 +17,7 @@ export type Relisted = { mark: WaitingMark } & (
 	| {
 			kind: 'listed';
 			items: readonly IndexedItem[];
-			/** Of the folder before it was listed; null if a later change might have the same. */
+			/** The folder's modified time before it was listed; null if a later change might have the same. */
 			mtime: number | null;
 			listedAt: number;
 	  }

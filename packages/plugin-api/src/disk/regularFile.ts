@@ -17,7 +17,7 @@ export class NoRegularFileError extends Error {
 interface OpenOptions {
 	/** A link in the place of the file is followed. */
 	followsLink?: boolean;
-	/** Of a file that is made. */
+	/** The permission bits of a file that is created. */
 	mode?: number;
 	open?: typeof openHere;
 }

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { programEnvironment } from './programEnvironment.js';
 
-/** By which the system kills a program once the process that has started it ends, however that ends. */
+/** Arguments of setpriv: the system kills the program once the process that has started it ends, however that ends. */
 const withParent = ['--pdeathsig', 'KILL', '--'];
 
-/** That one may have ended before. */
+/** A shell script that runs a program only if that process, whose id is `$0`, has not ended before. */
 const ifParentLives = '[ "$PPID" = "$0" ] || exit 126; exec "$@"';
 
 /**

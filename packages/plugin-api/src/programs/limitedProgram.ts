@@ -6,8 +6,8 @@ import { programEnvironment } from './programEnvironment.js';
 /** The resource limits of a child process. A missing one is not limited. */
 export interface ProgramLimits {
 	/**
-	 * Of private memory: the heap and all anonymous mappings (RLIMIT_DATA), which unlike the address space a JavaScript engine does not
-	 * only reserve.
+	 * The most private memory: the heap and all anonymous mappings (RLIMIT_DATA). The address space is no measure,
+	 * since a JavaScript engine reserves much more than it uses.
 	 */
 	memoryBytes: number;
 	/** Processor time in all. It ends with SIGXCPU; a program that ignores that is killed two seconds later. */

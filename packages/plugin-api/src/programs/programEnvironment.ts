@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-/** Of the system, where this process was started without a PATH. */
+/** Used where this process was started without a PATH. */
 const systemFolders = ['/usr/bin', '/bin'];
 
 /** The folders in which this process looks for programs. */

@@ -46,6 +46,6 @@ export interface ArchiveFormat {
 	readonly version: string;
 	/** Bytes of memory that an archive under way takes for each of its entries, besides the list of the contents. */
 	readonly bytesPerEntry: number;
-	/** The same contents give the same bytes on every server at any time. A file is opened when it is read. */
+	/** Makes an archive. Equal contents give equal bytes on every server at any time. A file is opened when it is read. */
 	archive<Entry extends ArchiveEntry>(contents: ArchiveContents<Entry>, signal?: AbortSignal): Promise<Archive>;
 }

@@ -89,7 +89,7 @@ export interface RemoveOptions {
 }
 
 export interface FileMoveOptions extends ConflictOptions {
-	/** The same of the new path as `folderId` of an item. */
+	/** In the area of shared folders: the id of the one that the new path is in. */
 	toFolderId?: string | undefined;
 }
 

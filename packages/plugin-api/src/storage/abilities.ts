@@ -26,7 +26,7 @@ export function hasListWithStats(storage: StorageProvider): storage is StatsList
 
 /** A file that was opened, read whole and closed. */
 export interface SmallFile {
-	/** As `open` has it. */
+	/** The item that `open` would return. */
 	item: StorageItem;
 	/** Its whole content as of one moment, a part of the given memory. */
 	bytes: Uint8Array;
@@ -71,7 +71,7 @@ export interface ItemAccess {
 	mode: number;
 	/** Access control lists as the storage has them; undefined for none. */
 	acl?: Uint8Array;
-	/** Of a folder: the list that what is made in it gets. */
+	/** Only for a folder: the list that new items in it get. */
 	defaultAcl?: Uint8Array;
 }
 

@@ -260,7 +260,7 @@ function foreignDenial(viewer: Viewer, item: Item, message?: string): Failure | 
 	return anonymousDenial(viewer) ?? (isForeign(viewer, item) ? notOwner(message) : undefined);
 }
 
-/** The same for what changes an item: who may only look at it doesn't. */
+/** Why a viewer may not change an item: as above, or because their role is only to view it. */
 function changeDenial(viewer: Viewer, item: Item, message?: string): Failure | undefined {
 	return foreignDenial(viewer, item, message) ?? viewOnlyDenial(item);
 }

@@ -76,7 +76,7 @@ function hasFileTypeBox(head: Uint8Array): boolean {
 const isBrand = (name: string) => /^[\w +.-]{4}$/.test(name);
 const isBoxName = (name: string) => /^[\w \xa9]{4}$/.test(name);
 
-/** Those with which films of before `ftyp` begin, and their shortest lengths. */
+/** Atoms with which films older than `ftyp` begin, and their shortest lengths in bytes. */
 const firstAtoms: Readonly<Record<string, number>> = { moov: 16, mdat: 8, wide: 8, free: 8, skip: 8, pnot: 20 };
 
 function beginsWithAtom(head: Uint8Array): boolean {

@@ -1,7 +1,7 @@
 /** From one byte to another one, which is no part of it. */
 export type Part = readonly [start: number, end: number];
 
-/** The same bytes in order and without overlaps; parts that touch are one. */
+/** Covers the same bytes by parts in ascending order that neither overlap nor touch. */
 export function mergedParts(parts: readonly Part[]): Part[] {
 	const merged: [number, number][] = [];
 	for (const [start, end] of [...parts].sort(([one], [other]) => one - other)) {

@@ -5,13 +5,13 @@ import { type Film, source } from './probe.js';
 
 /** What a track has. Its packets are read, not decoded. */
 export interface TrackPackets {
-	/** Those that are shown: an edit of the film may leave some out. A packet of video is a frame. */
+	/** Packets that are shown: an edit of the film may leave some out. A packet of video is a frame. */
 	count: number;
-	/** Of these the ones that are longer than an empty text of MP4, which takes the last one off the screen. */
+	/** Shown packets that are longer than an empty text of MP4, which takes the last one off the screen. */
 	filled: number;
-	/** Of all packets, shown or not. */
+	/** The bytes of all packets, shown or not. */
 	bytes: number;
-	/** Of the first and the last one, in seconds, as if joined recordings were one; undefined if their times are unknown. */
+	/** The times of the first and the last packet, in seconds, as if joined recordings were one; undefined if unknown. */
 	begin: number | undefined;
 	end: number | undefined;
 	/** Seconds between them that lie in a gap. */

@@ -84,7 +84,7 @@ export async function decodeFilm(
 }
 
 interface CountedTrack extends DecodedTrack {
-	/** Of its first picture. */
+	/** The shape of its first picture. */
 	shape: string;
 }
 

@@ -8,7 +8,7 @@ export interface HiddenPart {
 	before: number;
 	/** Seconds behind it. */
 	later: number;
-	/** Of all packets, shown or not, each once. */
+	/** The duration of all packets, shown or not, each once. */
 	seconds: number;
 }
 

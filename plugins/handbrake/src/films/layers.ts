@@ -9,7 +9,7 @@ const probed = z.object({
 
 const cpuSeconds = 20;
 
-/** Of 60 kB of parameters; those of a film have some hundred bytes. */
+/** The bytes of a dump of 60 kB of parameters; those of a film have some hundred bytes. */
 const maxPrinted = 256 * 1024;
 
 /**
@@ -35,7 +35,7 @@ export function parseLayers(output: string): boolean | undefined {
 	return data?.streams.some((each) => each.codec_name === 'hevc' && layersOf(bytesOf(each.extradata)) > 1);
 }
 
-/** Of lines such as `00000010: fdf8 f800 000f  ......`. */
+/** The bytes of a dump with lines such as `00000010: fdf8 f800 000f  ......`. */
 function bytesOf(dump: string): Buffer {
 	const digits = dump
 		.split('\n')

@@ -236,7 +236,7 @@ function lostSound(original: ReadFilm, output: ReadFilm, decoded: DecodedFilm | 
 	});
 }
 
-/** Of two lines of text that begin at the same moment, as of two people who speak, the encoder leaves one out. */
+/** The lines of subtitles that are missing: of two that begin at the same moment, as of two speakers, the encoder leaves one out. */
 function lostLines(original: ReadFilm, output: ReadFilm): string[] {
 	return original.film.subtitleTracks.flatMap((track, n) => {
 		const converted = output.film.subtitleTracks[n];

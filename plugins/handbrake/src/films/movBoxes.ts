@@ -2,9 +2,9 @@ import { type ReadAt, readerOf } from './readAt.js';
 
 /** A film of half a day may be in fragments of a second, each of two boxes. */
 const maxBoxes = 100_000;
-/** Of all texts together: more than is said of any film, and a moment's work. */
+/** The most bytes of all texts together: more than is said of any film, and a moment's work. */
 const maxTextBytes = 2 ** 20;
-/** Of Windows, whose programs write some dozens. */
+/** The most properties that Windows has given a film; its programs write some dozens. */
 const maxProperties = 1000;
 
 /** A file itself, in which its boxes are. */
@@ -51,7 +51,7 @@ export interface MovBoxes {
 	isEncrypted: boolean;
 }
 
-/** Of XMP, which programs for photographs write: what people say, by its usual name. Dates and histories say programs of themselves. */
+/** Properties of XMP that people fill in, in photo programs, by our names for them. Programs fill in dates and histories. */
 const xmpTexts: ReadonlyMap<string, string> = new Map([
 	['dc:title', 'title'],
 	['photoshop:Headline', 'title'],
@@ -71,7 +71,7 @@ const xmpTexts: ReadonlyMap<string, string> = new Map([
 
 const xmpUuid = 'be7acfcb97a942e89c71999491e3afac';
 
-/** Of Windows: what programs say of themselves there. */
+/** Properties of Windows that programs fill in. */
 const technical = /^(?:wm\/(?:encod|mediaclass|tool|provider|uniquefile|wmc)|is|has)/;
 
 const windowsNames: ReadonlyMap<string, string> = new Map([
@@ -142,7 +142,7 @@ export const movBoxesIn = (descriptor: number, signal: AbortSignal) => movBoxes(
 
 const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
-/** As an attribute or as an element, which may have a list. */
+/** The names of the texts in XMP. A property is an attribute or an element, which may contain a list. */
 function textsOfXmp(bytes: Uint8Array): string[] {
 	const xmp = new TextDecoder().decode(bytes);
 	const textOf = (name: string): string => {

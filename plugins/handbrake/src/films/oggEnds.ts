@@ -7,7 +7,7 @@ type ReadAt = (at: number, length: number) => Promise<Buffer>;
 
 /** More pages than a second of film has; the longest page has 65 kB. */
 const windowBytes = 2 ** 20;
-/** Of a page before the lengths of its segments. */
+/** The length of a page's header before the lengths of its segments. */
 const headBytes = 27;
 /** A film has some, and a joined one those of each part. */
 const maxTracks = 1000;

@@ -81,7 +81,7 @@ export interface AudioTrack {
 export interface SubtitleTrack {
 	/** The index of its stream in the file. */
 	index: number;
-	/** That of MP4 has packets without any text between the others. */
+	/** A track of MP4 has packets without any text between the others. */
 	kind: 'text' | 'text of MP4' | 'pictures';
 }
 
@@ -224,14 +224,14 @@ const subtitlePictures: ReadonlySet<string> = new Set([
 
 const styled: ReadonlySet<string> = new Set(['ass', 'ssa']);
 
-/** Of containers in which programs write much of themselves. */
+/** Tags that people fill in. Used for containers in which programs write many tags of their own. */
 const texts: ReadonlySet<string> = new Set([
 	...['title', 'artist', 'album', 'album_artist', 'composer', 'performer', 'author', 'genre', 'date', 'copyright'],
 	...['comment', 'description', 'synopsis', 'lyrics', 'show', 'network', 'episode_id', 'season_number', 'episode_sort'],
 	...['keywords', 'subject', 'rating', 'director'],
 ]);
 
-/** Of AVI and ASF those that ffprobe prints by the names of their formats, in small letters. */
+/** Tags of AVI and ASF that ffprobe prints by the names of their formats, in lower case. */
 const formatNames: ReadonlyMap<string, string> = new Map([
 	['ikey', 'keywords'],
 	['isbj', 'subject'],
@@ -243,7 +243,7 @@ const formatNames: ReadonlyMap<string, string> = new Map([
 	['wm/director', 'director'],
 ]);
 
-/** Those to which people give tags of any name. */
+/** Containers in which people make tags of any name. */
 const withOwnTags: ReadonlySet<VideoContainer> = new Set(['mov', 'matroska']);
 
 /** What programs write of themselves there, and what is a trait. */
@@ -354,7 +354,7 @@ const transparent = /^(?:yuva|gbrap|rgba|bgra|argb|abgr|ayuv|ya\d)/;
 export const hasWideRange = (transfer: string, format: string) =>
 	wideTransfers.has(transfer) && !/^(?:yuvj?\d+p|nv\d+)$/.test(format);
 
-/** Of HDR10 and Dolby Vision, and of HLG. */
+/** The transfer functions of HDR10, Dolby Vision and HLG. */
 const wideTransfers: ReadonlySet<string> = new Set(['smpte2084', 'arib-std-b67']);
 
 /** Containers whose tracks have durations of their own, from their first packets on. */

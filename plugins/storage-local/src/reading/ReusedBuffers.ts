@@ -32,7 +32,7 @@ export class ReusedBuffers {
 		return buffer;
 	}
 
-	/** Of a buffer that `take` has returned, and that nobody reads or writes any more. */
+	/** Returns a buffer from `take`, which nobody reads or writes any more. */
 	give(buffer: Buffer): void {
 		const size = buffer.length;
 		if (size < smallest || this.#bytes + size > this.#maxBytes) return;

@@ -34,7 +34,7 @@ export async function* findUnusable(disk: Disk, path: StoragePath): AsyncGenerat
 	}
 }
 
-/** Of a folder that can't be opened for reading; nobody's, if it can't be reached either. */
+/** The owner and mode of a folder that can't be opened for reading; uid -1 and mode 0 if it can't be reached either. */
 async function ownershipOf(disk: Disk, path: StoragePath): Promise<{ uid: number; mode: number }> {
 	try {
 		using folder = await disk.folder(path, 'path');

@@ -88,7 +88,7 @@ export class Disk {
 		return this.statNow(fd) ?? this.#statSlowly(fd);
 	}
 
-	/** The same here and now; undefined where it may block. */
+	/** `statOf` without waiting; undefined where it may block. */
 	statNow(fd: number): FileStat | undefined {
 		const stat = this.isLocal ? this.calls.statCached(fd) : undefined;
 		return stat && this.withHandle(stat, fd, '');

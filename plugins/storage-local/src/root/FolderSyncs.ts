@@ -24,7 +24,7 @@ export class FolderSyncs {
 		return round.next;
 	}
 
-	/** The same for several folders at once: most file systems write what concerns them all together. Settles when each of them has. */
+	/** Syncs several folders at once: most file systems write what concerns them all together. Settles when each of them has. */
 	async syncAll(folders: readonly Folder[]): Promise<void> {
 		const settled = await Promise.allSettled(folders.map((folder) => this.sync(folder)));
 		for (const each of settled) if (each.status === 'rejected') throw each.reason;

@@ -30,7 +30,7 @@ export class Root {
 		this.#onVerified = work;
 	}
 
-	/** The same as `open` without waiting; undefined unless the kernel has all of it in memory, and nothing has changed. */
+	/** `open` without waiting; undefined unless the kernel has all of it in memory, and nothing has changed. */
 	openCached(): Folder | undefined {
 		if (this.#verified === undefined) return undefined;
 		const fd = this.#openCached();

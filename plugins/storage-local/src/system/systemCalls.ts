@@ -7,7 +7,7 @@ import type { RawEntry } from './rawNames.js';
 export interface Attributes {
 	/** Undefined for an object or a file system without it. */
 	read(fd: number, name: string): Promise<Buffer | undefined>;
-	/** The same as a synchronous call, which may block on a network file system. */
+	/** `read` as a synchronous call, which may block on a network file system. */
 	readSync(fd: number, name: string): Buffer | undefined;
 	/** Rejects with EOPNOTSUPP where the file system has none of this kind. */
 	write(fd: number, name: string, value: Buffer): Promise<void>;
@@ -42,7 +42,7 @@ export interface SystemCalls {
 	 * then the slow path throws the reason.
 	 */
 	openCached(fd: number, path: string, flags: number): number | undefined;
-	/** The same for the administrator's own absolute path, following links in it. */
+	/** Opens the administrator's own absolute path likewise, but follows links in it. */
 	openRootCached(path: string, flags: number): number | undefined;
 	/** Reads cached bytes of an open file, and returns how many they were. */
 	readCached(fd: number, buffer: Buffer, position: number): number;

@@ -11,7 +11,7 @@ const invalidName: [FailureKind, Sentence] = ['invalidName', () => invalidNameMe
 const inUse: [FailureKind, Sentence] = ['locked', (name) => `In use right now: ${name}`];
 const faulty: [FailureKind, Sentence] = ['unavailable', () => 'The storage does not answer as it should.'];
 
-/** Of a folder of the storage's own, such as that of uploads under way: no user did that, or could do anything about it. */
+/** EACCES for a folder of the storage's own, such as that of uploads: no user caused that, or could do anything about it. */
 const ownForbidden: [FailureKind, Sentence] = ['unavailable', () => 'The storage can’t use its own folders right now.'];
 
 /** Maps errors of the operating system to Failures. Any other error is a bug. */

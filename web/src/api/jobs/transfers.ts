@@ -35,7 +35,7 @@ export function copyOne(payload: PayloadInput<typeof copyItem>): Promise<SingleT
 	return sendAsync(copyItem, payload);
 }
 
-/** The same with a move. */
+/** Moves one item. */
 export function moveOne(payload: PayloadInput<typeof moveItem>): Promise<SingleTransfer> {
 	return sendAsync(moveItem, payload);
 }

@@ -27,7 +27,7 @@ export interface FileSource {
 	viewUrl(entry: Pick<Entry, 'path' | 'owner'>): string;
 	/** At which the browser itself shows an entry, in a tab of its own. */
 	tabUrl(entry: Pick<Entry, 'path' | 'owner'>): string;
-	/** As that of `thumbnailUrl` in `downloads.ts`. */
+	/** The address of a small picture of a file, as that of `thumbnailUrl` in `downloads.ts`. */
 	thumbnailUrl(entry: Pick<Entry, 'path' | 'owner' | 'size' | 'mtime'>, size: ThumbnailSize): string;
 	createTicket(directory: string, entries: readonly TicketEntry[], signal?: AbortSignal): Promise<DownloadTicket>;
 	/** An address at which an external viewer fetches a document, for a while; undefined where there are none. */

@@ -43,7 +43,7 @@ export const createFolderEnsurer = () => createEnsureFolder(browserDependencies)
 
 export const discardUpload = (upload: Upload) => terminateUpload(browserDependencies, upload);
 
-/** The same to a share, which takes chunks only. */
+/** Uploads a file to a share, which takes chunks only. */
 export const uploadToShare = (share: ShareUploads, ...args: Parameters<Transport>) =>
 	uploadChunks(shareDependencies(share), ...args);
 

@@ -7,7 +7,7 @@ export interface AuthForm {
 	username: string;
 	password: string;
 	confirm: string;
-	/** Of the second factor; undefined until the server has asked for it. */
+	/** The code of the second factor; undefined until the server has asked for it. */
 	code: string | undefined;
 	isCodeWrong: boolean;
 	/** Why the last attempt failed. */

@@ -55,7 +55,7 @@ export function errorText(job: Job): string | undefined {
 	].join(' ');
 }
 
-/** Of a completed copy or move: how many items failed, and why the first did; undefined if none did. */
+/** How many items of a completed copy or move failed, and why the first did; undefined if none did. */
 function failuresOf({ status, kind, detail }: Job): { failed: number; items: number; reason?: string } | undefined {
 	if (status !== 'completed' || (kind !== 'copy' && kind !== 'move')) return undefined;
 	const { success, data } = transferDetail.safeParse(detail);

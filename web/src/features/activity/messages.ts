@@ -1,7 +1,7 @@
 /** The sentences of the Activity dialog. */
 export const activityMessages = {
 	activity: 'Activity',
-	/** Of the button in the header. */
+	/** The name of the button in the header. */
 	running: (jobs: number) => `Activity: ${jobs} running`,
 	list: 'Jobs',
 	states: {

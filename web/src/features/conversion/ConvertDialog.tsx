@@ -15,7 +15,7 @@ import { type Conversions, useConversions } from './useConversions.js';
 
 export interface ConvertDialogProps {
 	isOpen: boolean;
-	/** Of the videos, whichever is on screen. */
+	/** The area of the videos, whichever is on screen. */
 	area: Area;
 	videos: readonly Entry[];
 	/** Whether it stays open in other folders: once conversions are being started, unless none was. */

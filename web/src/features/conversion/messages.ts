@@ -58,7 +58,7 @@ export const conversionMessages = {
 	startFailed: 'Error starting video conversions',
 	cancelFailed: 'Error cancelling conversions',
 	activity: 'Activity',
-	/** Of several conversions, the first one that kept its original. */
+	/** Names the first of several conversions that kept its original. */
 	keptOf: (title: string, reason: string) => `${title}: ${reason}`,
 	backgroundFailed: (title: string) => `${title}: failed`,
 	unknown: 'The server no longer knows this conversion.',

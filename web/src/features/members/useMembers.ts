@@ -8,7 +8,7 @@ import { memberMessages as messages } from './messages.js';
 
 /** Why a change was not made. */
 export interface ChangeError {
-	/** Of an addition, so that what was typed is wrong. */
+	/** Whether an addition failed, so that what was typed is wrong. */
 	isOfField: boolean;
 	message: string;
 	reason?: string | undefined;

@@ -3,7 +3,7 @@ import styles from './Section.module.css';
 
 export interface SectionProps {
 	title: string;
-	/** Of its heading, which can be given the focus when the control that had it disappears. */
+	/** The heading, which can be given the focus when the control that had it disappears. */
 	titleRef?: Ref<HTMLHeadingElement>;
 	children: ReactNode;
 }

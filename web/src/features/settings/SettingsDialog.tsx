@@ -14,7 +14,7 @@ import { useSettingsDraft } from './useSettingsDraft.js';
 export interface SettingsDialogProps {
 	isOpen: boolean;
 	username: string;
-	/** As they are saved. */
+	/** The saved settings. */
 	settings: UserSettings;
 	onClose: () => void;
 }

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useMemo, useState } from 'react';
 
 /** A file that this browser has sent to a share. */
 export interface SentFile {
-	/** Of its upload. */
+	/** The id of its upload. */
 	id: string;
 	name: string;
 	size: number;

@@ -24,7 +24,7 @@ export interface ToolbarProps
 	isSignedIn: boolean | undefined;
 	/** Whether folders of others are shared with the user. */
 	hasShared: boolean;
-	/** Of the shared folder on screen: whose it is, and what the user may do there. */
+	/** The owner of the shared folder on screen, and what the user may do there. */
 	membership?: { owner: string; role: MemberRole } | undefined;
 	onArea: (area: Area) => void;
 	onHome: () => void;

@@ -21,7 +21,7 @@ export interface QueueFolder {
 	target: UploadTarget;
 	folder: StoragePath;
 	isPublic: boolean;
-	/** As that of an item. */
+	/** The user who has queued it; undefined for a visitor. */
 	username: string | undefined;
 }
 

@@ -19,7 +19,7 @@ interface Dependencies {
 	/** Shared by all processes over this database. */
 	secret: string;
 	databaseReserve: Pick<DatabaseReserve, 'assertRoom'>;
-	/** Those of this process alone. */
+	/** The notifications to the pages of this process. */
 	notifications: ObservableNotifications;
 	/** Processes that get events without the database. */
 	siblings?: SiblingEvents;

@@ -5,7 +5,7 @@ import { outcomeOf } from '../../audit/createAudit.js';
 import { currentContext } from '../../context.js';
 import type { MemberAudit } from '../../members/memberAudit.js';
 
-/** The same service, with each change of a tree recorded once, where it is made. */
+/** Wraps the service: each change of a tree is written to the audit log once. */
 export function auditedFiles(files: Files, audit: MemberAudit): Files {
 	const published = (): AuditAction => (currentContext()?.job?.kind === 'convert' ? 'convert' : 'upload');
 	const audited: Files = {
@@ -116,7 +116,7 @@ function noted({ onReplaced }: ConflictOptions = {}): {
 	};
 }
 
-/** As requested, valid or not. */
+/** The path of a child as it was requested, valid or not. */
 function below({ path }: ItemRef, name: string): string {
 	return path === '' ? name : `${path}/${name}`;
 }

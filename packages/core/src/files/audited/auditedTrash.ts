@@ -2,7 +2,7 @@ import { anonymousOwner } from '@stowage/rules';
 import type { Audit } from '../../audit/createAudit.js';
 import type { Trash } from '../trash.js';
 
-/** The same service, with what is restored and removed for good recorded. */
+/** Wraps the service: what is restored or removed for good is written to the audit log. */
 export function auditedTrash(trash: Trash, audit: Audit): Trash {
 	return {
 		get keepFor() {

@@ -1,7 +1,7 @@
 import type { MemberAudit } from '../../members/memberAudit.js';
 import type { FileVersions } from '../versions.js';
 
-/** The same service, with what is restored and removed for good recorded. */
+/** Wraps the service: what is restored or removed for good is written to the audit log. */
 export function auditedVersions(versions: FileVersions, audit: MemberAudit): FileVersions {
 	return {
 		get keepFor() {

@@ -18,7 +18,7 @@ import { whileMember } from '../../members/whileMember.js';
 interface Search {
 	query: SearchQuery;
 	signal: AbortSignal | undefined;
-	/** Of the walk that this is. */
+	/** The turn in the queue of walks that this search has. */
 	turn: Turn | undefined;
 }
 
@@ -75,7 +75,7 @@ export async function searchShared(
 	};
 }
 
-/** Those that lie in no other one. */
+/** The folders that lie in no other one of them. */
 function outermost(all: readonly Entered[]): Entered[] {
 	const outer = new Map<string, Entered[]>();
 	const chosen: Entered[] = [];

@@ -54,7 +54,7 @@ export function sharedChanges(
 		return entered;
 	};
 
-	/** The same of one that goes into the trash: where there is none it would be gone for good. */
+	/** An item that is to go into the trash. Refused where there is no trash: the member would remove it for good. */
 	const enterToRemove = async (viewer: Viewer, item: ItemRef): Promise<Entered> => {
 		assertAllowed(deleteDenial(viewer, item));
 		const entered = await enterToTake(viewer, item);

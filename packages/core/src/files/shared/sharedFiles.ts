@@ -8,8 +8,8 @@ interface Dependencies extends ChangeDependencies {
 }
 
 /**
- * The same calls for the area of shared folders as well: each enters the folder by the one gate (`enterFolder`), and
- * is made there in the private area of its owner, which the member sees as far as the folder goes.
+ * Extends the service to the area of shared folders: each call enters the folder through one gate (`enterFolder`), and
+ * is then made in the private area of its owner, which the member sees as far as the folder goes.
  */
 export function sharedFiles(files: Files, dependencies: Dependencies): Files {
 	return {

@@ -6,8 +6,8 @@ import type { FileParts } from '../FileParts.js';
 import { putBack, type RestoredItem, type Trash } from '../trash.js';
 
 /**
- * The same service. What members have deleted is in the trash of its owner: they put that back themselves, as long as
- * they may edit where it was, and see nothing else of it.
+ * Extends the service to shared folders. What members have deleted is in the trash of the owner: members restore it
+ * themselves, as long as they may edit the folder it was in, and see nothing else of that trash.
  */
 export function sharedTrash(trash: Trash, parts: FileParts, folders: SharedFolders): Trash {
 	const putBackShared = async (user: User, record: TrashedItem): Promise<RestoredItem> => {

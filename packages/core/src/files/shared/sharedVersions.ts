@@ -4,7 +4,7 @@ import { enterFolder } from '../../members/enterFolder.js';
 import type { SharedFolders } from '../../members/SharedFolders.js';
 import type { FileVersions } from '../versions.js';
 
-/** The same service for files of shared folders as well, for members who may edit them. They remove no version for good. */
+/** Extends the service to files of shared folders, for members who may edit them. Members can't remove a version for good. */
 export function sharedVersions(versions: FileVersions, folders: SharedFolders): FileVersions {
 	return {
 		get keepFor() {

@@ -3,7 +3,7 @@ import { IncomingMessage } from 'node:http';
 /** Longer chunks take no more time than their bytes do. */
 const smallBytes = 512;
 
-/** Of small chunks each client may send 50,000 in a second, and 12,500 at once. */
+/** The milliseconds that a small chunk counts for: each client may send 50,000 in a second, and 12,500 at once. */
 const chunkMs = 1 / 50;
 const burstMs = 250;
 

@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
  */
 export const lingerMs = 1_500;
 
-/** Of the rest of a body: enough for a form or JSON that a client has sent already, far less than a file. */
+/** The most bytes of a body that are read and dropped: enough for a form or JSON that was sent already, far less than a file. */
 const maxDroppedBytes = 256 * 1024;
 
 /** Whether a body was announced and has not arrived completely. */

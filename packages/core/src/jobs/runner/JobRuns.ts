@@ -38,7 +38,7 @@ export type WaitingJob = NonNullable<Awaited<ReturnType<JobStore['next']>>>;
 export class JobRuns {
 	readonly #parts: RunDependencies;
 	readonly #byId = new Map<string, JobRun>();
-	/** Those under way, including their end. */
+	/** The runs under way, until all of their end is recorded. */
 	readonly #pending = new Set<Promise<void>>();
 
 	constructor(parts: RunDependencies) {

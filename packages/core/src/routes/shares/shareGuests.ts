@@ -27,7 +27,7 @@ export function shareGuestRoutes(services: Services) {
 	const visit = visitor(services);
 	const visiting = <T>(call: ShareCall, work: (visit: Visit) => Promise<T>): Promise<T> =>
 		guests.visiting(() => visit(call), work);
-	/** The same for what reads the share's items. */
+	/** Runs `work` with a visit that may read the share's items. */
 	const looking = <T>(call: ShareCall, work: (visit: Visit) => Promise<T>): Promise<T> =>
 		visiting(call, (visit) => {
 			if (visit.share.mode === 'upload') throw new Failure('forbidden', 'This share only receives files.');

@@ -14,7 +14,7 @@ export interface PagePreview {
 	picture?: string;
 }
 
-/** As many letters of a message are shown. */
+/** The most characters of a message that are shown. */
 const maxDescription = 200;
 
 /**

@@ -133,7 +133,7 @@ export class IndexUpdate {
 		this.check.roots = ids;
 	}
 
-	/** Those that have an index. */
+	/** The roots that have an index. */
 	#mounts() {
 		const { mounts, config } = this.#parts;
 		return mounts.all().filter(({ name, storage }) => storage.rootId !== '' && !config.search.exclude.includes(name));

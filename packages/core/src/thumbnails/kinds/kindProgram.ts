@@ -6,7 +6,7 @@ import { effectivePreviewKind, type PreviewKind, sniff } from '@stowage/rules';
 export interface KindRequest {
 	/** The kind by the name. */
 	named: PreviewKind;
-	/** As base64. */
+	/** The first bytes of the file in base64. */
 	firstBytes: string;
 }
 

@@ -12,7 +12,7 @@ export interface ComparedTree {
 export interface Comparison {
 	/** Whether both contain the same. Files changed since the copy are no fault as long as the owner goes on working. */
 	isSame: boolean;
-	/** Of the first tree. */
+	/** The digest of the first tree. */
 	digest: string;
 }
 

@@ -24,7 +24,7 @@ export async function discardAcross(target: StorageProvider, id: string): Promis
 }
 
 export interface SweepCutoffs extends StagingCutoffs {
-	/** Of uploads that are being copied to another root: they may wait for their client as long as other uploads. */
+	/** Uploads that are copied to another root are removed if older. They may wait for their client as long as other uploads. */
 	uploadCopies: number;
 }
 

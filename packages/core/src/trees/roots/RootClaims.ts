@@ -59,7 +59,7 @@ export class RootClaims {
 		return this.knownRefusalOf(rootId);
 	}
 
-	/** The same for a root that was open before. */
+	/** `refusalOf` for a root that it was asked about before; reads nothing from the root itself. */
 	async knownRefusalOf(rootId: string): Promise<Failure | undefined> {
 		const faults = this.#faults.get(rootId) ?? '';
 		if (faults === '') return undefined;

@@ -40,7 +40,7 @@ export class Roots implements Mounts {
 	readonly #reloadMs: number;
 	#mounts: OpenMount[] = [];
 	#records: RootRecord[] = [];
-	/** Of the list that was read last. */
+	/** The digest of the list that was read last. */
 	#digest = '';
 	#reloading: Promise<void> | undefined;
 	#timer: NodeJS.Timeout | undefined;
@@ -142,7 +142,7 @@ export class Roots implements Mounts {
 		await closeAll(this.#mounts);
 	}
 
-	/** The same where nobody waits: a failure is in the log, and the next reload tries again. */
+	/** Reloads without a caller who waits: a failure is logged, and the next reload tries again. */
 	async reloadInBackground(): Promise<void> {
 		try {
 			await this.reload();

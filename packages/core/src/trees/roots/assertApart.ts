@@ -62,7 +62,7 @@ interface Position {
 	id: string;
 	/** The folder itself as an object, unless it is still to be made. */
 	folder: string | undefined;
-	/** Those above it. */
+	/** The folders above it, as objects. */
 	above: string[];
 	/** The file system and the path on it, such as `8:1/photos`: the same through every mount. Unknown where the system lists no mounts. */
 	onDisk: string | undefined;

@@ -3,7 +3,7 @@ import type { RootAdministration } from './RootAdministration.js';
 
 export type AuditedRoots = Pick<RootAdministration, 'list' | 'add' | 'rename' | 'relocate' | 'setDefault' | 'remove'>;
 
-/** The same administration, with each change recorded. */
+/** Wraps the administration: each change is written to the audit log. */
 export function auditedRoots(roots: RootAdministration, audit: Audit): AuditedRoots {
 	const ifChanged = (isChanged: boolean) => (isChanged ? {} : undefined);
 	return {

@@ -5,7 +5,7 @@ import { diskUseFolder, processesFolder, searchFolder, thumbnailFolder } from '.
 import type { Config } from '../../config/schema.js';
 import type { ReservedFolder } from './assertApart.js';
 
-/** Of the system: nobody's files lie in there. */
+/** Folders of the system: a storage root may neither be one of them, nor contain one, nor lie inside one. */
 const closed = [
 	...[
 		'/bin',
@@ -24,7 +24,7 @@ const closed = [
 	...['/usr', '/var/cache', '/var/spool'],
 ];
 
-/** Of the system too; a disk may be mounted below them. */
+/** Folders of the system that a storage root may neither be nor contain. It may lie below one, where a disk may be mounted. */
 const shared = ['/', '/dev', '/home', '/opt', '/root', '/run', '/tmp', '/var', '/var/lib', '/var/log', '/var/tmp'];
 
 /**

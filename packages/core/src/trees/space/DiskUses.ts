@@ -31,7 +31,7 @@ const silentMs = 15_000;
 
 const nothing = { said: {}, at: Number.POSITIVE_INFINITY };
 
-/** Of some thousand clients. */
+/** The most bytes that are read of another process's file: enough for some thousand clients. */
 const maxBytes = 1024 * 1024;
 
 interface Dependencies {

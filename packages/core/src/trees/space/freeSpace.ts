@@ -48,7 +48,7 @@ export interface SpaceGuard {
 	assertSpace(bytes?: number): Promise<void>;
 	/** Bytes that may be written. */
 	available(): Promise<number>;
-	/** The same file, but its bytes end with `storageFull` if the next ones would use the reserve. */
+	/** Wraps the staged file: a write ends with `storageFull` if the next bytes would use the reserve. */
 	guarded(staged: StagedFile): StagedFile;
 	/** For bytes that are written in other ways, such as a copy. */
 	beginGrants(): SpaceGrants;
@@ -76,7 +76,7 @@ interface OtherWriters {
 	mayExist(): boolean;
 	/** They can know what this process has reserved when this resolves. */
 	say(): Promise<void>;
-	/** The same within a second. */
+	/** Tells them within a second what this process has reserved, without waiting for that. */
 	changed(): void;
 	/** What they have reserved that may not be written yet. */
 	unwritten(): Promise<number>;
@@ -119,8 +119,8 @@ export function createSpaceGuards(
 	};
 
 	/**
-	 * The same among other processes. Where little is left, each says what it asks for before it reads what the others
-	 * have: of two that ask at once one sees the other at least.
+	 * The available bytes among other processes. Where little is left, each process announces what it asks for before
+	 * it reads what the others have: of two that ask at once at least one sees the other.
 	 */
 	const readAvailable: Available = async (needed = 0, wanted = needed) => {
 		const alone = await readAlone();
@@ -146,7 +146,7 @@ export function createSpaceGuards(
 		}
 	};
 
-	/** The same, after room was made where less than that is left. */
+	/** The available bytes, after room was made if less than `needed` is left. */
 	const makeAvailable: Available = async (needed = 0, wanted = needed) => {
 		const available = await readAvailable(needed, wanted);
 		if (available >= needed || !(await giveWay(needed - available))) return available;

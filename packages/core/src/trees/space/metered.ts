@@ -14,8 +14,8 @@ type BeginMeters = () => readonly ByteMeter[];
 const plain = new WeakMap<StagedFile, { staged: StagedFile; begin: BeginMeters }>();
 
 /**
- * The same staged file with all its abilities; the meters that are begun for each body are called with its bytes. What
- * a program of its own writes, no meter sees.
+ * Wraps the staged file with all its abilities: `begin` makes the meters of each body, which are called with its bytes.
+ * What another program writes to the file is not metered.
  */
 export function metered(staged: StagedFile, begin: BeginMeters): StagedFile {
 	const inner = plain.get(staged);
@@ -28,7 +28,7 @@ export function metered(staged: StagedFile, begin: BeginMeters): StagedFile {
 	return wrapped;
 }
 
-/** The same staged file, and each that is forked from it, with some of its calls replaced. */
+/** Wraps the staged file, and each that is forked from it, with some of its calls replaced. */
 export function wrapStaged(staged: StagedFile, replace: (staged: StagedFile) => Partial<StagedFile>): StagedFile {
 	const { lock, fork, withLocalFile } = staged;
 	return {

@@ -138,7 +138,7 @@ export class MountedStorage implements ReplacingStorage, StatsListingStorage, Wa
 		return this.#staging.sweep(before, isNeeded);
 	}
 
-	/** Of the default root. What may be written into a home is asked of its own root. */
+	/** The free bytes of the default root. What may be written into a home is asked of the home's own root. */
 	freeSpace(): Promise<number | undefined> {
 		return this.#mounts.default.storage.freeSpace();
 	}

@@ -21,8 +21,8 @@ export interface Mount {
 	/** The name the administrator gave it. */
 	readonly name: string;
 	/**
-	 * Of the ids of its items and staged files, so that no two roots have an id in common. Empty for the first root,
-	 * whose ids are older than other roots.
+	 * The prefix of the ids of its items and staged files, so that no two roots have an id in common. Empty for the
+	 * first root, whose ids are older than other roots.
 	 */
 	readonly idPrefix: string;
 	readonly storage: StorageProvider;

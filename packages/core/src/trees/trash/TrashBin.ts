@@ -71,7 +71,7 @@ export class TrashBin {
 		return this.#moves.takeOut(id, ownerId, move);
 	}
 
-	/** The same for any that `isMeant`. */
+	/** Takes an item that `isMeant` out of the trash by `move`. Resolves to undefined if there is none. */
 	take<T>(
 		id: string,
 		isMeant: (record: TrashRecord) => boolean,
@@ -139,7 +139,7 @@ export class TrashBin {
 		return moveTrashed(this.#parts, record, target);
 	}
 
-	/** The same for all of a user's items. */
+	/** Moves all items of a user to the trash of the root on which their home lies now. */
 	async moveAllTo(ownerId: string, target: Mount, signal: AbortSignal): Promise<void> {
 		throwIfWithout(await this.#moves.recordAll(), (record) => record.ownerId === ownerId);
 		return moveAllTrash(this.#parts, ownerId, target, signal);

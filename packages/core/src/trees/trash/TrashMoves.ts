@@ -83,7 +83,7 @@ export class TrashMoves {
 		return this.#unrecorded.record();
 	}
 
-	/** The same, for whom those with rows are enough. */
+	/** Records what `recordAll` does, but only logs a failure: for callers to whom the items with rows are enough. */
 	recordIfPossible(): Promise<void> {
 		return this.#unrecorded.recordIfPossible();
 	}
@@ -103,7 +103,7 @@ export class TrashMoves {
 		);
 	}
 
-	/** The same for any that `isMeant`. */
+	/** Takes an item that `isMeant` out of the trash by `move`. Resolves to undefined if there is none. */
 	async take<T>(
 		id: string,
 		isMeant: (record: TrashRecord) => boolean,

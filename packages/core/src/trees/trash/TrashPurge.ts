@@ -34,7 +34,7 @@ export class TrashPurge {
 		return count;
 	}
 
-	/** The same, and frees no space yet. */
+	/** Marks the selection to be purged, without freeing space yet. Resolves to how many items there were. */
 	async mark(selection: TrashSelection): Promise<number> {
 		let count = 0;
 		for await (const marked of markPurging(this.#parts, selection)) count += marked;

@@ -9,7 +9,7 @@ import { type TrashParts, trashBatch, warnOfTrash } from './trashParts.js';
 export class TrashSizes {
 	readonly #parts: TrashParts;
 	readonly #measuring = new Map<string, Promise<TrashSize | undefined>>();
-	/** Those that are written next. */
+	/** Sizes that are measured and not written to the rows yet. */
 	#measured = new Map<string, TrashSize>();
 	#writing: Promise<void> = Promise.resolve();
 	#nextWrite: Promise<void> | undefined;

@@ -9,7 +9,7 @@ import { trashedPath, unrecordedFolder } from './trashPaths.js';
 interface Located {
 	mount: Mount;
 	item: StorageItem;
-	/** Of that root: its own, or the one by which it has arrived where its disk had no room for a note of it yet. */
+	/** Its path on that root. Where the disk had no room for its note yet, the path by which it has arrived. */
 	path: StoragePath;
 }
 

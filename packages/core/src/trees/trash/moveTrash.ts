@@ -29,7 +29,7 @@ export async function moveTrashed(parts: TrashParts, record: TrashRecord, target
 	await source.remove(path).catch(ignoreMissing);
 }
 
-/** The same for all of a user's items. */
+/** Moves all items of a user to the trash of another root. */
 export async function moveAllTrash(
 	parts: TrashParts,
 	ownerId: string,

@@ -42,7 +42,7 @@ export class UnfinishedLimit {
 		});
 	}
 
-	/** The same for a form, which is unfinished until `receive` has ended. */
+	/** Runs `receive`, during which a form counts as one unfinished upload. Throws `rateLimited` above the limit of a visitor. */
 	async form<T>(viewer: Viewer, address: string, receive: () => Promise<T>): Promise<T> {
 		const from = limitAddress(address);
 		const add = (count: 1 | -1) => {

@@ -43,14 +43,14 @@ const maxLooks = 50;
 /** Smaller uploads don't check the disk beforehand: a full disk fails the write, and the reserve is checked while bytes arrive. */
 const smallBytes = 1024 * 1024;
 
-/** The same for a chunk of an upload whose whole length was checked when it began. */
+/** Smaller chunks don't check the disk beforehand: the whole length of their upload was checked when it began. */
 const smallChunkBytes = 64 * 1024 * 1024;
 
 /** Refuses uploads before they arrive, by their announced length. */
 export interface UploadSpace {
 	/** Throws `storageFull` unless the next chunk of an upload can be written without touching the reserve. */
 	assertChunk(viewer: Viewer, bytes: number): Promise<void>;
-	/** The same for a new upload, which must also leave room for the uploads under way. Visitors take nothing from users. */
+	/** Throws `storageFull` unless a new upload fits, with room for the uploads under way. Visitors take nothing from users. */
 	assertNew(uploader: Uploader, bytes: number): Promise<void>;
 	/** Claims the bytes that a body still lacks, from its first byte until shortly after its last: an announcement alone claims nothing. */
 	claim(uploader: Uploader, bytes: number): ByteMeter;

@@ -68,7 +68,7 @@ async function tryDiscard(parts: UploadParts, viewer: Viewer, idHash: string, re
 	);
 }
 
-/** The same for every attempt with this key, and different for all other clients. */
+/** The id of the upload with an idempotency key: equal for every attempt, and different for all other clients. */
 function idOfKey(viewer: Viewer, key: string): string {
 	const share = receivingOf(viewer)?.share;
 	const who = viewer.kind === 'user' ? (share === undefined ? viewer.id : `of ${share}`) : '';

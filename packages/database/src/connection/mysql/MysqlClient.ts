@@ -9,7 +9,7 @@ import { mayRepeat, pauseAfter } from '../transact.js';
 /** How long a statement may take before its server counts as dead. A server that lost its power does not even close the connection. */
 const statementSeconds = 10;
 
-/** The same for a connection until it is established. */
+/** How long it may take to establish a connection. */
 const connectSeconds = 5;
 
 /**

@@ -138,7 +138,7 @@ export class SqliteClient extends BetterSqlite3Client {
 }
 
 type ReadConnection = SyncLibsql.Database & {
-	/** As of `Connection`. */
+	/** Set by knex on a connection that is to be closed, as in `Connection`. */
 	__knex__disposed?: unknown;
 	readonly statements: PreparedStatements<SyncLibsql.Statement>;
 };

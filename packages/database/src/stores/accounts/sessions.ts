@@ -42,7 +42,7 @@ interface SessionRow {
 
 export function sessionStore(knex: Knex, now: () => number): SessionStore {
 	const sessions = () => knex<SessionRow>('sessions');
-	/** Those that have not ended, of users who are not disabled and ended no such sessions since. */
+	/** The sessions that have not ended, of users who are neither disabled nor have ended all their sessions since. */
 	const alive = (time: number) =>
 		knex('sessions')
 			.join('users', (on) => on.on('users.id', 'sessions.user_id').andOn('users.generation', 'sessions.generation'))
@@ -163,7 +163,7 @@ async function endBeyondMost(transaction: Knex.Transaction, userId: string, newe
 		.delete();
 }
 
-/** The same store, with sessions cached for as long as the database has not changed. */
+/** Wraps the store: sessions are cached for as long as the database has not changed. */
 export function cachedSessions(store: SessionStore, changes: Pick<Changes, 'version'>): SessionStore {
 	const rows = new CachedRows<NonNullable<Awaited<ReturnType<SessionStore['find']>>>>(changes);
 	return {

@@ -160,7 +160,7 @@ export function userStore(knex: Knex, now: () => number): UserStore {
 	};
 }
 
-/** The same store, with the accounts that are asked for by their ids cached for as long as the database has not changed. */
+/** Wraps the store: accounts that are asked for by their ids are cached for as long as the database has not changed. */
 export function cachedUsers(store: UserStore, changes: Pick<Changes, 'version'>): UserStore {
 	const rows = new CachedRows<UserRecord>(changes);
 	return { ...store, get: (id) => rows.find(id, () => store.get(id)) };

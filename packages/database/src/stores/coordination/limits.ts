@@ -153,7 +153,7 @@ interface Batch<T> {
  * of each process, and not a hundred that wait for each other.
  */
 class Batches<T> {
-	/** Those that have not begun. */
+	/** Batches that have not begun, by key. */
 	readonly #waiting = new Map<string, Batch<T>>();
 
 	constructor(readonly turns: RowTurns) {}

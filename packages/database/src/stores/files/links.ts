@@ -20,7 +20,7 @@ interface LinkRow {
 	expires_at: number;
 	is_ended: boolean | number;
 	downloads: number;
-	/** Of an item of a share, or the mark of a folder with members; null of a link. */
+	/** The share of an item, or the mark of a folder with members; null for a link. */
 	share_id?: string | null;
 }
 

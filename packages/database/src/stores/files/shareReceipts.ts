@@ -20,8 +20,8 @@ interface ReceiptRow {
 const pauseMs = 60 * 60_000;
 
 /**
- * Of one share: who sends may choose any names. Older ones are forgotten, and leave room in the owner's list for those
- * of other shares.
+ * The most receipts of one share, since its senders may choose any names. Older ones are forgotten, and leave room in
+ * the owner's list for those of other shares.
  */
 const maxOfShare = 50;
 

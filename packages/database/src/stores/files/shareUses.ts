@@ -26,13 +26,13 @@ interface LimitRow {
 	max_downloads: number | null;
 }
 
-/** Of one share at most: whose contents were touched first are forgotten. */
+/** The most rows of one share; those touched first are forgotten. */
 const maxRows = 1_000;
 
-/** Of one content: no program asks for more ranges beside each other. Of more the shortest are kept as their sum. */
+/** The most parts of one content: no program requests more ranges in parallel. The shortest of more are kept as a sum of bytes. */
 const maxParts = 500;
 
-/** Of one content: processes that sent it to one client beside the last one, and of which it is not known that they have ended. */
+/** The most processes remembered for one content that sent it to the same client before, and may not have ended. */
 const maxOthers = 4;
 
 /** Rows that are written while others wait. */
@@ -100,7 +100,7 @@ export function shareUseStore(knex: Knex, now: () => number): ShareUseStore {
 		const oldest = await rows().orderBy('touched_at').limit(excess).select('client', 'content');
 		for (const { client, content } of oldest) await rows().where({ client, content }).delete();
 	};
-	/** Those that are whole now. */
+	/** Saves some parts in one transaction; resolves to the share and client of each content that is complete now. */
 	const saveSome = (all: readonly ClientParts[], ended: ReadonlySet<string>) =>
 		transact(knex, async (transaction) => {
 			const whole: Pick<ClientParts, 'share' | 'client'>[] = [];
@@ -218,7 +218,7 @@ async function addUse(transaction: Knex.Transaction, use: ShareUse, now: number)
 
 type Sender = Pick<ClientParts, 'process' | 'underWay'>;
 
-/** As it is written. */
+/** The JSON of a row's `parts`. */
 interface KnownParts extends Sender {
 	sent: readonly Part[];
 	/** Missing in the rows of a version that kept the last sender only. */
@@ -232,7 +232,7 @@ function parsed(parts: string): { sent: readonly Part[]; senders: readonly Sende
 	return { sent, summed, senders: [{ process, underWay }, ...others].filter((sender) => sender.underWay.length > 0) };
 }
 
-/** As many parts as are kept, in their order, and the bytes of the others. */
+/** The longest parts, as many as a row keeps, in their order, and the sum of the bytes of the others. */
 function longest(parts: readonly Part[]): { kept: readonly Part[]; summed: number } {
 	if (parts.length <= maxParts) return { kept: parts, summed: 0 };
 	const byLength = [...parts].sort((one, other) => bytesIn([other]) - bytesIn([one]));

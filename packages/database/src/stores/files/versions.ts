@@ -118,7 +118,7 @@ function idsByPath(rows: readonly Pick<TrashRow, 'id' | 'path'>[]): Map<string, 
 	return ids;
 }
 
-/** Those in a folder and below. Texts compare byte for byte, and '0' is what follows '/'. */
+/** Rows in a folder and below. Texts compare byte for byte, and '0' is the character after '/'. */
 function isBelow(rows: Knex.QueryBuilder, folder: StoragePath): Knex.QueryBuilder {
 	return rows
 		.where({ folder })

@@ -253,7 +253,7 @@ async function outside(): Promise<{ file: string; source: string; folder: string
 	}
 }
 
-/** Of the probe. */
+/** How the probe has ended. Rejects if it failed to run. */
 async function outcomeOf(child: ChildProcess): Promise<'holds' | 'fails'> {
 	const timer = setTimeout(() => killGroup(child), timeoutMs);
 	// It rejects with this as well.

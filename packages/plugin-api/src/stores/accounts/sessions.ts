@@ -28,7 +28,7 @@ export interface SessionStore {
 	add(idHash: string, user: Pick<UserRecord, 'id' | 'generation'>, client?: SessionClient): Promise<void>;
 	/** The session with its user in one look-up; undefined for an unknown or ended one, one of another generation, or a disabled user's. */
 	find(idHash: string, now: number): Promise<{ session: SessionRecord; user: SessionUser } | undefined>;
-	/** Those of these sessions that `find` would find, in one query for some hundred of them. */
+	/** The hashes, among these, of the sessions that `find` would find, in one query for some hundred of them. */
 	findValid(idHashes: readonly string[], now: number): Promise<Set<string>>;
 	/** The valid sessions of a user, the most recently used first. */
 	list(userId: string, now: number): Promise<ListedSession[]>;

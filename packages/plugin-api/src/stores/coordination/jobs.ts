@@ -24,7 +24,7 @@ export interface JobRunKey {
 export interface HeldJob extends JobRunKey {
 	readonly kind: string;
 	readonly userId: string;
-	/** Of two jobs that run, no two are in the same. */
+	/** The place in which it runs: no two running jobs have the same. */
 	readonly slot: string;
 	readonly onRestart: JobKind<unknown>['onRestart'];
 	readonly isCancelRequested: boolean;
@@ -73,9 +73,9 @@ export interface NewJob {
 
 /** Which waiting jobs of a kind a place is for. */
 export interface JobChoice {
-	/** Of none of these users. */
+	/** Jobs of these users are passed over. */
 	except?: readonly string[];
-	/** Of this user. */
+	/** Only jobs of this user. */
 	userId?: string;
 	/** Only those known to be long, or only the others. */
 	isLong?: boolean;
@@ -89,7 +89,7 @@ export type JobReturn = 'released' | 'yielded' | 'interrupted';
 
 /** The limits of one user. */
 export interface JobLimits {
-	/** Of this kind, waiting and running. */
+	/** The most jobs of one kind, waiting and running. */
 	jobs: number;
 	/** Bytes of inputs and checkpoints, of all kinds. */
 	bytes: number;

@@ -5,7 +5,7 @@
 export interface KeyValueStore {
 	/** Undefined for a value that was never set, was removed or has expired. The caller parses it. */
 	get(key: string): Promise<unknown>;
-	/** Those that there are, by their keys. */
+	/** The values that exist, by their keys. */
 	getMany(keys: readonly string[]): Promise<Map<string, unknown>>;
 	/** Sets or replaces the value. It expires after `ttlMs`. */
 	set(key: string, value: unknown, ttlMs: number): Promise<void>;

@@ -30,9 +30,9 @@ export interface LiveProcess extends ProcessFacts {
 export interface ProcessStore {
 	/** Says that this process lives. */
 	beat(facts: ProcessFacts): Promise<void>;
-	/** Those that were seen within this many milliseconds, by the clock of the database, and those whose database is ahead. */
+	/** Processes seen within the last `ms` milliseconds by the clock of the database, also those whose database's clock is ahead. */
 	live(ms: number): Promise<LiveProcess[]>;
-	/** That a process has ended. */
+	/** Records that a process has ended. */
 	remove(name: string): Promise<void>;
 	/** Removes those that were not seen for this many milliseconds. */
 	sweep(ms: number): Promise<void>;

@@ -57,7 +57,7 @@ export interface LinkStore {
 	hasAny(ownerId: string): Promise<boolean>;
 	/** The owner's links whose path or planned path is this one or below it. */
 	within(ownerId: string, path: StoragePath): Promise<LinkRecord[]>;
-	/** Those that exist. */
+	/** The links with these ids that exist. */
 	get(ids: readonly string[]): Promise<LinkRecord[]>;
 	/** Saves where items are and are about to go; of many some only if it fails. */
 	planMoves(moves: ReadonlyMap<string, { path: StoragePath; nextPath: StoragePath }>): Promise<void>;

@@ -65,7 +65,7 @@ export interface MemberStore {
 		members: readonly { userId: string; role: MemberRole }[],
 		limits: MemberLimits,
 	): Promise<boolean>;
-	/** Those of the folder with this id; none for one without members. */
+	/** The shared folder with this item id, with its members; undefined for one without members. */
 	find(ownerId: string, itemId: string): Promise<SharedFolderRecord | undefined>;
 	/**
 	 * The folders that a user is a member of, of one owner or of all, those joined first before others, without those of disabled owners. A

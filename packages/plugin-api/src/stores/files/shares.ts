@@ -62,7 +62,7 @@ export interface ShareStore {
 	add(share: NewShare, limits: { shares: number; items: number }): Promise<ShareRecord>;
 	/** Undefined for an unknown one and for one whose owner is disabled. */
 	find(tokenHash: string): Promise<ShareRecord | undefined>;
-	/** The same by its id. */
+	/** Finds a share by its id; undefined as for `find`. */
 	findById(id: string): Promise<ShareRecord | undefined>;
 	/** Also that of a disabled owner; only one owner's if an owner is given. */
 	get(id: string, ownerId?: string): Promise<ShareRecord | undefined>;

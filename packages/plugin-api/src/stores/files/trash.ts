@@ -81,7 +81,7 @@ export interface TrashStore {
 	addMissing(records: readonly TrashRecord[]): Promise<void>;
 	/** Whatever its state is. */
 	get(id: string): Promise<TrashRecord | undefined>;
-	/** Those that are not `purging`, by the time of their deletion, from the one that follows `after`. */
+	/** Up to `limit` records that are not `purging`, by the time of their deletion, from the one that follows `after`. */
 	list<Kind extends TrashKind = TrashKind>(
 		options: {
 			order: 'newest' | 'oldest';
@@ -96,7 +96,7 @@ export interface TrashStore {
 	count(ownerId: string, kind: TrashKind): Promise<number>;
 	/** The sums of those that are not `purging`. */
 	totals(selection: TrashSelection): Promise<TrashTotals>;
-	/** Those that have been in this state the longest, entered by `until` (any time by default), after the first `skip` of them. */
+	/** The records that have been in this state the longest, entered by `until` (any time by default), after the first `skip` of them. */
 	inState(
 		state: 'moving' | 'purging',
 		options: { limit: number; until?: number | undefined; skip?: number | undefined },

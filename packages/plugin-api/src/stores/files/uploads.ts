@@ -51,7 +51,7 @@ export interface UploadStore {
 	find(idHash: string): Promise<UploadRecord | undefined>;
 	/** The unfinished uploads of a user, the most recently written first. */
 	listUnfinished(userId: string): Promise<UploadRecord[]>;
-	/** Those of everybody in the same order, each with the hash of its id. */
+	/** The unfinished uploads of all users, the most recently written first, each with the hash of its id. */
 	listAllUnfinished(): Promise<(UploadRecord & { idHash: string })[]>;
 	/**
 	 * Saves the number of durable bytes. Resolves to whether it still has this staged file; if not, nothing has changed: another process

@@ -18,17 +18,20 @@ export interface VersionCount extends VersionedFile {
  */
 export interface VersionStore {
 	hasAny(ownerId: string): Promise<boolean>;
-	/** Of one file, and of those that had its path before, the newest first. */
+	/** The versions of one file, and of files that had its path before, the newest first. */
 	of(ownerId: string, file: VersionedFile): Promise<FileVersion[]>;
-	/** Of the files directly in these folders, in some order, at most so many of them. Of one folder, those behind `after` in it. */
+	/**
+	 * The version counts of up to `limit` files that lie directly in these folders, in some order. With one folder,
+	 * from the file that follows `after`.
+	 */
 	countsIn(
 		ownerId: string,
 		folders: readonly StoragePath[],
 		page: { limit: number; after?: VersionedFile | undefined },
 	): Promise<VersionCount[]>;
-	/** Of the file at the path, or of all in a folder and below. */
+	/** The version counts of the file at the path, or of all files in a folder and below. */
 	countsWithin(ownerId: string, path: StoragePath): Promise<VersionCount[]>;
-	/** Those of a path that are just becoming versions, or were when the process ended. */
+	/** The versions at a path that are being made, or were when their process ended. */
 	unfinished(ownerId: string, path: StoragePath): Promise<FileVersion[]>;
 	/**
 	 * A file, or a folder with all in it, is at another path now. Moves some, and resolves to whether others may be

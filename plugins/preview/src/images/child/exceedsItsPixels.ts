@@ -2,7 +2,7 @@ import { type ImageFormat, maxPixels } from './imageFormat.js';
 
 interface Box {
 	type: string;
-	/** Of its content. */
+	/** The offsets of its content. */
 	start: number;
 	end: number;
 }

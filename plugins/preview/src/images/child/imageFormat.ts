@@ -16,7 +16,7 @@ export function imageFormat(bytes: Buffer): ImageFormat | undefined {
 	return undefined;
 }
 
-/** The same container is used for both; a generic brand is followed by specific ones. */
+/** AVIF and HEIC are the same container; a generic brand is followed by specific ones. */
 function ofBrands(bytes: Buffer): 'avif' | 'heic' | undefined {
 	const end = Math.min(bytes.readUInt32BE(0), bytes.length, 256);
 	const brands = [bytes.toString('latin1', 8, 12)];

@@ -14,7 +14,7 @@ declare module 'libheif-js/wasm-bundle.js' {
 	export type Context = object;
 
 	export interface HeifDecoder {
-		/** Of the last file. */
+		/** The context of the last file. */
 		decoder: Context | null;
 		decode(bytes: Uint8Array): HeifImage[];
 	}

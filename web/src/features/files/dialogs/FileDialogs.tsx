@@ -16,7 +16,7 @@ export interface FileDialogsProps {
 	dialog: FileDialog | undefined;
 	operations: FileOperations;
 	area: Area;
-	/** Of the shared folder on screen. */
+	/** The owner of the shared folder on screen. */
 	owner: string | undefined;
 	/** Closes this one, unless another one is open by now: what it waits for may come late. */
 	onClose: (dialog: FileDialog) => void;

@@ -8,7 +8,7 @@ import styles from './LoadError.module.css';
 export interface LoadErrorProps {
 	/** Undefined for an address that no folder can have. */
 	error: Error | undefined;
-	/** Of the folder; by default one's own. */
+	/** The area of the folder; undefined counts as one's own. */
 	area?: Area | undefined;
 	onRetry: () => void;
 	onHome: () => void;

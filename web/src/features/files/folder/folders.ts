@@ -32,7 +32,7 @@ export interface Visit {
 	isReturn: boolean;
 	/** The row at which the cursor begins, such as the folder that was left upwards. */
 	startKey: RowKey | undefined;
-	/** That row is selected, too: it is what the folder was opened for. */
+	/** Whether that row is selected, too: it is what the folder was opened for. */
 	isStartSelected: boolean;
 }
 

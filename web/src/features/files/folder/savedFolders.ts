@@ -39,7 +39,7 @@ export function writeFolders(storage: FolderStorage | undefined, saved: SavedFol
 	}
 }
 
-/** The same with a folder that was left last. The oldest are dropped. */
+/** Adds a folder that was just left. The oldest are dropped. */
 export function saveFolder(saved: SavedFolders, key: string, folder: SavedFolder): SavedFolders {
 	const { [key]: _, ...others } = saved;
 	const newest = Object.entries(others).slice(-(maxFolders - 1));

@@ -15,7 +15,7 @@ export interface Listing {
 	rows: Rows | undefined;
 	/** While they are loading: the first of them, if these are known to stay the first. */
 	firstRows?: Rows | undefined;
-	/** Of a shared folder: whose it is, and what the user may do in it, as far as that is known. */
+	/** The owner of a shared folder, and what the user may do in it, as far as that is known. */
 	owner: string | undefined;
 	role: MemberRole | undefined;
 	/** Why there are none. */

@@ -1,7 +1,7 @@
 /** The positions of the entries: one below the other, or several in a line. All have the same size, in pixels. */
 export interface Layout {
 	columns: number;
-	/** Of one entry. */
+	/** The size of one entry. */
 	width: number;
 	height: number;
 	/** From one column, and from one line, to the next. */

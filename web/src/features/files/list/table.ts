@@ -19,7 +19,7 @@ interface Layout<C extends string> {
 	header?: Header<C>;
 	/** A track of `grid-template-columns`. */
 	width: string;
-	/** The same on a screen of less than 600 px; undefined if the column is not shown there. */
+	/** The width on a screen of less than 600 px; undefined if the column is not shown there. */
 	narrowWidth?: string;
 	/** @default 'start' */
 	align?: 'start' | 'end';

@@ -9,7 +9,7 @@ import { type Action, type AnyAction, type MenuItem, menuKind } from './menu.js'
 
 export interface ContextMenuOptions<E extends Entry, A extends AnyAction> {
 	folder: Pick<ListedFolder<E>, 'key' | 'rows' | 'selection' | 'selected' | 'select'>;
-	/** Of the folder, which names its own menu. */
+	/** The folder's name, which labels its own menu. */
 	name: string;
 	/** The items of the menu of these entries, or of the folder if there are none. */
 	groupsFor: (entries: readonly E[]) => MenuItem<A>[][];
@@ -19,7 +19,7 @@ export interface ContextMenuOptions<E extends Entry, A extends AnyAction> {
 }
 
 export interface ContextMenuState<A extends AnyAction = Action> {
-	/** Of the open menu. */
+	/** The props of the open menu; undefined while none is open. */
 	props: ContextMenuProps<A> | undefined;
 	/** Opens the menu of a row, which becomes the selection unless it is part of it; or of the folder, which keeps the selection. */
 	openAt: (at: Point, index: number | undefined) => void;

@@ -39,7 +39,7 @@ const refusals: Readonly<Record<GuardedAction, (viewer: Viewer, item: Item) => F
 };
 
 export interface Permitted {
-	/** Those that the action applies to. */
+	/** The entries that the action applies to. */
 	entries: Entry[];
 	/** The sentence about the others; undefined if there are none. */
 	message: string | undefined;

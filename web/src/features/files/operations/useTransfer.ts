@@ -42,7 +42,7 @@ export function useTransfer(): RunTransfer {
 
 	return useCallback(
 		async (title, plan) => {
-			/** Of the notice, once it was shown. */
+			/** The key of the notice, once it was shown. */
 			let key: string | undefined;
 			let isCancelled = false;
 			const jobs = new Map<string, Job | undefined>();

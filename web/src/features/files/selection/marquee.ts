@@ -69,7 +69,7 @@ export function rangesInRect(rect: Rect, layout: Layout, count: number): IndexRa
 	});
 }
 
-/** Those of `count` things, each of `size` and one every `step`, that a span of a line touches. */
+/** Which of `count` things, each of `size` and one every `step`, a span of a line touches. */
 function touched(from: number, length: number, padding: number, step: number, size: number, count: number): IndexRange {
 	if (step === 0) return { first: 0, end: count };
 	const first = Math.floor((from - padding) / step);

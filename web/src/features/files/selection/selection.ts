@@ -64,7 +64,7 @@ function isSame(a: Cursor | undefined, b: Cursor): boolean {
 	return a?.key === b.key && a.index === b.index;
 }
 
-/** The same empty set, so that clearing an empty selection causes no render. */
+/** An empty set, always the same, so that clearing an empty selection causes no render. */
 function cleared(state: Selection): ReadonlySet<RowKey> {
 	return state.selected.size === 0 ? state.selected : emptySelection.selected;
 }

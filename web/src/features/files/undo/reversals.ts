@@ -32,7 +32,7 @@ export type PlacedStep = Replacing<Pick<MoveStep, 'type' | 'fromPath' | 'toPath'
 export interface Kept {
 	/** Copies that are taken back go there: they may have been changed since. */
 	hasTrash: boolean;
-	/** Of files that are replaced. */
+	/** Whether replaced files become versions. */
 	hasVersions: boolean;
 }
 

@@ -35,7 +35,7 @@ export interface ReplacedItem {
 	name: string;
 	area: Area;
 	path: StoragePath;
-	/** Of what was replaced: they tell its version among those of the file. */
+	/** The size and modified time of what was replaced: they identify its version among those of the file. */
 	size: number;
 	mtime: number;
 }
@@ -66,7 +66,7 @@ export type Reversal =
 /** An operation that can't be undone stays in its place, or an undo would take back an earlier one instead. */
 export type Undo =
 	| Reversal
-	/** Of several kinds; for the rest of the items these sentences say why it can't be done. */
+	/** Reversals of several kinds; the sentences say why the rest of the items can't be taken back. */
 	| { kind: 'several'; parts: readonly Reversal[]; reasons: readonly string[] }
 	| { kind: 'impossible'; reason: string };
 

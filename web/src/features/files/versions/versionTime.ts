@@ -5,7 +5,7 @@ export function versionTime(milliseconds: number): string {
 	return `${formatDate(milliseconds)}, ${formatTime(milliseconds)}`;
 }
 
-/** The same among these versions: with seconds where several are of one minute. */
+/** The names of these versions: with seconds where several are of one minute. */
 export function versionTimes(all: readonly { mtime: number }[]): (milliseconds: number) => string {
 	const counts = new Map<string, number>();
 	for (const { mtime } of all) counts.set(versionTime(mtime), (counts.get(versionTime(mtime)) ?? 0) + 1);

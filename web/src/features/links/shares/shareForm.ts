@@ -27,11 +27,11 @@ export interface FormProblem {
 export interface ShareFormState {
 	mode: ShareMode;
 	end: ShareEnd;
-	/** As `<input type="date">` has it; the share ends with that day. */
+	/** The value of an `<input type="date">`; the share ends with that day. */
 	date: string;
 	password: string;
 	removesPassword: boolean;
-	/** As it is typed; empty for none. */
+	/** The text as typed; empty for no limit. */
 	maxDownloads: string;
 	/** What the share may receive in all; empty for no limit. */
 	maxUpload: SizeDraft;

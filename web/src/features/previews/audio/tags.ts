@@ -13,7 +13,7 @@ export interface Tags {
 /** A longer one is no title. */
 const maxLetters = 500;
 
-/** Of those that counting has overlooked. */
+/** A bound on tags that `countTags` has overlooked. */
 const maxTags = 5000;
 
 /** Throws for a file without tags, or with more than a song has. */

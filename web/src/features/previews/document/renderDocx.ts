@@ -119,9 +119,9 @@ function readFilesOnce(document: WordFiles): void {
 	};
 }
 
-/** Of the addresses of all images, each as often as it is shown. */
+/** The characters of the addresses of all images, each as often as it is shown. */
 const maxImageLetters = 100_000_000;
-/** Of those of all fonts, each once: 75 MB of fonts, of which the browser has several copies meanwhile. */
+/** The characters of the addresses of all fonts, each once: 75 MB of fonts, of which the browser has several copies meanwhile. */
 const maxFontLetters = 100_000_000;
 
 interface WordFiles {

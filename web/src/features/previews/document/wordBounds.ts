@@ -14,8 +14,8 @@ const maxFiles = 5_000;
 /** docx-preview looks for the levels of each list among all, and copies each, before it says how many there are. */
 const maxListsTimesLevels = 2_000_000;
 /**
- * Of what is made of a document: a name or value of any length is written for each style that gets it, for each level of a list, and
- * on each page. A novel has two million, in styles of some hundred thousand.
+ * Characters of what is made of a document: a name or value of any length is written for each style that gets it, for
+ * each level of a list, and on each page. A novel has two million, in styles of some hundred thousand.
  */
 const maxLetters = 20_000_000;
 
@@ -66,15 +66,15 @@ export interface WordDocument {
 interface WordNode {
 	type?: string;
 	children?: readonly WordNode[];
-	/** Of a link, in the relations of the document. */
+	/** Only for a link: its id in the relations of the document. */
 	id?: string;
 	/** The kind of a break. */
 	break?: string;
-	/** Of the last paragraph of a section. */
+	/** Only for the last paragraph of a section. */
 	sectionProps?: unknown;
 	/** The styles of its own. */
 	cssStyle?: object;
-	/** Of a drawing. */
+	/** The attributes of a drawing. */
 	attrs?: object;
 }
 
@@ -104,7 +104,7 @@ interface Counts {
 	nodes: number;
 	pageEnds: number;
 	references: number;
-	/** Of its texts, and of all names and values that it has. */
+	/** The characters of its texts, and of all its names and values. */
 	letters: number;
 }
 

@@ -1,6 +1,6 @@
-/** A style sheet or a page has more letters around each value, such as a selector and its brackets. */
+/** The characters around each value in a style sheet or a page, such as a selector and its brackets. */
 const aroundRule = 100;
-/** As much is made of a mark in the text of a list, such as `%1`, beside the name of the list. */
+/** The characters made of a mark in the text of a list, such as `%1`, beside the name of the list. */
 const aroundMark = 60;
 const rulesOfLevel = 4;
 
@@ -65,7 +65,7 @@ export function lettersOfLevels(levels: readonly WordLevel[]): number {
 	});
 }
 
-/** Of all texts among these values. */
+/** The characters of all texts among these values, and of their names. */
 export const lettersIn = (values: object | undefined): number =>
 	values === undefined ? 0 : sum(Object.entries(values), ([name, value]) => name.length + lengthOf(value));
 

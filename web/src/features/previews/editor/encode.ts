@@ -120,7 +120,7 @@ function tableOfSets(encoding: Encoding): Table {
 
 const newline = 0x0a;
 
-/** Of GB18030: the places of four bytes up to here are letters of the BMP, and those from `firstBeyond` all others in their order. */
+/** Places of four bytes in GB18030: up to the first the characters of the BMP, from the second on all others in their order. */
 const lastOfBmp = 39_419;
 const firstBeyond = 189_000;
 

@@ -10,7 +10,7 @@ import {
 } from '@codemirror/state';
 import type { KeyBinding } from '@codemirror/view';
 
-/** As many lines as the editor changes one by one in a moment: of 500,000 it takes 10 s. */
+/** How many lines the editor can change one by one in a moment: of 500,000 it takes 10 s. */
 const maxChanges = 2000;
 
 const indentLines: StateCommand = ({ state, dispatch }) => {
@@ -52,7 +52,7 @@ interface LineChange {
 	insert: string;
 }
 
-/** As the editor dedents a single line. */
+/** Dedents a line as the editor does a single one. */
 function dedent(state: EditorState, line: string): LineChange {
 	const [indent = ''] = /^\s*/.exec(line) ?? [];
 	const wanted = indentString(state, Math.max(0, countColumn(indent, state.tabSize) - getIndentUnit(state)));

@@ -82,22 +82,22 @@ export function writeText(read: ReadText, text: string, replacements?: readonly 
 		: { kind: 'lacks', letter: '' };
 }
 
-/** The same text in UTF-8, with the ends of its lines. */
+/** The text in UTF-8, with its ends of lines. */
 export function asUtf8(read: ReadText): ReadText {
 	return { ...read, encoding: 'UTF-8', mark: new Uint8Array(), ownBytes: new Map() };
 }
 
-/** Of the letters of a line that join or combine: the browser lays all of them out anew for each letter that is typed. */
+/** Letters of a line that join or combine: the browser lays all of them out anew for each character that is typed. */
 const maxJoined = 5000;
 
 /**
- * Of the tabs, controls and blanks beside each other of a line: the browser takes the square of their number to find
- * where they wrap, and the editor draws up to a third of a line before it knows how high that is.
+ * Tabs, controls and consecutive blanks of a line: the browser takes the square of their number to find where they
+ * wrap, and the editor draws up to a third of a line before it knows how high that is.
  */
 const maxBlank = 20_000;
 const blank = /\p{Cc}|\p{Zs}(?=\p{Zs})/gu;
 
-/** Turns of script or font of a line, each of which a browser lays out by itself: 320,000 take it half a minute. */
+/** Script runs of a line, each of which a browser lays out by itself: 320,000 take it half a minute. */
 const maxTurns = 40_000;
 
 /** Whether a browser shows each of its lines in a moment. */
@@ -251,7 +251,7 @@ function matchLines(old: readonly string[], lines: readonly string[], most: numb
 	const hunk = { removed: 0, added: 0 };
 	let next = start;
 	let differing = 0;
-	/** Of lines that replaced others the last take the places of the last. */
+	/** Where several lines replaced others, the last of them take the places of the last. */
 	const close = () => {
 		for (let index = 0; index < hunk.added; index++) {
 			const place = hunk.removed - (hunk.added - index);

@@ -104,7 +104,7 @@ function findOpf(zip: ZipArchive, parser: DOMParser): string | undefined {
 	return zip.names.find((name) => /\.opf$/i.test(name));
 }
 
-/** That of EPUB 3, or else the older one, which a book may have beside it. A book in which none can be read has none. */
+/** The table of contents of EPUB 3, or else the older one, which a book may have beside it. Empty where none can be read. */
 function readToc(zip: ZipArchive, pack: Pack, inBook: (href: string) => string, parser: DOMParser): TocItem[] {
 	for (const path of [pack.navPath, pack.ncxPath]) {
 		const items = path ? readTocAt(zip, inBook(path), parser) : [];

@@ -17,7 +17,7 @@ export function readContents(document: Document): readonly ContentsLine[] {
 const childrenOf = (parent: Element | undefined, ...names: readonly string[]): Element[] =>
 	[...(parent?.children ?? [])].filter(({ localName }) => names.includes(localName));
 
-/** That of the contents; one without a type may be it, and those of pages and landmarks are not. */
+/** The element with the table of contents; one without a type may be it, and lists of pages and landmarks are not. */
 function navigationOf(document: Document): Element | undefined {
 	const all = [...document.getElementsByTagNameNS('*', 'nav')];
 	const types = (nav: Element) =>

@@ -7,7 +7,7 @@ export type Reading =
 			status: 'open';
 			book: BookContents;
 			position: BookPosition;
-			/** Of the chapter at the position: whether it is on screen, or can't be. */
+			/** Whether the chapter at the position is on screen, or can't be. */
 			chapter: 'wanted' | 'shown' | 'failed';
 			/** Where an aside was left for that is shown now. */
 			from?: BookPosition | undefined;

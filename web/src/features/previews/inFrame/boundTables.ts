@@ -1,6 +1,6 @@
 /** Rows times columns of a table in which cells span several. */
 const maxSpannedPlaces = 20_000;
-/** The same of one whose borders collapse, for which a browser keeps each place, also where no cell is: 90 bytes each. */
+/** Rows times columns of a table whose borders collapse: a browser keeps 90 bytes for each place, also where no cell is. */
 const maxCollapsedPlaces = 500_000;
 
 /** On a table that has more places. */
@@ -32,7 +32,7 @@ function rowsOf(table: Element): { outer: Element[]; inner: Element[] } {
 	return { outer, inner: outer.flatMap(parts).filter(({ childElementCount }) => childElementCount > 0) };
 }
 
-/** As many columns as these rows have at most, with the cells of rows above that reach into them. */
+/** The most columns of these rows, with the cells of rows above that reach into them. */
 function columnsOf(rows: readonly Element[]): number {
 	const changes: number[] = [];
 	const change = (row: number, by: number) => {

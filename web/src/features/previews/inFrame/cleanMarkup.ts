@@ -9,7 +9,7 @@ import { drawInOneLayer } from './oneLayer.js';
 export interface Sources {
 	/** A URL within this page for a reference in a file, such as a picture packed with it; undefined if there is none. */
 	resolve(address: string): string | undefined;
-	/** Of all fonts that the page gets of the file. */
+	/** The budget of all fonts that the page gets of the file. */
 	fonts: FontBudget;
 }
 

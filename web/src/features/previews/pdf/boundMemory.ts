@@ -1,8 +1,8 @@
 /** The most bytes of one stream of a document after decompression, or of any other list of numbers: 85 megapixels in three colours. */
 export const maxUnpackedBytes = 256 * 1024 * 1024;
-/** Of a picture as it is drawn, whose pixels are bounded by what the document says of it. */
+/** The most bytes of a picture as it is drawn; its pixels are bounded elsewhere, by the size that the document states. */
 const maxDrawnBytes = 512 * 1024 * 1024;
-/** Of a compressed stream at once. It becomes a thousand times as many at most, which a browser has in memory together. */
+/** Bytes of a compressed stream that are unpacked at once: a browser has the result, at most a thousand times as many, in memory. */
 const pieceBytes = 16 * 1024;
 
 /** Lists whose lengths a document names: the columns of a fax, the coefficients of a JPEG. */

@@ -1,10 +1,10 @@
 /** Links and fields of one page, each an element. */
 const maxAnnotations = 2_000;
-/** Pieces of text on one page, each an element, and the letters of all. A dense page has some thousands. */
+/** Pieces of text on one page, each an element, and the characters of all. A dense page has some thousands. */
 const maxItems = 8_000;
 const maxLetters = 300_000;
 
-/** As much of the document as is bounded here, in the form of pdf.js. */
+/** The parts of a document of pdf.js that are bounded here. */
 interface Pages<P extends Page> {
 	getPage(number: number): Promise<P>;
 }

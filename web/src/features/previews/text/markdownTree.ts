@@ -29,7 +29,7 @@ const removed = namesIn(
 	'audio iframe math noembed noframes noscript object script select style svg template textarea title video',
 );
 
-/** As many as the page can make and lay out at once on a slow machine. */
+/** The most nodes that the page can make and lay out at once on a slow machine. */
 const maxNodes = 20_000;
 /**
  * Nodes that an element counts for, whose boxes are several: laying out 10,000 of these takes some seconds, of any
@@ -42,20 +42,17 @@ const maxDepth = 40;
 const maxOpen = 200;
 /** Rows and columns that one cell of a table may take. */
 const maxSpan = 100;
-/** Of all cells that take several. */
+/** The places of all cells that span several. */
 const maxSlots = 20_000;
 
-/**
- * Of the letters that join or combine, and of turns between scripts, in an element that lies in no other one: each of
- * these is laid out when it comes on screen.
- */
+/** Letters that join or combine and script runs in a top-level element: each of these is laid out when it comes on screen. */
 const maxInBlock = 100_000;
-/** Of what takes no place, in all: however many elements of it there are, all of them are on screen. */
+/** Characters that take no place, in the whole text: however many elements have them, all of these are on screen. */
 const maxPiled = 5_000;
 
 /**
- * Letters of all texts and attributes, as many as four times the largest text: each link and picture repeats the address and title of
- * the one reference that it names.
+ * Characters of all texts and attributes, as many as four times the largest text: each link and picture repeats the
+ * address and title of the one reference that it names.
  */
 const maxLetters = 4_000_000;
 
@@ -71,7 +68,7 @@ export function markdownTree(text: string): MarkdownNode[] | undefined {
 	return unlessTooMuch(() => readTree(htmlOf(text)));
 }
 
-/** The same for HTML. */
+/** HTML as such a tree; undefined for one that is too large or too deep. */
 export function htmlTree(html: string): MarkdownNode[] | undefined {
 	return unlessTooMuch(() => readTree(html));
 }
@@ -121,7 +118,7 @@ function readTree(html: string): MarkdownNode[] {
 	const top: Open = { children: [], depth: 0, isRemoved: false, isPreformatted: false };
 	const open = [top];
 	let nodes = 0;
-	/** Letters that join or combine, and turns between scripts. */
+	/** Letters that join or combine, and script runs. */
 	const joined = { paragraph: 0, block: 0 };
 	let piled = 0;
 	let preformatted = 0;

@@ -27,7 +27,7 @@ const maxSampleBytes = 64 * 1024;
 
 /** A cell shows less. */
 const maxValue = 500;
-/** Of those that join or combine. A screen of cells with 480 each takes the browser three seconds. */
+/** Letters of a cell that join or combine. A screen of cells with 480 each takes the browser three seconds. */
 const maxJoining = 120;
 
 /** Undefined for a text that has no such form. */

@@ -1,16 +1,19 @@
 import { letterCosts } from '../common/markup/letterCosts.js';
 
-/** As much as the browser lays out in a moment, whatever it is: a line of a megabyte, or of letters that join, takes it minutes. */
+/**
+ * Characters that the browser lays out in a moment, whatever they are: a line of a megabyte, or of letters that join,
+ * takes it minutes.
+ */
 const maxUnits = 4000;
 const maxLines = 200;
-/** Of a line on screen, at least: where there are more, it goes on in the next one. */
+/** Characters of a line on screen, at least: a longer line wraps. */
 const unitsOnScreen = 120;
-/** The same with the tags of the highlighter. */
+/** Characters of a block with the tags of the highlighter. */
 const maxColouredUnits = 16_000;
 /** Colours within each other, which each block repeats, and in all. */
 const maxDepth = 40;
 const maxTags = 200_000;
-/** Letters of a line that join, and what turns its direction: a browser takes the square of their number. */
+/** Letters that join and script runs of a line: a browser takes the square of their number. */
 const maxCostly = 4000;
 
 /** Consecutive lines of a text, with their ends. */

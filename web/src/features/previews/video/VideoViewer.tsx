@@ -167,7 +167,7 @@ function VideoPlayer({ file, entry, entries }: ViewerProps) {
 
 interface SubtitleChoiceProps {
 	video: RefObject<HTMLVideoElement | null>;
-	/** Of the tracks, in their order; the first one is shown to begin with. */
+	/** The labels of the tracks, in their order; the first one is shown to begin with. */
 	labels: readonly string[];
 }
 

@@ -15,13 +15,13 @@ const maxFiles = 30;
 /** A long film has some thousands, of a few lines each. */
 const maxCues = 10_000;
 const maxCue = 1_000;
-/** Letters behind its times. */
+/** Characters behind its times. */
 const maxSettings = 300;
 /** A film shows a few at a time, with the texts of signs. */
 const maxAtOnce = 12;
 /** Styles and regions, which come first. */
 const maxOthers = 20;
-/** Of one cue: each word of karaoke has three. Within each other, as `<ruby>`, they take a browser the square of their number. */
+/** Tags of one cue: each word of karaoke has three. Nested ones, as `<ruby>`, take a browser the square of their number. */
 const maxTags = 50;
 /** Where a cue stands: to find the line of one that stands further away, a browser goes there line by line. */
 const place = /^line:(?:-?\d{1,2}|\d{1,3}(?:\.\d{1,6})?%)(?:,[a-z]+)?$/;
@@ -77,7 +77,7 @@ interface Cue {
 	end: number;
 	/** The line before the times. */
 	name: string;
-	/** As WebVTT has them, with the settings. */
+	/** The line of times in WebVTT, with the settings. */
 	times: string;
 	lines: string[];
 }

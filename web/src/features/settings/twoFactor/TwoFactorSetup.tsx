@@ -74,7 +74,7 @@ export function TwoFactorSetup({ username, setup, ...ends }: TwoFactorSetupProps
 
 interface StepProps {
 	title: string;
-	/** Of its heading, if it can be given the focus. */
+	/** The heading, if it can be given the focus. */
 	titleRef?: Ref<HTMLHeadingElement>;
 	children: ReactNode;
 }

@@ -17,7 +17,7 @@ export interface DropZoneProps {
 	keepsHint?: boolean;
 	/** Whether there is a `Choose Folder` button. */
 	mayChooseFolder: boolean;
-	/** As one row, as it is beside a filled queue. */
+	/** Whether it is one row, as beside a filled queue. */
 	isSmall: boolean;
 }
 

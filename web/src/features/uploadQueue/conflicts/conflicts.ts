@@ -12,7 +12,7 @@ export interface FolderToList {
 
 /** A name that is looked for in a folder. */
 interface Lookup extends FolderToList {
-	/** Of the folder. */
+	/** The key of the folder. */
 	key: string;
 	name: string;
 }
@@ -89,7 +89,7 @@ export function choiceOf({ ifExists }: Pick<QueueItem, 'ifExists'>, state: NameS
 }
 
 export interface ConflictSummary {
-	/** Of the items whose name is or may be taken; undefined if there are none. */
+	/** The choice for the items whose name is or may be taken; undefined if there are none. */
 	choice: IfExists | 'mixed' | undefined;
 	/** Waiting files whose name is taken. */
 	taken: number;

@@ -1,6 +1,6 @@
 import type { UploadQueueAction } from '../uploadQueue.js';
 
-/** Of thousands of small files several are uploaded between two frames. */
+/** How long actions are collected: of thousands of small files several are uploaded between two frames. */
 const batchMs = 60;
 
 /** Dispatches actions in their order and in batches, so that the page renders once for each batch. */

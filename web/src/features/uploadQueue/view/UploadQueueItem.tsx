@@ -28,7 +28,7 @@ import styles from './UploadQueue.module.css';
 
 export interface UploadQueueItemProps {
 	item: QueueItem;
-	/** Of this item, while it is being uploaded. */
+	/** The progress of this item, while it is being uploaded. */
 	progress: UploadProgress | undefined;
 	/** While an upload runs nothing can be changed. */
 	isLocked: boolean;

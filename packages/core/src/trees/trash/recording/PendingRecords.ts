@@ -15,7 +15,7 @@ export class PendingRecords {
 	readonly #waiting = new Map<string, TrashRecord>();
 	#timer: NodeJS.Timeout | undefined;
 	#pending: Promise<void> = Promise.resolve();
-	/** Those that are being recorded. */
+	/** The ids of records that are being written. */
 	#recording: ReadonlySet<string> = new Set();
 
 	constructor(parts: TrashParts) {

@@ -27,7 +27,7 @@ const note = z.object({
 	type: z.enum(['file', 'directory']),
 	deletedAt: deletionTime,
 	deletedBy: z.string(),
-	/** Of a version: the identity of its file, and its own from when it was the file. */
+	/** Only for a version: the identity of its file, and the one that it had itself before it was replaced. */
 	version: z.object({ of: z.string(), replacedId: z.string() }).optional(),
 });
 

@@ -65,7 +65,7 @@ export class UnrecordedItems {
 		return this.#next;
 	}
 
-	/** The same, for whom those with rows are enough. */
+	/** Records what `record` does, but only logs a failure: for callers to whom the items with rows are enough. */
 	async recordIfPossible(): Promise<void> {
 		await this.record().catch((error: unknown) => warnOfTrash(this.#parts, error));
 	}

@@ -89,7 +89,7 @@ export class Versions {
 		await this.#bind({ ownerId: user.id, path, replacedId: identityOf(item) }, made);
 	}
 
-	/** Those of a file that can be restored, the newest first. */
+	/** The versions of a file that can be restored, the newest first. */
 	async list(ownerId: string, path: StoragePath, item: StorageItem): Promise<FileVersion[]> {
 		const { versions } = this.#parts;
 		if (!this.isOn || !(await versions.hasAny(ownerId))) return [];
@@ -162,9 +162,10 @@ export class Versions {
 }
 
 /**
- * Those to remove so that there are `limit`: each time the one that is closest to its neighbours, never the first or
- * the last. What a member of a folder replaces ends contents only that this member has written: those of others may be
- * more then. Where members take turns, their contents end each other's from four times as many on, and never the owner's.
+ * The versions to remove so that `limit` are left: each time the one that is closest to its neighbours, never the first
+ * or the last. A replacement by `member` removes only contents that this member has written, so others' may exceed the
+ * limit. Where members take turns, their contents remove each other's from four times the limit on, and never the
+ * owner's.
  */
 export function superfluous<T extends { deletedAt: number; deletedBy: string; ownerName: string }>(
 	versions: readonly T[],

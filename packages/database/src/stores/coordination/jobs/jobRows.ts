@@ -28,7 +28,7 @@ export interface JobRow {
 	interruptions: number;
 	/** The place in the queue of its kind. */
 	turn: number;
-	/** The same once it has begun, so that the queue's latest is found. */
+	/** Equals `turn` once the job has begun, null before, so that the queue's latest is found. */
 	begun_turn: number | null;
 	slot: string | null;
 	holder: string | null;
@@ -104,7 +104,7 @@ export interface InterruptionRow {
 	is_ordered: boolean | number;
 	was_trial: boolean | number;
 	at: number;
-	/** Of the job, if it is there. */
+	/** The status of the job; null if it is gone. */
 	status: JobRow['status'] | null;
 }
 

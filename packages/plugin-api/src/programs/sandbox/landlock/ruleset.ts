@@ -13,7 +13,10 @@ export interface SandboxedFile {
 export interface Allowed {
 	/** Files, and folders with all below them, to be read and executed. Those that do not exist are left out. */
 	readOnly: readonly string[];
-	/** The same, to be written and controlled as well. */
+	/**
+	 * Files, and folders with all below them, to be read, executed, written and controlled (ioctl). Those that do not
+	 * exist are left out.
+	 */
 	devices: readonly string[];
 	files: readonly SandboxedFile[];
 }

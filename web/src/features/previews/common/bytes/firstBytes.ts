@@ -6,7 +6,7 @@ import { mayTakeLong } from '../images/decodingCost.js';
 import { isSizeFurther } from '../images/imageFormat.js';
 import type { PreviewFile } from './previewFile.js';
 
-/** As many bytes of a picture are read to find its size: behind a small picture of it as cameras add one, and behind much else. */
+/** How many bytes of a picture are read to find its size at the second and third try: it may come behind a thumbnail, or much else. */
 const furtherBytes = [128 * 1024, 2 * 1024 * 1024];
 
 /**

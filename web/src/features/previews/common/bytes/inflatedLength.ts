@@ -10,7 +10,7 @@ const endOfBlock = 256;
 /** In which order a block has the lengths of the codes for its lengths (RFC 1951, 3.2.7). */
 const lengthOrder = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
-/** Of the symbols from 257 on: how many bytes are repeated at least, and how many bits say how many more. */
+/** By symbol, from 257 on: how many bytes are repeated at least, and how many bits say how many more (RFC 1951, 3.2.5). */
 const repeats = [
 	3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15, 17, 19, 23, 27, 31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258,
 ];
@@ -151,7 +151,7 @@ class Counter {
 class Code {
 	/** How many symbols have so many bits. */
 	readonly counts = new Uint16Array(maxCodeBits + 1);
-	/** Those with few bits first. */
+	/** The symbols in the order of their codes, those with few bits first. */
 	readonly symbols: Uint16Array;
 
 	constructor(lengths: Uint8Array) {
@@ -170,7 +170,7 @@ class Code {
 	}
 }
 
-/** Those of a block that brings none. */
+/** The codes of a block that brings none of its own (RFC 1951, 3.2.6). */
 const fixedCodes = new Code(
 	Uint8Array.from({ length: 288 }, (_, symbol) => (symbol < 144 ? 8 : symbol < 256 ? 9 : symbol < 280 ? 7 : 8)),
 );

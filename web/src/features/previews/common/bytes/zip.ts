@@ -25,7 +25,7 @@ const maxEndBytes = 22 + 65_535;
 const maxEntries = 50_000;
 /** Blocks with tables of their own, of all entries together: programs write as many for 200 MB, and a browser takes some seconds for them. */
 const maxTables = 15_000;
-/** As much as is unpacked before it is counted: at most some eight million bytes. */
+/** Compressed bytes that are unpacked before the result is counted: it is at most some eight million bytes. */
 const stepBytes = 8 * 1024;
 
 /**

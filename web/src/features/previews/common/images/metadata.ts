@@ -13,10 +13,10 @@ const pixelsPerByte = 5;
 /** What each profile of icons counts for at least, which have one for each picture. */
 const leastIconBytes = 1000;
 
-/** Of bytes that are asked about again and again. */
+/** The results for bytes that are asked about again and again. */
 const known = new WeakMap<Uint8Array, number>();
 
-/** As many pixels as what a browser reads beside a picture, such as its colour profile, takes it the time of, by what `pixelsOf` is given. */
+/** How many pixels take as long to decode as what a browser reads beside a picture, such as its colour profile. Counts up to `most`. */
 export function pixelsOfMetadata(bytes: Uint8Array, type: string, most: number): number {
 	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 	const mostBytes = Math.ceil(most / pixelsPerByte);
@@ -40,8 +40,9 @@ function ofPng(bytes: Uint8Array, most: number): number {
 }
 
 /**
- * As `pixelsOfMetadata`, of icons, which may be PNGs: of all in the file together, wherever they are. Each profile counts for its packed
- * bytes at least, since the same ones may belong to several.
+ * How many pixels take as long as the colour profiles of an icon file, whose pictures may be PNGs: all in the file
+ * together, wherever they are. Each profile counts for its packed bytes at least, since the same ones may belong to
+ * several.
  */
 export function pixelsOfIconMetadata(bytes: Uint8Array, most: number): number {
 	const count = known.get(bytes) ?? ofIcons(bytes, Math.ceil(most / pixelsPerByte));

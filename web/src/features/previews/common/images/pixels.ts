@@ -28,7 +28,7 @@ export function pixelsOfAddress(address: string): number {
 	return pixelsOf(bytesOfBase64(whole));
 }
 
-/** As browsers read it, which decode percent signs first. Nothing for what is no base64. */
+/** Decodes base64 as browsers do, which decode percent signs first. Empty for what is not base64. */
 export function bytesOfBase64(text: string): Uint8Array {
 	const base64 = text.replaceAll(/%([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 	const [plain = ''] = /^[\w+/]*/.exec(base64.replaceAll(/\s/g, '')) ?? [];

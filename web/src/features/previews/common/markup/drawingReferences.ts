@@ -70,7 +70,7 @@ export function unescaped(css: string): string {
 	});
 }
 
-/** As it is, and with its percent signs decoded: as UTF-8, or where it is none byte by byte. */
+/** A fragment as it is, and with its percent signs decoded: as UTF-8, or byte by byte where it is not UTF-8. */
 function readingsOf(fragment: string): string[] {
 	if (!fragment.includes('%')) return [fragment];
 	const encoded = new TextEncoder().encode(fragment);

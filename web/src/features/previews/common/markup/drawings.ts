@@ -7,7 +7,7 @@ import { stylesCostTooMuch } from './styleCost.js';
 /** References may draw this many elements, and twice those that there are. */
 const maxDrawn = 200_000;
 
-/** Of the rules that concern each element, by each of its classes, and of the references in them. */
+/** The most comparisons of elements, by each of their classes, with the rules of style sheets and the references in these. */
 const maxSearches = 50_000_000;
 
 /** What the filters of a document may take: of each the square of its steps, times the square of how many lie within each other. */

@@ -1,6 +1,6 @@
 import { bytesOfBase64 } from '../images/pixels.js';
 
-/** Of all fonts in a chapter, document or drawing, as a browser keeps them: that of a whole script has some 20 MB. */
+/** The bytes of all fonts in a chapter, document or drawing, as a browser keeps them: a font for a whole script has some 20 MB. */
 export const maxFontBytes = 200_000_000;
 /** A directory has 16 bytes for each of some twenty tables. */
 const maxDirectoryBytes = 16 * 1024;
@@ -13,7 +13,7 @@ const plainBeginnings: readonly string[] = ['\0\x01\0\0', 'OTTO', 'true'];
  * have and browsers leave out.
  */
 const drawnTables: ReadonlySet<string> = new Set(['CBDT', 'sbix', 'SVG ']);
-/** The same ones by the numbers that tables have in WOFF2. */
+/** The numbers of `drawnTables` in WOFF2. */
 const drawnNumbers: ReadonlySet<number> = new Set([32, 36, 37]);
 /** `glyf` and `loca`, for which the number 3 says that they are as they were, and 0 does for all others. */
 const transformedNumbers: ReadonlySet<number> = new Set([10, 11]);
@@ -59,7 +59,7 @@ export function fontBytes(bytes: Uint8Array, length = bytes.length): number {
 	return Number.POSITIVE_INFINITY;
 }
 
-/** The same of a font in a `data:` address, of whatever type it is: older programs write `application/font-woff` and the like. */
+/** `fontBytes` of a `data:` address, whatever its media type: older programs write `application/font-woff` and the like. */
 export function fontBytesOfAddress(address: string): number {
 	const [, scheme = ''] = /^(data:[^,]{0,200};base64,)[A-Za-z\d+/]{8}/i.exec(address) ?? [];
 	if (scheme === '') return Number.POSITIVE_INFINITY;

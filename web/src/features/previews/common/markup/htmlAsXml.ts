@@ -6,7 +6,7 @@ const namespaces: ReadonlyMap<string, string> = new Map([
 	['svg', 'http://www.w3.org/2000/svg'],
 	['math', 'http://www.w3.org/1998/Math/MathML'],
 ]);
-/** Those of drawings and formulas that have capitals (HTML, section 13.2.6.1): the parser makes all of them lower case. */
+/** Names of elements and attributes of SVG and MathML with capitals (HTML, section 13.2.6.1), which the parser makes lower case. */
 const namesWithCapitals = `
 	attributeName attributeType baseFrequency baseProfile calcMode clipPathUnits diffuseConstant edgeMode filterUnits
 	glyphRef gradientTransform gradientUnits kernelMatrix kernelUnitLength keyPoints keySplines keyTimes lengthAdjust

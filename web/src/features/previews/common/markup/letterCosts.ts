@@ -97,7 +97,7 @@ export function letterCosts(): LetterCosts {
 
 const markOrControl = /^[\p{M}\p{Bidi_Control}]$/u;
 
-/** Of the first 256 characters those that stand for nothing on screen. */
+/** The C0 and C1 controls, which show nothing on screen, but for tabs and line feeds. */
 const isSeparateControl = (code: number) =>
 	code < 0x20 ? code !== 0x09 && code !== 0x0a : code >= 0x7f && code <= 0x9f;
 

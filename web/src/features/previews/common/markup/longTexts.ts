@@ -5,13 +5,13 @@ import { TooMuchMarkup } from './markupBounds.js';
 const longWord = /\S{500}/gu;
 /** Letters of all texts in one document: a novel. */
 const maxLetters = 2_000_000;
-/** Of those that join or combine, which take far longer: a long chapter. */
+/** Letters that join or combine, which take far longer: a long chapter. */
 const maxJoining = 300_000;
-/** Of those in one paragraph, for whose lines the browser takes the square of their number. */
+/** Letters that join or combine and script runs in one paragraph, for whose lines the browser takes the square of their number. */
 export const maxInParagraph = 20_000;
-/** Of those and of turns of script or font in one document. The words of a Korean text have one each. */
+/** Letters that join or combine and script runs in one document. The words of a Korean text have one run each. */
 const maxCostly = 600_000;
-/** Of what takes no place in one paragraph and in one document. */
+/** Characters that take no place on screen, in one paragraph and in one document. */
 const maxPiledInParagraph = 5_000;
 const maxPiled = 20_000;
 

@@ -1,10 +1,10 @@
 import { findDoctype } from '@stowage/rules';
 
-/** As many as the page can read, clean and lay out on a slow machine. */
+/** The most elements that the page can read, clean and lay out on a slow machine. */
 const maxElements = 20_000;
 /** The browser lays out elements within each other by recursion: some thousands of them, which are 2 kB, stop the page or end it. */
 const maxDepth = 100;
-/** Of the elements on average. */
+/** Attributes of an element, on average. */
 const maxAttributes = 8;
 
 /** With their texts. */

@@ -79,7 +79,7 @@ function elementsOf(root: ParentNode): Elements {
 
 /** The steps for all rules of a style sheet; infinite for one with an at-rule that is not known to be plain. */
 function stepsOf(css: string, elements: Elements): number {
-	/** Of the rules around a place: the steps to try `&` on one element. */
+	/** The steps to match `&` with one element, for each of the rules around a place. */
 	const around: number[] = [];
 	let steps = 0;
 	let brackets = 0;

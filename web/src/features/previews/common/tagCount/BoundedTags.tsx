@@ -14,7 +14,7 @@ const blockBytes = 8 * 1024;
 
 interface BoundedTagsProps {
 	file: PreviewFile;
-	/** Of the error, where there are too many. */
+	/** The title of the error, where there are too many. */
 	title: string;
 	/** The player. */
 	children: ReactNode;

@@ -8,7 +8,7 @@ const plainSounds: ReadonlySet<string> = new Set([
 /** Runs of chunks of one length, which sound without compression has few of. */
 const maxChunkRuns = 10_000;
 
-/** Of a chunk so many samples are kept as one, at least. */
+/** The fewest samples of a chunk that are kept as one. */
 const samplesTogether = 160;
 
 /**
@@ -16,7 +16,7 @@ const samplesTogether = 160;
  * for each part of an edit.
  */
 export class SampleTables {
-	/** Of all tables that there are, of which a browser may take any. */
+	/** The samples of all tables, any of which a browser may take. */
 	#samples = 0;
 	#edits = 0;
 	#chunks = 0;

@@ -10,7 +10,7 @@ const maxTags = 5000;
  */
 const maxSamples = 10_000_000;
 
-/** Of these a piece is kept. */
+/** How many bytes of the file are read and kept at once. */
 const windowBytes = 8 * 1024;
 
 /** A file has more tags, or samples, than any song or film. */

@@ -1,7 +1,7 @@
 import type { TagReader } from './TagReader.js';
 import { countValues, findZero } from './values.js';
 
-/** Of an ID3v1 tag, which may follow. */
+/** The length of an ID3v1 tag, which may follow. */
 const id3Bytes = 128;
 
 /** Counts what an APE tag at the end says that it has, and the values of its texts. */
@@ -26,7 +26,7 @@ async function countItems(reader: TagReader, begin: number, end: number, count: 
 	}
 }
 
-/** Of a Lyrics3 tag before an ID3v1 tag. */
+/** The length of a Lyrics3 tag before an ID3v1 tag; 0 without one. */
 async function lyricsBytes(reader: TagReader): Promise<number> {
 	if (reader.size < id3Bytes + 15) return 0;
 	const text = await reader.text(reader.size - id3Bytes - 15, 15);

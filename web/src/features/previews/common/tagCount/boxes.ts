@@ -1,13 +1,13 @@
 import { SampleTables } from './SampleTables.js';
 import type { TagReader } from './TagReader.js';
 
-/** Those in which tags or tables of samples are, wherever in a file a browser finds them. */
+/** Boxes that contain tags or tables of samples, wherever in a file a browser finds them. */
 const containers: ReadonlySet<string> = new Set([
 	...['moov', 'trak', 'udta', 'meta', 'ilst'],
 	...['mdia', 'minf', 'stbl', 'edts', 'dinf', 'tref', 'wave', 'mvex', 'moof', 'traf'],
 ]);
 
-/** Of a film in fragments, in any of which a browser would read a further track. */
+/** Boxes of a fragmented film. A browser would read a further track in any fragment. */
 const fragments: ReadonlySet<string> = new Set([
 	...['moof', 'mfhd', 'traf', 'tfhd', 'tfdt', 'trun', 'mdat', 'sidx', 'styp', 'emsg', 'prft', 'sgpd', 'sbgp', 'senc'],
 	...['saiz', 'saio', 'uuid', 'subs'],
@@ -35,7 +35,7 @@ export async function countBoxes(reader: TagReader, begin: number, end: number):
 interface Parent {
 	isList: boolean;
 	depth: number;
-	/** Of the track in which the boxes are. */
+	/** The tables of the track in which the boxes are. */
 	tables: SampleTables;
 }
 

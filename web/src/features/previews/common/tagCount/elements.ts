@@ -12,7 +12,7 @@ const containers: ReadonlySet<number> = new Set([
 
 interface Element {
 	id: number;
-	/** Of its content. */
+	/** The offsets of its content. */
 	begin: number;
 	end: number;
 }
@@ -55,7 +55,7 @@ async function countWithin(
 	}
 }
 
-/** Of the others there are more in an honest file, and nothing is compared with all of them. */
+/** Whether an element counts in full. Honest files have more of the others, but no reader compares each with all. */
 const isCounted = (id: number) => id === 0x67_c8 || id === 0xb6 || id === seek;
 
 async function elementAt(reader: TagReader, at: number, end: number): Promise<Element | undefined> {
@@ -72,7 +72,7 @@ async function elementAt(reader: TagReader, at: number, end: number): Promise<El
 	return { id, begin, end: isEndless ? end : Math.min(end, begin + bits) };
 }
 
-/** Of what an entry of the list is about; undefined for an entry without one. */
+/** The offset of the element that an entry of the list is about; undefined for an entry without one. */
 async function positionIn(reader: TagReader, begin: number, end: number): Promise<number | undefined> {
 	for (let at = begin; at < end; ) {
 		const element = await elementAt(reader, at, end);

@@ -7,7 +7,7 @@ const prefixes: readonly [begin: RegExp, length: number][] = [
 	[/^OpusTags/, 8],
 ];
 
-/** As a second packet: of FLAC, and of Speex, which has nothing before them. */
+/** Prefixes of a second packet: also of FLAC, and of Speex, which has none. */
 const secondPrefixes: typeof prefixes = [...prefixes, [/^[\x04\x84]/, 4], [/^/, 0]];
 
 /**

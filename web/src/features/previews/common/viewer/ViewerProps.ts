@@ -11,7 +11,7 @@ export interface ViewerProps {
 	firstBytes: Uint8Array;
 	/** The entries of the folder, in the order on screen. */
 	entries: readonly Entry[];
-	/** Of the same kind, to be shown one after another. */
+	/** The neighbours of the same kind, to be shown one after another. */
 	previous: Entry | undefined;
 	next: Entry | undefined;
 	onShow: (entry: Entry) => void;

@@ -14,7 +14,7 @@ export interface SearchTask {
 }
 
 export interface Matches {
-	/** Of each match where it begins, where it ends, and 1 where it may be replaced: it is no part of a letter. */
+	/** Three numbers for each match: where it begins, where it ends, and 1 if it may be replaced, since it cuts no character. */
 	places: Int32Array<ArrayBuffer>;
 	/** What replaces each match, or every match. */
 	replacements: string | readonly string[];
@@ -52,11 +52,11 @@ interface Found {
 	from: number;
 	to: number;
 	precise: boolean;
-	/** Of an expression. */
+	/** Only for a regular expression. */
 	match?: RegExpExecArray;
 }
 
-/** As the editor writes ends of lines and tabs in its fields. */
+/** Reads the escapes of the editor's fields for ends of lines and tabs. */
 function unquoted(text: string): string {
 	return text.replace(/\\([nrt\\])/g, (_, letter: string) => ({ n: '\n', r: '\r', t: '\t' })[letter] ?? '\\');
 }
