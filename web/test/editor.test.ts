@@ -32,7 +32,7 @@ import {
 import { endOfKey, yamlGrammar } from '../src/features/previews/editor/yamlGrammar.js';
 import { type Encoding, encodings } from '../src/features/previews/text/encodings.js';
 
-/** Each letter is one byte. */
+/** Bytes by the characters of a text, each of which is one byte. */
 const bytes = (...parts: string[]) => new Uint8Array(Buffer.from(parts.join(''), 'latin1'));
 
 function read(content: Uint8Array<ArrayBuffer>, encoding: Encoding = 'UTF-8'): ReadText {
@@ -43,21 +43,21 @@ function read(content: Uint8Array<ArrayBuffer>, encoding: Encoding = 'UTF-8'): R
 
 function written(text: ReadText, changed: string): string {
 	const result = writeText(text, changed);
-	return result.kind === 'bytes' ? Buffer.from(result.bytes).toString('latin1') : `lacks ${result.letter}`;
+	return result.kind === 'bytes' ? Buffer.from(result.bytes).toString('latin1') : `lacks ${result.character}`;
 }
 
-/** Bytes as files have them: of letters of the encoding, with all ends of lines, and some that are random. */
+/** Bytes as files have them: of characters of the encoding, with all ends of lines, and some that are random. */
 const contents = (encoding: Encoding) => {
 	const ends = fc.constantFrom('\n', '\r\n', '\r', '', ' ');
-	const letters = fc.oneof(
+	const characters = fc.oneof(
 		fc.string({ unit: 'binary' }),
 		fc.string({
 			unit: fc.constantFrom('ä', 'Ж', 'ß', '日', '本', 'ｱ', '한', '€', '\\', '~', '¥', '😀', '𠮷', '﨑', '∵'),
 		}),
 	);
-	const texts = fc.array(fc.tuple(letters, ends)).map((parts) => parts.flat());
+	const texts = fc.array(fc.tuple(characters, ends)).map((parts) => parts.flat());
 	const encoded = texts.map((parts) =>
-		bytes(...parts.flatMap((part) => [...part].map((letter) => encode(letter, encoding))).map(rawBytes)),
+		bytes(...parts.flatMap((part) => [...part].map((character) => encode(character, encoding))).map(rawBytes)),
 	);
 	return fc.oneof(
 		encoded,
@@ -85,7 +85,7 @@ for (const encoding of encodings) {
 	});
 }
 
-/** As many letters as a decoder has codes of one and two bytes for. */
+/** The number of characters for which a decoder has codes of one or two bytes. */
 const decodable = (encoding: Encoding) => {
 	const codes = Array.from({ length: 0x80 + 0x7e * 0xc0 }, (_, index) =>
 		index < 0x80 ? [index + 0x80] : [0x81 + Math.floor((index - 0x80) / 0xc0), 0x40 + ((index - 0x80) % 0xc0)],
@@ -97,12 +97,13 @@ const decodable = (encoding: Encoding) => {
 	});
 };
 
-test('every letter that a decoder knows can be written in its encoding', (t) => {
+test('every character that a decoder knows can be written in its encoding', (t) => {
 	for (const encoding of encodings) {
 		if (encoding.startsWith('UTF')) continue;
 		const text = decodable(encoding).join('');
 		const result = encode(text, encoding);
-		const again = result.kind === 'bytes' ? new TextDecoder(encoding).decode(result.bytes) : `lacks ${result.letter}`;
+		const again =
+			result.kind === 'bytes' ? new TextDecoder(encoding).decode(result.bytes) : `lacks ${result.character}`;
 		t.is(again, text, encoding);
 	}
 	for (const [encoding, text, expected] of [
@@ -116,16 +117,16 @@ test('every letter that a decoder knows can be written in its encoding', (t) => 
 	}
 });
 
-test('a letter inserted at any place leaves all other bytes as they were', (t) => {
+test('a character inserted at any place leaves all other bytes as they were', (t) => {
 	for (const encoding of ['UTF-8', 'windows-1252', 'Shift_JIS'] as const) {
 		t.notThrows(() =>
 			fc.assert(
-				fc.property(contents(encoding), fc.nat(), fc.constantFrom('x', '\n'), (content, place, letter) => {
+				fc.property(contents(encoding), fc.nat(), fc.constantFrom('x', '\n'), (content, place, character) => {
 					const text = readText(content, encoding);
 					if (!text) return true;
-					const letters = [...text.text];
-					const at = place % (letters.length + 1);
-					const result = writeText(text, letters.toSpliced(at, 0, letter).join(''));
+					const characters = [...text.text];
+					const at = place % (characters.length + 1);
+					const result = writeText(text, characters.toSpliced(at, 0, character).join(''));
 					if (result.kind === 'lacks') return false;
 					let start = 0;
 					while (start < content.length && content[start] === result.bytes[start]) start++;
@@ -201,7 +202,7 @@ test('bytes without a meaning in an encoding are not read, since they would be l
 	t.is(read(bytes('\x81\xff'), 'windows-1252').text, '\x81ÿ');
 });
 
-test('a letter that the encoding lacks is named, and UTF-8 has it', (t) => {
+test('a character that the encoding lacks is named, and UTF-8 has it', (t) => {
 	const text = read(bytes('caf\xe9\r\n'), 'windows-1252');
 	t.is(written(text, 'café\n日本'), 'lacks 日');
 	t.is(written(asUtf8(text), 'café\n日'), 'caf\xc3\xa9\r\n\xe6\x97\xa5');
@@ -214,7 +215,7 @@ const editorOf = (text: ReadText) => EditorState.create({ doc: text.text, extens
 function saved(text: ReadText, state: EditorState): string {
 	const { text: changed, replacements } = editedText(state);
 	const result = writeText(text, changed, replacements);
-	return result.kind === 'bytes' ? Buffer.from(result.bytes).toString('latin1') : `lacks ${result.letter}`;
+	return result.kind === 'bytes' ? Buffer.from(result.bytes).toString('latin1') : `lacks ${result.character}`;
 }
 
 test('of equal lines those that are left keep their ends and bytes, however many others come and go', (t) => {
@@ -247,13 +248,13 @@ test('lines that come and go leave the bytes of all others as they were', (t) =>
 	fc.assert(
 		fc.property(fc.array(line, { minLength: 1 }), fc.array(step), (lines, steps) => {
 			const text = read(bytes(lines.flat().join('')));
-			const left = lines.map(([letters, end]) => ({ letters, end }));
+			const left = lines.map(([content, end]) => ({ content, end }));
 			let state = editorOf(text);
 			for (const { at, isRemoved } of steps) {
 				const index = at % (left.length + 1);
 				const { from, to } = state.doc.line(index + 1);
 				if (!isRemoved) {
-					left.splice(index, 0, { letters: 'x', end: '\n' });
+					left.splice(index, 0, { content: 'x', end: '\n' });
 					state = state.update({ changes: { from, insert: 'x\n' } }).state;
 				} else if (index < left.length) {
 					left.splice(index, 1);
@@ -262,7 +263,7 @@ test('lines that come and go leave the bytes of all others as they were', (t) =>
 			}
 			// A line that is added may have the end of one that it replaces.
 			const written = saved(text, state).replaceAll('x\r\n', 'x\n');
-			return written === left.map(({ letters, end }) => letters + (letters === 'x' ? '\n' : end)).join('');
+			return written === left.map(({ content, end }) => content + (content === 'x' ? '\n' : end)).join('');
 		}),
 	);
 	t.pass();
@@ -390,7 +391,7 @@ test('a text is edited unless one of its lines has more joined letters than a br
 	t.false(shown(`a${'\u0301'.repeat(5001)}`));
 });
 
-test('a text is edited unless one of its lines has more turns of script or font than a browser lays out at once', (t) => {
+test('a text is edited unless one of its lines has more script runs than a browser lays out at once', (t) => {
 	const shown = (text: string) => canBeShown(read(new TextEncoder().encode(text)));
 	for (const some of ['a\u0181', '日1', '⑀▀', 'αа']) {
 		t.false(shown(`short\n${some.repeat(42_000)}`), some);
@@ -448,7 +449,7 @@ test('a key of YAML ends where the pattern of the library finds its end', (t) =>
 	fc.assert(property, { numRuns: 5000 });
 });
 
-test('a text in YAML has the colours that the library gives it, also where only one letter keeps lines of blanks from being read', (t) => {
+test('a text in YAML has the colours that the library gives it, also where only one character keeps lines of blanks from being read', (t) => {
 	const treeOf = (grammar: typeof yaml, text: string) => {
 		const spans: string[] = [];
 		StreamLanguage.define(grammar)
@@ -518,7 +519,7 @@ test('what a worker finds leads the commands of the editor where its own search 
 	});
 });
 
-test('as many beginnings overlap as a search by single letters would follow at once', (t) => {
+test('as many beginnings overlap as a search by single characters would follow at once', (t) => {
 	fc.assert(
 		fc.property(fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 12 }), (text) => {
 			const ends = Array.from({ length: text.length }, (_, at) => text.slice(0, at + 1));

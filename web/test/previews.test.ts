@@ -791,7 +791,7 @@ test('Markdown that is nested too deep, or has too many elements, is not read', 
 	t.true(copied === undefined || JSON.stringify(copied).length < 100_000);
 });
 
-test('Markdown whose links and pictures repeat more letters than a page keeps is not read', (t) => {
+test('Markdown whose links and pictures repeat more characters than a page keeps is not read', (t) => {
 	const image = Buffer.concat([pngOf(2, 2), Buffer.alloc(45_000)]).toString('base64');
 	const repeated = (times: number) => [
 		`[a]: https://files.example/${'é/'.repeat(11_000)}\n\n${'[a][a]'.repeat(times)}`,
@@ -837,7 +837,7 @@ test('Markdown with a paragraph or list of more joined letters than a browser la
 	t.is(markdownTree(`a${'\u0301'.repeat(22_000)}`), undefined);
 });
 
-test('Markdown with more marks, turns of direction or of script than a browser lays out in time is not read', (t) => {
+test('Markdown with more marks, bidi controls or script runs than a browser lays out in time is not read', (t) => {
 	const isRefused = (text: string) => markdownTree(`a${text}`) === undefined;
 	const piles = {
 		isolates: '\u2067a\u2069',
@@ -904,7 +904,7 @@ test('Markdown with more marks, turns of direction or of script than a browser l
 	t.false(isRefused(`${'A line of a standard.\n'.repeat(58)}\f\n`.repeat(700)), 'pages in one paragraph');
 });
 
-test('a book or document has no more controls, turns, joiners or lines than a browser lays out in time', (t) => {
+test('a book or document has no more controls, script runs, joiners or lines than a browser lays out in time', (t) => {
 	const isRefused = (paragraph: string, count = 1) => {
 		const bound = textBound();
 		try {
@@ -927,7 +927,7 @@ test('a book or document has no more controls, turns, joiners or lines than a br
 		'letters and numbers of another font': '日1日1',
 		'joiners of words': 'a\u2060'.repeat(4),
 		'private use': '\ue000'.repeat(4),
-		'turns of direction': '\u2067a\u2069',
+		'bidi controls': '\u2067a\u2069',
 	};
 	for (const [name, part] of Object.entries(parts)) {
 		t.false(isRefused(part.repeat(2000)), name);
@@ -1002,7 +1002,7 @@ test('colours go on in the next block, and a text with too many has none', (t) =
 	t.is(colouredBlocks('x'.repeat(16_001)), undefined);
 });
 
-test('a line in colours has no more letters that join or turn than a browser lays out in a moment, and the height of what it wraps to', (t) => {
+test('a line in colours has no more letters that join, or script runs, than a browser lays out in a moment, and the height of what it wraps to', (t) => {
 	t.is(colouredBlocks(`<i>${'ب'.repeat(4001)}</i>`), undefined);
 	t.is(colouredBlocks('\u2067a\u2069'.repeat(2001)), undefined);
 	t.is(colouredBlocks('aб'.repeat(2001)), undefined);
@@ -1080,7 +1080,7 @@ test('a document is refused for what its pages and notes repeat, and for its sty
 	refused({ ...document([]), numberingPart: { domNumberings: nodes(2001, {}) } });
 });
 
-test('a document is refused for the letters that its styles, lists and pages would be written with', (t) => {
+test('a document is refused for the characters that its styles, lists and pages would be written with', (t) => {
 	const long = 'x'.repeat(100_000);
 	const many = <T>(item: (at: number) => T, count = 400) => Array.from({ length: count }, (_, at) => item(at));
 	const body = { children: [] };
@@ -1332,7 +1332,7 @@ test('a page of a PDF has no more links and texts than a browser lays out in a m
 	t.is(items, 8_000);
 });
 
-test('subtitles have no more files, cues and letters than a browser lays out in time', (t) => {
+test('subtitles have no more files, cues and characters than a browser lays out in time', (t) => {
 	const film = { name: 'a.mp4', path: 'a.mp4', type: 'file', size: 1, mtime: 0 } as unknown as Entry;
 	const beside = Array.from({ length: 300 }, (_, index) => ({
 		...film,

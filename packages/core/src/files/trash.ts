@@ -23,8 +23,8 @@ import { addItem } from './placing/addItem.js';
 /** Items of the trash that are listed at most. */
 const maxListed = 10_000;
 
-/** Letters of the paths of those, or a few more: ten thousand paths may be 40 MB, each list of which would hold others up. */
-const maxLetters = 2 * 1024 * 1024;
+/** Characters of the paths of those, or a few more: ten thousand paths may be 40 MB, each list of which would hold others up. */
+const maxCharacters = 2 * 1024 * 1024;
 
 export interface TrashListing {
 	items: TrashedItem[];
@@ -69,7 +69,7 @@ export function createTrash(parts: FileParts): Trash {
 		},
 		async list(viewer) {
 			const user = signedIn(viewer);
-			const { items, bytes, isAll } = await trash.list(user.id, maxListed + 1, maxLetters);
+			const { items, bytes, isAll } = await trash.list(user.id, maxListed + 1, maxCharacters);
 			return {
 				items: items.slice(0, maxListed).map((item) => withCurrentName(item, user)),
 				size: bytes,

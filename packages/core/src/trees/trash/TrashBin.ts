@@ -82,16 +82,16 @@ export class TrashBin {
 
 	/**
 	 * The newest deleted items of a user that are there, with their sizes where those are found in time, and the bytes
-	 * of all that are measured by then. Of what is measured later the user's pages are notified. Beyond this many letters of paths
+	 * of all that are measured by then. Of what is measured later the user's pages are notified. Beyond this many characters of paths
 	 * no more are read; `isAll` says whether there are more.
 	 */
 	async list(
 		ownerId: string,
 		limit: number,
-		maxLetters?: number,
+		maxCharacters?: number,
 	): Promise<{ items: TrashedItem[]; bytes: number; isAll: boolean }> {
 		await this.recordAll();
-		return this.#list.of(ownerId, limit, maxLetters);
+		return this.#list.of(ownerId, limit, maxCharacters);
 	}
 
 	/** What is in the trash, with versions unless one kind is chosen; folders that are not measured yet are, unless that fails. */

@@ -21,19 +21,19 @@ export class TrashList {
 
 	/**
 	 * The newest deleted items of a user that are there, with their sizes where those are found in time, and the bytes
-	 * of all that are measured by then. Of what is measured later the user's pages are notified. Beyond this many letters of paths
+	 * of all that are measured by then. Of what is measured later the user's pages are notified. Beyond this many characters of paths
 	 * no more are read; `isAll` says whether there are more.
 	 */
 	async of(
 		ownerId: string,
 		limit: number,
-		maxLetters = Number.POSITIVE_INFINITY,
+		maxCharacters = Number.POSITIVE_INFINITY,
 	): Promise<{ items: TrashedItem[]; bytes: number; isAll: boolean }> {
 		const records: TrashedItem[] = [];
 		const yielder = new Yielder();
-		let letters = 0;
+		let characters = 0;
 		let isAll = false;
-		while (records.length < limit && letters <= maxLetters) {
+		while (records.length < limit && characters <= maxCharacters) {
 			const page = {
 				order: 'newest',
 				limit: Math.min(trashBatch, limit - records.length),
@@ -41,7 +41,7 @@ export class TrashList {
 			} as const;
 			const found = await this.#parts.store.list({ ...page, ownerId, kind: 'item' });
 			records.push(...found);
-			for (const { path } of found) letters += path.length;
+			for (const { path } of found) characters += path.length;
 			isAll = found.length < page.limit;
 			if (isAll) break;
 			if (yielder.shouldYield) await yielder.yield();

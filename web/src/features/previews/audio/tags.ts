@@ -11,7 +11,7 @@ export interface Tags {
 }
 
 /** A longer one is no title. */
-const maxLetters = 500;
+const maxCharacters = 500;
 
 /** A bound on tags that `countTags` has overlooked. */
 const maxTags = 5000;
@@ -31,7 +31,7 @@ export async function tagsOf(file: Blob): Promise<Tags> {
 	};
 	const { common } = await parseBlob({ size, type, slice } as Blob, { duration: false, observer });
 	const picture = selectCover(common.picture);
-	const text = (value: string | undefined) => value?.slice(0, maxLetters).trim() || undefined;
+	const text = (value: string | undefined) => value?.slice(0, maxCharacters).trim() || undefined;
 	return {
 		title: text(common.title),
 		artist: text(common.artist),

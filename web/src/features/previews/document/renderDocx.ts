@@ -83,8 +83,8 @@ export async function renderDocx(bytes: Uint8Array, title: string): Promise<void
  */
 function readFilesOnce(document: WordFiles): void {
 	const known = new Map<string | null, Promise<string | null>>();
-	let images = maxImageLetters;
-	let fonts = maxFontLetters;
+	let images = maxImageCharacters;
+	let fonts = maxFontCharacters;
 	const readImage = async (path: string | null, load: () => Promise<string | null>) => {
 		const reading = known.get(path) ?? load();
 		known.set(path, reading);
@@ -120,9 +120,9 @@ function readFilesOnce(document: WordFiles): void {
 }
 
 /** The characters of the addresses of all images, each as often as it is shown. */
-const maxImageLetters = 100_000_000;
+const maxImageCharacters = 100_000_000;
 /** The characters of the addresses of all fonts, each once: 75 MB of fonts, of which the browser has several copies meanwhile. */
-const maxFontLetters = 100_000_000;
+const maxFontCharacters = 100_000_000;
 
 interface WordFiles {
 	documentPart: unknown;

@@ -1,6 +1,12 @@
 import type { ZipArchive } from '../common/bytes/zip.js';
 import { countElements, TooMuchMarkup } from '../common/markup/markupBounds.js';
-import { lettersIn, lettersOfLevels, lettersOfStyles, type WordLevel, type WordStyle } from './wordLetters.js';
+import {
+	charactersIn,
+	charactersOfLevels,
+	charactersOfStyles,
+	type WordLevel,
+	type WordStyle,
+} from './wordCharacters.js';
 
 /** A paragraph of Word takes some six elements in its file, and one on the page. */
 const maxElements = 100_000;
@@ -17,7 +23,7 @@ const maxListsTimesLevels = 2_000_000;
  * Characters of what is made of a document: a name or value of any length is written for each style that gets it, for
  * each level of a list, and on each page. A novel has two million, in styles of some hundred thousand.
  */
-const maxLetters = 20_000_000;
+const maxCharacters = 20_000_000;
 
 /**
  * Throws for a document whose files have more elements than are read in time, or deeper ones. Whatever their names:
@@ -95,7 +101,7 @@ export function assertModestPages({ parts, documentPart, stylesPart, numberingPa
 	if (made('nodes') > maxParts || styles.length > maxStyles || levels.length > maxLevels) {
 		throw new TooMuchMarkup('It has too many parts, styles or lists.');
 	}
-	if (made('letters') + lettersOfStyles(styles) + lettersOfLevels(levels) > maxLetters) {
+	if (made('characters') + charactersOfStyles(styles) + charactersOfLevels(levels) > maxCharacters) {
 		throw new TooMuchMarkup('Its names, values or texts are too long.');
 	}
 }
@@ -105,20 +111,20 @@ interface Counts {
 	pageEnds: number;
 	references: number;
 	/** The characters of its texts, and of all its names and values. */
-	letters: number;
+	characters: number;
 }
 
 /** The lengths of addresses by the ids of links. */
 function countIn(root: WordNode, addresses: ReadonlyMap<string | undefined, number>): Counts {
-	const counts: Counts = { nodes: 0, pageEnds: 0, references: 0, letters: 0 };
+	const counts: Counts = { nodes: 0, pageEnds: 0, references: 0, characters: 0 };
 	const add = (node: WordNode) => {
 		counts.nodes++;
 		if (node.sectionProps !== undefined || ['page', 'lastRenderedPageBreak'].includes(node.break ?? '')) {
 			counts.pageEnds++;
 		}
 		if (node.type === 'footnoteReference' || node.type === 'endnoteReference') counts.references++;
-		counts.letters += lettersIn(node) + lettersIn(node.cssStyle) + lettersIn(node.attrs);
-		if (node.type === 'hyperlink') counts.letters += addresses.get(node.id) ?? 0;
+		counts.characters += charactersIn(node) + charactersIn(node.cssStyle) + charactersIn(node.attrs);
+		if (node.type === 'hyperlink') counts.characters += addresses.get(node.id) ?? 0;
 		node.children?.forEach(add);
 	};
 	add(root);

@@ -15,13 +15,13 @@ export function unsavedQuestion(name: string, answers: { discard: () => void; sa
 	};
 }
 
-/** The encoding of the file lacks a letter, which is empty if it is not known. */
-export function encodingQuestion(encoding: string, letter: string, answers: { saveAsUtf8: () => void }): Question {
+/** The encoding of the file lacks a character, which is empty if it is not known. */
+export function encodingQuestion(encoding: string, character: string, answers: { saveAsUtf8: () => void }): Question {
 	return {
 		title: messages.encoding,
 		text: (
 			<>
-				<p>{letter === '' ? messages.lacksSome(encoding) : messages.lacks(letter, encoding)}</p>
+				<p>{character === '' ? messages.lacksSome(encoding) : messages.lacks(character, encoding)}</p>
 				<p className={styles.note}>{messages.utf8Has}</p>
 			</>
 		),

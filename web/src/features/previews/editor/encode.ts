@@ -1,13 +1,13 @@
 import type { Encoding } from '../text/encodings.js';
 
-/** The bytes of a text, or the first of its letters that the encoding lacks. */
-export type Encoded = { kind: 'bytes'; bytes: Uint8Array<ArrayBuffer> } | { kind: 'lacks'; letter: string };
+/** The bytes of a text, or the first of its characters that the encoding lacks. */
+export type Encoded = { kind: 'bytes'; bytes: Uint8Array<ArrayBuffer> } | { kind: 'lacks'; character: string };
 
 /** A text in an encoding, without a byte order mark. Browsers encode UTF-8 only; for the others the browser's decoder is reversed. */
 export function encode(text: string, encoding: Encoding): Encoded {
-	// Half of a surrogate pair is no letter of any encoding.
+	// Half of a surrogate pair is no character of any encoding.
 	const [half] = /\p{Surrogate}/u.exec(text) ?? [];
-	if (half !== undefined) return { kind: 'lacks', letter: half };
+	if (half !== undefined) return { kind: 'lacks', character: half };
 	switch (encoding) {
 		case 'UTF-8':
 			return { kind: 'bytes', bytes: new TextEncoder().encode(text) };
@@ -28,16 +28,16 @@ function encodeUtf16(text: string, isLittleEndian: boolean): Uint8Array<ArrayBuf
 
 function encodeByTable(text: string, encoding: Encoding): Encoded {
 	const table = tableOf(encoding);
-	// Four bytes for each letter, and for ISO-2022-JP an escape sequence as well.
+	// Four bytes for each character, and for ISO-2022-JP an escape sequence as well.
 	const bytes = new Uint8Array(text.length * 6 + 3);
 	let length = 0;
 	let set = ascii;
 	const push = (code: number) => {
 		for (const byte of bytesOf(code)) bytes[length++] = byte;
 	};
-	for (const letter of text) {
-		const known = table.get(letter) ?? (encoding === 'GB18030' ? beyondBmp(letter) : undefined);
-		if (known === undefined) return { kind: 'lacks', letter };
+	for (const character of text) {
+		const known = table.get(character) ?? (encoding === 'GB18030' ? beyondBmp(character) : undefined);
+		if (known === undefined) return { kind: 'lacks', character };
 		const ownSet = Math.floor(known / setFactor);
 		if (ownSet !== set) push(escapes[ownSet] ?? 0);
 		set = ownSet;
@@ -47,7 +47,7 @@ function encodeByTable(text: string, encoding: Encoding): Encoded {
 	return { kind: 'bytes', bytes: bytes.slice(0, length) };
 }
 
-/** The codes of letters: their bytes as one number, plus, for ISO-2022-JP, the number of their set times `setFactor`. */
+/** The codes of characters: their bytes as one number, plus, for ISO-2022-JP, the number of their set times `setFactor`. */
 type Table = ReadonlyMap<string, number>;
 
 const setFactor = 2 ** 32;
@@ -69,7 +69,7 @@ function tableOf(encoding: Encoding): Table {
 
 function makeTable(encoding: Encoding): Table {
 	const table = new Map<string, number>();
-	// Where a letter has several codes, the first that is added here is taken.
+	// Where a character has several codes, the first that is added here is taken.
 	addSingles(table, encoding, 0, 0x7f);
 	addCodes(table, encoding, pairs(leadsOf(encoding), 0x40, 0xfe));
 	addSingles(table, encoding, 0x80, 0xff);
@@ -93,20 +93,20 @@ function leadsOf(encoding: Encoding): number[] {
 
 function addSingles(table: Map<string, number>, encoding: Encoding, first: number, last: number): void {
 	const decoder = new TextDecoder(encoding);
-	for (const code of range(first, last)) addLetter(table, decoder.decode(new Uint8Array([code])), code);
+	for (const code of range(first, last)) addCharacter(table, decoder.decode(new Uint8Array([code])), code);
 }
 
 /** Each code in a line of its own, since what a decoder makes of an impossible one differs in length. */
 function addCodes(table: Map<string, number>, encoding: Encoding, codes: readonly number[], set = ascii): void {
 	const [before, after] = set === ascii ? [[], []] : [bytesOf(escapes[set] ?? 0), bytesOf(escapes[ascii] ?? 0)];
 	const bytes = codes.flatMap((code) => [...before, ...bytesOf(code), ...after, newline]);
-	const letters = new TextDecoder(encoding).decode(new Uint8Array(bytes)).split('\n');
-	for (const [index, code] of codes.entries()) addLetter(table, letters[index] ?? '', code + set * setFactor);
+	const characters = new TextDecoder(encoding).decode(new Uint8Array(bytes)).split('\n');
+	for (const [index, code] of codes.entries()) addCharacter(table, characters[index] ?? '', code + set * setFactor);
 }
 
-function addLetter(table: Map<string, number>, letter: string, code: number): void {
-	const isOne = letter.length === ((letter.codePointAt(0) ?? 0) > 0xffff ? 2 : 1);
-	if (isOne && letter !== '\ufffd' && !table.has(letter)) table.set(letter, code);
+function addCharacter(table: Map<string, number>, character: string, code: number): void {
+	const isOne = character.length === ((character.codePointAt(0) ?? 0) > 0xffff ? 2 : 1);
+	if (isOne && character !== '\ufffd' && !table.has(character)) table.set(character, code);
 }
 
 function tableOfSets(encoding: Encoding): Table {
@@ -124,8 +124,8 @@ const newline = 0x0a;
 const lastOfBmp = 39_419;
 const firstBeyond = 189_000;
 
-function beyondBmp(letter: string): number | undefined {
-	const point = letter.codePointAt(0) ?? 0;
+function beyondBmp(character: string): number | undefined {
+	const point = character.codePointAt(0) ?? 0;
 	return point > 0xffff ? fourBytes(firstBeyond + point - 0x10000) : undefined;
 }
 

@@ -37,7 +37,7 @@ export const editorMessages = {
 	saveCopy: 'Save a copy',
 
 	encoding: 'Encoding',
-	lacks: (letter: string, encoding: string) => `${encoding} has no letter for “${letter}”.`,
+	lacks: (character: string, encoding: string) => `${encoding} has no letter for “${character}”.`,
 	lacksSome: (encoding: string) => `This text can't be written in ${encoding} without a loss.`,
 	utf8Has: 'UTF-8 has every letter, but programs that expect the former encoding may show the text wrongly.',
 	saveAsUtf8: 'Save as UTF-8',

@@ -3,7 +3,7 @@ import type { EditedText } from './saveText.js';
 import type { Replacement } from './textBytes.js';
 
 interface Tracked {
-	/** Undefined once there are too many to be kept for each letter that is typed. */
+	/** Undefined once there are too many to be kept for each character that is typed. */
 	sinceSaved: ChangeSet | undefined;
 	/** Since the last attempt to save, which may still be under way. */
 	sinceAttempt: ChangeSet | undefined;

@@ -26,8 +26,8 @@ export interface Base {
 export type Saving =
 	/** Without an entry the file had the text already, since the answer to an earlier attempt was lost. */
 	| { kind: 'saved'; entry: Entry | undefined; base: Base }
-	/** The encoding lacks this letter; it is empty if it is not known which one. */
-	| { kind: 'lacks'; letter: string }
+	/** The encoding lacks this character; it is empty if it is not known which one. */
+	| { kind: 'lacks'; character: string }
 	/** The file is another one now, or gone. */
 	| { kind: 'changed'; current: FileVersion | undefined };
 

@@ -59,13 +59,13 @@ function hasShortLines(text: string): boolean {
 	return text.split('\n').every((line) => line.length <= maxLine);
 }
 
-/** Whether brackets lie within each other so deep that each letter in them costs time. */
+/** Whether brackets lie within each other so deep that each character in them costs time. */
 function isDeep(text: string): boolean {
 	let depth = 0;
 	for (let at = 0; at < text.length; at++) {
-		const letter = text.charAt(at);
-		if ('([{'.includes(letter)) depth++;
-		else if (')]}'.includes(letter) && depth > 0) depth--;
+		const character = text.charAt(at);
+		if ('([{'.includes(character)) depth++;
+		else if (')]}'.includes(character) && depth > 0) depth--;
 		if (depth > maxDepth) return true;
 	}
 	return false;

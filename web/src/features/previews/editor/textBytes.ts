@@ -1,5 +1,5 @@
 import { diffArrays } from 'diff';
-import { letterCosts } from '../common/markup/letterCosts.js';
+import { characterCosts } from '../common/markup/characterCosts.js';
 import type { Encoding } from '../text/encodings.js';
 import { type Encoded, encode } from './encode.js';
 
@@ -19,7 +19,7 @@ export interface ReadText {
 	usualEnd: string;
 	/**
 	 * The bytes, without its end, of each line that has others than `encode` makes of it: some encodings have several
-	 * codes for a letter.
+	 * codes for a character.
 	 */
 	ownBytes: ReadonlyMap<number, Bytes>;
 }
@@ -79,7 +79,7 @@ export function writeText(read: ReadText, text: string, replacements?: readonly 
 	// Nothing is saved that would not be read as it was written.
 	return decodeWhole(bytes.subarray(mark.length), encoding) === whole
 		? { kind: 'bytes', bytes }
-		: { kind: 'lacks', letter: '' };
+		: { kind: 'lacks', character: '' };
 }
 
 /** The text in UTF-8, with its ends of lines. */
@@ -88,7 +88,7 @@ export function asUtf8(read: ReadText): ReadText {
 }
 
 /** Letters of a line that join or combine: the browser lays all of them out anew for each character that is typed. */
-const maxJoined = 5000;
+const maxJoining = 5000;
 
 /**
  * Tabs, controls and consecutive blanks of a line: the browser takes the square of their number to find where they
@@ -98,14 +98,14 @@ const maxBlank = 20_000;
 const blank = /\p{Cc}|\p{Zs}(?=\p{Zs})/gu;
 
 /** Script runs of a line, each of which a browser lays out by itself: 320,000 take it half a minute. */
-const maxTurns = 40_000;
+const maxRuns = 40_000;
 
 /** Whether a browser shows each of its lines in a moment. */
 export function canBeShown({ lines }: ReadText): boolean {
 	return lines.every((line) => {
-		if (line.length <= maxJoined) return true;
-		const { letters, joined } = letterCosts().add(line);
-		return letters <= maxJoined && joined - letters <= maxTurns && (line.match(blank)?.length ?? 0) <= maxBlank;
+		if (line.length <= maxJoining) return true;
+		const { joining, costly } = characterCosts().add(line);
+		return joining <= maxJoining && costly - joining <= maxRuns && (line.match(blank)?.length ?? 0) <= maxBlank;
 	});
 }
 
@@ -156,7 +156,7 @@ function ownBytesOf(
 	return own;
 }
 
-/** In all encodings in which a letter has several codes these two bytes are line ends and nothing else. */
+/** In all encodings in which a character has several codes these two bytes are line ends and nothing else. */
 function splitLines(bytes: Bytes): Bytes[] {
 	const [lineFeed, carriageReturn] = [0x0a, 0x0d];
 	const parts: Bytes[] = [];
@@ -220,7 +220,7 @@ function originsOf(
  * or went, with the end of the last of them, and the one before keeps its own.
  */
 function isAtLineEnd({ fromA, toA, fromB, toB }: Replacement, old: string, text: string): boolean {
-	const begins = (letters: string, from: number, to: number) => from === to || letters[from] === '\n';
+	const begins = (content: string, from: number, to: number) => from === to || content[from] === '\n';
 	const isInLine = fromA > 0 && old[fromA - 1] !== '\n';
 	return isInLine && begins(old, fromA, toA) && begins(text, fromB, toB) && old[toA] === '\n';
 }

@@ -40,7 +40,7 @@ export interface SavingContext {
 }
 
 /**
- * Saves the text of an editor, and asks wherever that would lose something: a letter, what somebody else has written,
+ * Saves the text of an editor, and asks wherever that would lose something: a character, what somebody else has written,
  * or the text itself. While it is not saved, the page is held.
  */
 export function useTextSaving(
@@ -98,7 +98,7 @@ export function useTextSaving(
 			setSaving(false);
 			refetch();
 		}
-		if (saving.kind === 'lacks') askForEncoding(from, saving.letter);
+		if (saving.kind === 'lacks') askForEncoding(from, saving.character);
 		if (saving.kind === 'changed') askWhoWins(from, text, saving.current);
 		if (saving.kind !== 'saved') return false;
 		view.current?.dispatch({ effects: savingEffect.of('succeeded') });
@@ -131,9 +131,9 @@ export function useTextSaving(
 		);
 	}
 
-	function askForEncoding(from: Base, letter: string): void {
+	function askForEncoding(from: Base, character: string): void {
 		setQuestion(
-			encodingQuestion(from.read.encoding, letter, {
+			encodingQuestion(from.read.encoding, character, {
 				saveAsUtf8: () => {
 					close();
 					void save({ ...from, read: asUtf8(from.read) });
@@ -164,7 +164,7 @@ export function useTextSaving(
 
 	async function saveCopy(from: Base, { text: copied, replacements }: EditedText): Promise<void> {
 		const result = writeText(from.read, copied, replacements);
-		if (result.kind === 'lacks') return askForEncoding(from, result.letter);
+		if (result.kind === 'lacks') return askForEncoding(from, result.character);
 		setSaving(true);
 		setError(undefined);
 		try {

@@ -33,7 +33,7 @@ export function endOfKey(line: string, from: number): number | undefined {
 	const begun = /[,[\]{}&*!|>'"%@`][^\s'":]|[^\s,[\]{}#&*!|>'"%@`]/y;
 	begun.lastIndex = first;
 	const end = begun.test(line) ? endBeforeColon(line, begun.lastIndex) : undefined;
-	// Of a key without a letter the blanks are taken for it.
+	// Without a character of a key the blanks before the colon are taken for one.
 	return end ?? (first > from ? endBeforeColon(line, first) : undefined);
 }
 

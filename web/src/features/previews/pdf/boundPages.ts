@@ -2,7 +2,7 @@
 const maxAnnotations = 2_000;
 /** Pieces of text on one page, each an element, and the characters of all. A dense page has some thousands. */
 const maxItems = 8_000;
-const maxLetters = 300_000;
+const maxCharacters = 300_000;
 
 /** The parts of a document of pdf.js that are bounded here. */
 interface Pages<P extends Page> {
@@ -39,11 +39,11 @@ function bound(page: Page): void {
 	const streamTextContent = page.streamTextContent.bind(page);
 	page.streamTextContent = (options) => {
 		let items = 0;
-		let letters = 0;
+		let characters = 0;
 		const isBounded = ({ str = '' }: TextChunk['items'][number]) => {
 			items++;
-			letters += str.length;
-			return items <= maxItems && letters <= maxLetters;
+			characters += str.length;
+			return items <= maxItems && characters <= maxCharacters;
 		};
 		return streamTextContent(options).pipeThrough(
 			new TransformStream<TextChunk, TextChunk>({

@@ -1,7 +1,7 @@
 import { Parser } from 'htmlparser2';
 import { Marked } from 'marked';
 import { maxPixels, pixelsOfAddress } from '../common/images/pixels.js';
-import { letterCosts, maxSeparate } from '../common/markup/letterCosts.js';
+import { characterCosts, maxSeparate } from '../common/markup/characterCosts.js';
 import { isInline, maxInParagraph } from '../common/markup/longTexts.js';
 
 /**
@@ -54,7 +54,7 @@ const maxPiled = 5_000;
  * Characters of all texts and attributes, as many as four times the largest text: each link and picture repeats the
  * address and title of the one reference that it names.
  */
-const maxLetters = 4_000_000;
+const maxCharacters = 4_000_000;
 
 /** There is more of it than the page could show without a stop. */
 class TooMuch extends Error {}
@@ -84,7 +84,7 @@ function unlessTooMuch(read: () => MarkdownNode[]): MarkdownNode[] | undefined {
 
 /** What links and pictures repeat is counted before it is written. */
 function htmlOf(text: string): string {
-	const count = letterCount();
+	const count = characterCount();
 	/** The rest is as by default. */
 	const counted = ({ href, title }: { href: string; title?: string | null }) => {
 		count(href);
@@ -95,11 +95,11 @@ function htmlOf(text: string): string {
 }
 
 /** Throws where they are too many. */
-function letterCount(): (text: string) => void {
-	let letters = 0;
+function characterCount(): (text: string) => void {
+	let characters = 0;
 	return ({ length }) => {
-		letters += length;
-		if (letters > maxLetters) throw new TooMuch();
+		characters += length;
+		if (characters > maxCharacters) throw new TooMuch();
 	};
 }
 
@@ -119,14 +119,14 @@ function readTree(html: string): MarkdownNode[] {
 	const open = [top];
 	let nodes = 0;
 	/** Letters that join or combine, and script runs. */
-	const joined = { paragraph: 0, block: 0 };
+	const costly = { paragraph: 0, block: 0 };
 	let piled = 0;
 	let preformatted = 0;
-	const costs = letterCosts();
-	const count = letterCount();
+	const costs = characterCosts();
+	const count = characterCount();
 	const enter = (name: string) => {
-		if (!isInline(name)) joined.paragraph = 0;
-		if (open.length === 1) joined.block = 0;
+		if (!isInline(name)) costly.paragraph = 0;
+		if (open.length === 1) costly.block = 0;
 	};
 	const add = (parent: Open, node: MarkdownNode) => {
 		nodes += typeof node === 'string' ? 1 : (weights[node.tag] ?? 1);
@@ -159,12 +159,12 @@ function readTree(html: string): MarkdownNode[] {
 			const parent = open.at(-1) ?? top;
 			if (parent.isRemoved) return;
 			const added = costs.add(text);
-			joined.paragraph += added.joined;
-			joined.block += added.joined;
+			costly.paragraph += added.costly;
+			costly.block += added.costly;
 			piled += added.piled;
 			if (parent.isPreformatted) preformatted += added.separate;
 			if (preformatted > maxSeparate) throw new TooMuch();
-			if (joined.paragraph > maxInParagraph || joined.block > maxInBlock || piled > maxPiled) throw new TooMuch();
+			if (costly.paragraph > maxInParagraph || costly.block > maxInBlock || piled > maxPiled) throw new TooMuch();
 			const before = parent.children.at(-1);
 			// It comes in pieces.
 			if (typeof before === 'string') {

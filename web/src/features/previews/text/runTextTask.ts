@@ -1,7 +1,7 @@
 import { analyse } from 'chardet';
 import highlighter from 'highlight.js/lib/common';
 import papaparse from 'papaparse';
-import { withFewJoining } from '../common/markup/letterCosts.js';
+import { withFewJoining } from '../common/markup/characterCosts.js';
 import { type MarkdownNode, markdownTree } from './markdownTree.js';
 import { colouredBlocks, type SourceBlock } from './sourceBlocks.js';
 

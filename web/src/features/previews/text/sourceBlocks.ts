@@ -1,4 +1,4 @@
-import { letterCosts } from '../common/markup/letterCosts.js';
+import { characterCosts } from '../common/markup/characterCosts.js';
 
 /**
  * Characters that the browser lays out in a moment, whatever they are: a line of a megabyte, or of letters that join,
@@ -66,8 +66,8 @@ export function colouredBlocks(html: string): SourceBlock[] | undefined {
 		if (end - at > maxColouredUnits) return undefined;
 		const line = html.slice(at, end);
 		const text = line.replaceAll(/<[^<>]*>/g, '');
-		const { joined, piled } = letterCosts().add(text);
-		if (joined + piled > maxCostly) return undefined;
+		const { costly, piled } = characterCosts().add(text);
+		if (costly + piled > maxCostly) return undefined;
 		parts.push(line);
 		units += line.length;
 		lines += Math.max(1, Math.ceil(text.length / unitsOnScreen));

@@ -104,7 +104,7 @@ const isRestored = (bytes: Uint8Array, at: number) => (((bytes[at + 3] ?? 0) >> 
 
 /** Each name counts, wherever it may be: such bytes are hardly there by chance. */
 export function countNames(bytes: Uint8Array, name: string, isMeant = (_: Uint8Array, __: number) => true): number {
-	const codes = Array.from(name, (letter) => letter.charCodeAt(0));
+	const codes = Array.from(name, (character) => character.charCodeAt(0));
 	let count = 0;
 	// Without a call for each byte: of 50 MB, all may be the first one of a name.
 	for (let at = 0; at < bytes.length; at++) {

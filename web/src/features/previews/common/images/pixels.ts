@@ -33,6 +33,6 @@ export function bytesOfBase64(text: string): Uint8Array {
 	const base64 = text.replaceAll(/%([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 	const [plain = ''] = /^[\w+/]*/.exec(base64.replaceAll(/\s/g, '')) ?? [];
 	if (plain.includes('_')) return new Uint8Array();
-	const letters = atob(plain.slice(0, plain.length - (plain.length % 4)));
-	return Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
+	const characters = atob(plain.slice(0, plain.length - (plain.length % 4)));
+	return Uint8Array.from(characters, (character) => character.charCodeAt(0));
 }

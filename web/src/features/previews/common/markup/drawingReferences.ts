@@ -1,7 +1,7 @@
 import { isOneOf, tokenEnd } from './cssTokens.js';
 import { withoutComments } from './styleCost.js';
 
-/** The function's name as it is, or with letters that are escaped. */
+/** The function's name as it is, or with characters that are escaped. */
 const urlFunction = /(?:\\?u|\\0{0,4}[57]5\s?)(?:\\?r|\\0{0,4}[57]2\s?)(?:\\?l|\\0{0,4}[46]c\s?)\(/gi;
 
 interface Address {

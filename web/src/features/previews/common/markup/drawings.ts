@@ -201,7 +201,7 @@ const isInherited = ({ localName }: Element) => localName === 'pattern' || local
 
 const mayInherit = (css: string) => /inherit|\\/i.test(css);
 
-/** Has a letter at least for each corner. */
+/** The path of an element, which has at least one character for each corner. */
 const pathOf = (element: Element) => element.getAttribute('d') ?? element.getAttribute('points') ?? '';
 
 /** Gradients refer to gradients only, whose stops are not drawn. */

@@ -1,10 +1,10 @@
-import { letterCosts, maxSeparate } from './letterCosts.js';
+import { characterCosts, maxSeparate } from './characterCosts.js';
 import { TooMuchMarkup } from './markupBounds.js';
 
-/** The longest word is one of a few hundred letters, an address of a thousand. */
+/** The longest word has a few hundred characters, an address a thousand. */
 const longWord = /\S{500}/gu;
-/** Letters of all texts in one document: a novel. */
-const maxLetters = 2_000_000;
+/** Characters of all texts in one document: a novel. */
+const maxCharacters = 2_000_000;
 /** Letters that join or combine, which take far longer: a long chapter. */
 const maxJoining = 300_000;
 /** Letters that join or combine and script runs in one paragraph, for whose lines the browser takes the square of their number. */
@@ -30,25 +30,25 @@ export const isInline = (name: string) => inline.has(name);
  * time.
  */
 export function textBound() {
-	let letters = 0;
+	let characters = 0;
 	let joining = 0;
 	let costly = 0;
 	let piled = 0;
 	let separate = 0;
 	let paragraph = { costly: 0, piled: 0 };
-	const costs = letterCosts();
+	const costs = characterCosts();
 	return {
 		add(text: string): void {
 			const added = costs.add(text);
-			letters += text.length;
-			joining += added.letters;
-			costly += added.joined;
+			characters += text.length;
+			joining += added.joining;
+			costly += added.costly;
 			piled += added.piled;
 			// Styles may keep the blanks of any element.
 			separate += added.separate;
-			paragraph.costly += added.joined;
+			paragraph.costly += added.costly;
 			paragraph.piled += added.piled;
-			const isLong = letters > maxLetters || joining > maxJoining || costly > maxCostly;
+			const isLong = characters > maxCharacters || joining > maxJoining || costly > maxCostly;
 			const isDense = paragraph.costly > maxInParagraph || paragraph.piled > maxPiledInParagraph;
 			if (isLong || isDense || piled > maxPiled || separate > maxSeparate) {
 				throw new TooMuchMarkup('Its text is too long.');

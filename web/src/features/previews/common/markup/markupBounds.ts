@@ -8,7 +8,7 @@ const maxDepth = 100;
 const maxAttributes = 8;
 
 /** With their texts. */
-const maxLetters = 20_000_000;
+const maxCharacters = 20_000_000;
 
 /** There is more of it than the page could show without a stop. */
 export class TooMuchMarkup extends Error {}
@@ -19,7 +19,7 @@ export class TooMuchMarkup extends Error {}
  * comments and sections as they are read here.
  */
 export function countElements(xml: string, most = maxElements): number {
-	if (xml.length > maxLetters) throw new TooMuchMarkup('It is too long.');
+	if (xml.length > maxCharacters) throw new TooMuchMarkup('It is too long.');
 	const doctype = findDoctype(xml);
 	const hasDoctype = typeof doctype !== 'string';
 	if (hasDoctype && declaresMarkup(xml.slice(doctype.start + 2, doctype.end))) {

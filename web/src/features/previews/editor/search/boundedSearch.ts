@@ -31,10 +31,10 @@ import { overlapsOf } from './overlaps.js';
 /** A search of any sense takes a few milliseconds; a slow machine may take long to start its worker. */
 const maxWorkerMs = 5000;
 
-/** From the last letter that was typed. */
+/** Milliseconds after the last typed character until a search begins. */
 const pauseMs = 100;
 
-/** Letters of a text times beginnings of what is looked for that may match at once, as far as no worker does it. */
+/** A bound on searches outside of the worker: characters of the text times beginnings that may match at once. */
 const maxWork = 10_000_000;
 
 /**

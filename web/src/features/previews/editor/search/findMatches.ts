@@ -9,7 +9,7 @@ export interface SearchTask {
 	regexp: boolean;
 	wholeWord: boolean;
 	replace: string;
-	/** What the language of the text counts among the letters of words. */
+	/** Characters that the language of the text counts as parts of words. */
 	wordChars: string;
 }
 
@@ -21,7 +21,7 @@ export interface Matches {
 }
 
 /** All in all; a reference such as `$&` may stand there any number of times. */
-const maxReplacementLetters = 50_000_000;
+const maxReplacementCharacters = 50_000_000;
 
 /** All matches in a text, in their order. An expression may take any time for that: only to be called where it can be ended. */
 export function findMatches(task: SearchTask): Matches {
@@ -35,14 +35,14 @@ export function findMatches(task: SearchTask): Matches {
 	const isSame = !task.regexp || !replacement.includes('$');
 	const places: number[] = [];
 	const replacements: string[] = [];
-	let letters = 0;
+	let characters = 0;
 	for (let next = cursor.next(); !next.done; next = cursor.next()) {
 		const { from, to, precise, match } = next.value;
 		places.push(from, to, precise ? 1 : 0);
 		if (isSame || match === undefined) continue;
 		const own = expanded(replacement, match);
-		letters += own.length;
-		if (letters > maxReplacementLetters) throw new RangeError('The replacements are too long.');
+		characters += own.length;
+		if (characters > maxReplacementCharacters) throw new RangeError('The replacements are too long.');
 		replacements.push(own);
 	}
 	return { places: Int32Array.from(places), replacements: isSame ? replacement : replacements };
@@ -58,7 +58,7 @@ interface Found {
 
 /** Reads the escapes of the editor's fields for ends of lines and tabs. */
 function unquoted(text: string): string {
-	return text.replace(/\\([nrt\\])/g, (_, letter: string) => ({ n: '\n', r: '\r', t: '\t' })[letter] ?? '\\');
+	return text.replace(/\\([nrt\\])/g, (_, character: string) => ({ n: '\n', r: '\r', t: '\t' })[character] ?? '\\');
 }
 
 /** With the groups of a match in the place of `$1`, the match in that of `$&` and `$` in that of `$$`. */

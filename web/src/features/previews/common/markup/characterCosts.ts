@@ -1,32 +1,32 @@
-/** A turn of direction takes several times as long as one of scripts. */
-const directionTurn = 4;
-/** Among letters without a font it takes a browser the square of their number. */
+/** A run in another direction counts for several: it takes that many times as long as one in another script. */
+const runsOfDirection = 4;
+/** The ideographic space. Among characters without a font a browser takes the square of their number for it. */
 const wideSpace = 0x3000;
-const wideSpaceTurn = 4;
+const runsOfWideSpace = 4;
 /**
- * Form feeds and the like, of which a browser lays out each by itself, and for which it looks for a font: among letters it takes the square
- * of their number. Not tabs and ends of lines.
+ * Controls such as form feeds, each of which a browser lays out by itself after it has looked for a font: among letters it takes the
+ * square of their number. Not tabs and ends of lines.
  */
-const controlTurn = 4;
-/** No letter has more, in any language. */
-const marksOfLetter = 4;
+const runsOfControl = 4;
+/** Combining marks of one letter; no language has more. */
+const maxMarks = 4;
 const rightToLeft = 0;
-/** From here on letters are in another font than Latin ones, digits and spaces. */
+/** Scripts from this number on have another font than Latin letters, digits and spaces. */
 const firstOfOtherFont = 5;
 
-export interface LetterCosts {
-	/** What the letters of a text that goes on with the one before add. */
+export interface CharacterCosts {
+	/** What a text adds that continues the one before. */
 	add(text: string): AddedCost;
 }
 
 interface AddedCost {
 	/** Letters that join or combine. */
-	letters: number;
-	/** Letters that join or combine, and turns of script, direction or font: a browser shapes what lies between two turns by itself. */
-	joined: number;
+	joining: number;
+	/** Letters that join or combine, and script runs: characters of one script, direction and font, which a browser shapes together. */
+	costly: number;
 	/**
-	 * What takes no place on screen, of which any number is laid out at once: marks above those of a letter, and what
-	 * turns the direction.
+	 * Characters that take no place on screen, so that any number is laid out at once: more combining marks than a letter has,
+	 * and bidi controls.
 	 */
 	piled: number;
 	/** What a browser lays out by itself where blanks and lines are kept. */
@@ -43,54 +43,54 @@ export const maxSeparate = 100_000;
  * All marks, the scripts that join their letters or are written from right to left, and rare ones; besides, what a browser looks for a
  * font for in vain, which are joiners and letters of private use.
  */
-const joining =
+const joiningCharacter =
 	/[\p{M}\u0590-\u1DFF\u2060-\u2064\u206A-\u206F\uA800-\uABFF\uE000-\uF8FF\uFB1D-\uFDFF\uFE70-\uFEFF\u{10000}-\u{1EFFF}\u{F0000}-\u{10FFFF}]|\u200C|\u200D/gu;
 
-/** The letters of a text that join or combine. */
-const countJoining = (text: string) => text.match(joining)?.length ?? 0;
+/** How many letters of a text join or combine. */
+const countJoining = (text: string) => text.match(joiningCharacter)?.length ?? 0;
 
-/** The beginning of a text, of which no more than `max` letters join or combine. */
+/** The longest beginning of a text in which at most `max` letters join or combine. */
 export function withFewJoining(text: string, max: number): string {
 	if (countJoining(text) <= max) return text;
 	let left = max;
 	let end = 0;
-	for (const { index } of text.matchAll(joining)) {
+	for (const { index } of text.matchAll(joiningCharacter)) {
 		end = index;
 		if (left-- === 0) break;
 	}
 	return text.slice(0, end);
 }
 
-/** Counts what takes a browser longer than its number to lay out. Each character is read twice. */
-export function letterCosts(): LetterCosts {
+/** Counts the characters for which a browser takes longer the more there are of them. Each character is read twice. */
+export function characterCosts(): CharacterCosts {
 	let script: number | undefined;
 	let marks = 0;
 	let isBetween = false;
 	return {
 		add(text) {
-			let turns = 0;
+			let runs = 0;
 			let piled = 0;
 			for (const character of text) {
 				const code = character.codePointAt(0) ?? 0;
 				if (code >= 0x300 && markOrControl.test(character)) {
-					if (isControl(code) || ++marks > marksOfLetter) piled++;
+					if (isControl(code) || ++marks > maxMarks) piled++;
 					continue;
 				}
 				marks = 0;
-				if (code === wideSpace) turns += wideSpaceTurn;
-				else if (isSeparateControl(code)) turns += controlTurn;
+				if (code === wideSpace) runs += runsOfWideSpace;
+				else if (isSeparateControl(code)) runs += runsOfControl;
 				const found = scriptOf(code);
 				const isBack = isBetween && found === script;
 				isBetween = found === undefined;
 				if (found === undefined) continue;
-				// Behind a number or a space such letters are a turn back to their font.
-				if (isBack && found >= firstOfOtherFont) turns++;
+				// After a number or a space such characters begin a run in their font again.
+				if (isBack && found >= firstOfOtherFont) runs++;
 				if (found === script) continue;
-				if (script !== undefined) turns += found === rightToLeft || script === rightToLeft ? directionTurn : 1;
+				if (script !== undefined) runs += found === rightToLeft || script === rightToLeft ? runsOfDirection : 1;
 				script = found;
 			}
-			const letters = countJoining(text);
-			return { letters, joined: letters + turns, piled, separate: text.match(/\n|\t+/g)?.length ?? 0 };
+			const joining = countJoining(text);
+			return { joining, costly: joining + runs, piled, separate: text.match(/\n|\t+/g)?.length ?? 0 };
 		},
 	};
 }
@@ -104,8 +104,7 @@ const isSeparateControl = (code: number) =>
 const isControl = (code: number) => code === 0x61c || (code >= 0x200e && code <= 0x2069);
 
 /**
- * Blocks whose letters have one script or font in common, by their last character. Of those of `many` one font has some and
- * another one others, in groups of 32.
+ * Unicode blocks with one script or font, by their last character. Characters of `many` are spread over several fonts, in groups of 32.
  */
 const blocks: readonly (readonly [last: number, script: number | 'many' | undefined])[] = [
 	[0x17f, 1],
@@ -168,7 +167,7 @@ const blocks: readonly (readonly [last: number, script: number | 'many' | undefi
 /** The first number of groups of 32. */
 const firstGroup = 100;
 
-/** Undefined for what belongs to the script around it, such as a space or a full stop. */
+/** The number of a script or font. Undefined for characters of the script around them, such as a space or a full stop. */
 function scriptOf(code: number): number | undefined {
 	if (code <= 0x40 || isSeparateControl(code)) return undefined;
 	const block = blocks.find(([last]) => code <= last);

@@ -27,46 +27,46 @@ export interface WordLevel {
 }
 
 /**
- * The letters of all rules that are made of the styles, at most: each has those of the one that it is based on, and of its linked one.
+ * The characters of all rules that are made of the styles, at most: each has those of the one that it is based on, and of its linked one.
  * In the order of docx-preview, by which a style gets what the one before it has got.
  */
-export function lettersOfStyles(styles: readonly WordStyle[]): number {
+export function charactersOfStyles(styles: readonly WordStyle[]): number {
 	const known = new Map(styles.map((style) => [style.id, style]));
 	const made = new Map(
 		styles.map((style) => {
 			const rules = style.styles ?? [];
-			return [style, { rules: rules.length, letters: sum(rules, ({ values }) => lettersIn(values)) }];
+			return [style, { rules: rules.length, characters: sum(rules, ({ values }) => charactersIn(values)) }];
 		}),
 	);
 	const of = (id: string | null | undefined) => {
 		const style = id ? known.get(id) : undefined;
-		return (style && made.get(style)) ?? { rules: 0, letters: 0 };
+		return (style && made.get(style)) ?? { rules: 0, characters: 0 };
 	};
 	for (const style of styles) {
 		const base = of(style.basedOn);
 		const own = made.get(style);
 		if (!own) continue;
 		own.rules += base.rules;
-		own.letters += base.letters;
+		own.characters += base.characters;
 	}
 	return sum(styles, (style) => {
-		const own = made.get(style) ?? { rules: 0, letters: 0 };
+		const own = made.get(style) ?? { rules: 0, characters: 0 };
 		const linked = of(style.linked);
-		return (own.rules + linked.rules) * (aroundRule + lengthOf(style.id)) + own.letters + linked.letters;
+		return (own.rules + linked.rules) * (aroundRule + lengthOf(style.id)) + own.characters + linked.characters;
 	});
 }
 
-/** The letters of all rules that are made of the levels of lists, at most. */
-export function lettersOfLevels(levels: readonly WordLevel[]): number {
+/** The characters of all rules that are made of the levels of lists, at most. */
+export function charactersOfLevels(levels: readonly WordLevel[]): number {
 	return sum(levels, ({ id, levelText, format, pStyle, rStyle, bullet }) => {
 		const rules = rulesOfLevel * (aroundRule + lengthOf(id));
 		const text = lengthOf(levelText) * (aroundMark + lengthOf(id) + lengthOf(format));
-		return rules + text + lengthOf(format) + lettersIn(pStyle) + lettersIn(rStyle) + lengthOf(bullet?.style);
+		return rules + text + lengthOf(format) + charactersIn(pStyle) + charactersIn(rStyle) + lengthOf(bullet?.style);
 	});
 }
 
 /** The characters of all texts among these values, and of their names. */
-export const lettersIn = (values: object | undefined): number =>
+export const charactersIn = (values: object | undefined): number =>
 	values === undefined ? 0 : sum(Object.entries(values), ([name, value]) => name.length + lengthOf(value));
 
 const lengthOf = (value: unknown) => (typeof value === 'string' ? value.length : 0);
