@@ -34,6 +34,6 @@ export async function createFile({ trees }: FileParts, viewer: Viewer, ref: Item
 			throw error;
 		}
 	});
-	tree.publishChange(storagePath);
+	tree.notifyChange(storagePath);
 	return entryIn(parent, made);
 }

@@ -30,6 +30,6 @@ export async function createFolder({ trees }: FileParts, viewer: Viewer, ref: It
 				throw new Failure('notFound', `There is no such folder: ${ref.path}`, { cause: error });
 			});
 	});
-	tree.publishChange(storagePath);
+	tree.notifyChange(storagePath);
 	return entryIn(parent, made, 0);
 }

@@ -44,6 +44,6 @@ export async function moveItem(
 			beforeNaming: (name) => before(joinPath(parentPath(to), name)),
 		}),
 	);
-	tree.publishChange(from);
+	tree.notifyChange(from);
 	return moved;
 }

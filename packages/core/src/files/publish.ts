@@ -74,6 +74,6 @@ async function folderToPublishIn(
 
 /** Notifies the watchers of the folder of a published file, and returns its row. */
 function notifyAndGetEntry(tree: OwnTree, folder: Place, item: StorageItem): Entry {
-	tree.publishChange(joinPath(folder.storagePath, item.name));
+	tree.notifyChange(joinPath(folder.storagePath, item.name));
 	return entryIn(folder, item);
 }

@@ -31,11 +31,11 @@ export async function remove(
 	const place = placeIn(tree, ref.path);
 	if (!isForGood && parts.trash.isOn && viewer.kind === 'user') {
 		const trashId = await moveToTrash(parts, viewer, tree, place);
-		tree.publishChange(place.storagePath);
+		tree.notifyChange(place.storagePath);
 		return { trashId };
 	}
 	await removeForGood(parts, tree, place);
-	tree.publishChange(place.storagePath);
+	tree.notifyChange(place.storagePath);
 	return {};
 }
 

@@ -83,7 +83,7 @@ export function createFileVersions(parts: FileParts): FileVersions {
 				);
 			});
 			if (restored === undefined) throw noSuchVersion();
-			tree.publishChange(place.storagePath);
+			tree.notifyChange(place.storagePath);
 			return entryAt(place, restored);
 		},
 

@@ -31,7 +31,7 @@ import type { TrashBin } from './trash/TrashBin.js';
 
 export interface OwnTreeParts {
 	users: Pick<UserStore, 'get'>;
-	feeds: Pick<FolderFeeds, 'publish'>;
+	feeds: Pick<FolderFeeds, 'notifyChange'>;
 	quota: HomeQuota;
 	spaces: DiskSpaces;
 	memberRights: MemberRights;
@@ -118,9 +118,9 @@ export class OwnTree implements AreaTree {
 		await this.withCreated(() => assertFolder(this.storage, placeIn(this, path).storagePath));
 	}
 
-	/** Publishes to its watchers that an item was created or removed at a path of the storage. */
-	publishChange(storagePath: StoragePath): void {
-		this.#parts.feeds.publish(storagePath);
+	/** Notifies its watchers that an item was created or removed at a path of the storage. */
+	notifyChange(storagePath: StoragePath): void {
+		this.#parts.feeds.notifyChange(storagePath);
 	}
 }
 

@@ -73,7 +73,7 @@ async function site(t: ExecutionContext) {
 			notifications: local,
 			...(siblings === undefined ? {} : { siblings }),
 			...(nodeChanges === undefined ? {} : { nodeChanges }),
-			folders: () => ({ hasPolled: () => polled.size > 0, publishRemoteChange: (folder) => folders.push(folder) }),
+			folders: () => ({ hasPolled: () => polled.size > 0, notifyRemoteChange: (folder) => folders.push(folder) }),
 			monotonic: () => clock.now,
 			log: createLog('silent'),
 		});

@@ -32,8 +32,8 @@ interface Dependencies {
 interface FolderListeners {
 	/** Whether a client of this process has subscribed to a folder whose storage does not notify of changes. */
 	hasPolled(): boolean;
-	/** Publishes a change that another process made to the pages of this one. */
-	publishRemoteChange(folder: StoragePath): void;
+	/** Notifies the pages of this process of a change that another process made. */
+	notifyRemoteChange(folder: StoragePath): void;
 }
 
 const siblingKind = 'event';
@@ -203,7 +203,7 @@ export class EventRelay {
 	/** Publishes an event of another process in this one. */
 	#publish(relayed: RelayedEvent): void {
 		if (relayed.kind === 'notification') this.#parts.notifications.publish(relayed.audience, relayed.item);
-		else if (relayed.kind === 'folder') this.#parts.folders().publishRemoteChange(relayed.path);
+		else if (relayed.kind === 'folder') this.#parts.folders().notifyRemoteChange(relayed.path);
 		else if (relayed.kind === 'index') this.#parts.nodeChanges?.receive(relayed.part);
 	}
 }

@@ -50,7 +50,7 @@ export async function addItem(
 			}
 		}),
 	);
-	tree.publishChange(to.storagePath);
+	tree.notifyChange(to.storagePath);
 	return countedRow(toFolder, item);
 }
 

@@ -11,7 +11,7 @@ const pollMs = 5000;
 const pollShare = 0.25;
 
 /**
- * Publishes the changes of one folder, whether it exists or not: from the storage if that notifies of changes, else by
+ * Notifies subscribers of changes of one folder, whether it exists or not: as the storage notifies of them, or else by
  * polling. A folder whose state can't be read counts as changed, so that its subscribers fetch it.
  */
 export class FolderFeed {
@@ -44,7 +44,7 @@ export class FolderFeed {
 		return this.#watch === undefined && this.#needsPolling;
 	}
 
-	publish(): void {
+	notify(): void {
 		for (const onChange of this.subscribers) onChange();
 	}
 
@@ -72,21 +72,21 @@ export class FolderFeed {
 		}
 		if (this.#isClosed) return this.#watch?.close();
 		if (found !== 'watched') this.#scheduleCheck(next);
-		if (this.#last !== undefined && this.#last !== found) this.publish();
+		if (this.#last !== undefined && this.#last !== found) this.notify();
 		this.#last = found;
 	}
 
 	async #startWatch(): Promise<Watch | undefined> {
 		if (!hasWatch(this.storage)) return undefined;
 		const watch = await this.storage.watch(this.path, {
-			onChange: () => this.publish(),
+			onChange: () => this.notify(),
 			onLimitReached: () => this.onWatch(false),
 			onEnd: () => {
 				if (this.#isClosed) return;
 				this.#watch = undefined;
 				// Whatever state is found next counts as a change.
 				this.#last = 'ended';
-				this.publish();
+				this.notify();
 				this.#scheduleCheck(searchMs);
 			},
 		});

@@ -3,7 +3,7 @@ import { parentPath, type StoragePath } from '@stowage/rules';
 import type { Log } from '../../log.js';
 import { FolderFeed } from './FolderFeed.js';
 
-/** Publishes changes to other processes. */
+/** Notifies other processes of changes. */
 interface Relay {
 	relayChange(folder: StoragePath): void;
 	/** A client has subscribed to a folder whose storage does not notify of changes. */
@@ -50,19 +50,19 @@ export class FolderFeeds {
 	}
 
 	/**
-	 * Publishes that this server created or removed an item: to the subscribers of its folder, and of the folder above,
-	 * which shows the item count.
+	 * Notifies the subscribers of an item's folder that this server created or removed the item, and those of the folder
+	 * above, which shows the number of items.
 	 */
-	publish(path: StoragePath): void {
+	notifyChange(path: StoragePath): void {
 		for (const folder of new Set([parentPath(path), parentPath(parentPath(path))])) {
-			this.#publishIn(folder);
+			this.#notifyIn(folder);
 			this.relay?.relayChange(folder);
 		}
 	}
 
-	/** Publishes a change that another process made. */
-	publishRemoteChange(folder: StoragePath): void {
-		this.#publishIn(folder);
+	/** Notifies the subscribers in this process of a change that another process made. */
+	notifyRemoteChange(folder: StoragePath): void {
+		this.#notifyIn(folder);
 	}
 
 	/** Whether any subscribed folder has a storage that does not notify of changes. */
@@ -77,9 +77,9 @@ export class FolderFeeds {
 		this.#hasReportedLimit = !isAllowed;
 	}
 
-	#publishIn(folder: StoragePath): void {
+	#notifyIn(folder: StoragePath): void {
 		const feed = this.#feeds.get(folder);
 		// A watched storage has notified the feed already.
-		if (feed?.isWatched === false) feed.publish();
+		if (feed?.isWatched === false) feed.notify();
 	}
 }
