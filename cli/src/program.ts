@@ -7,7 +7,7 @@ const { version, buildVersion = version } = createRequire(import.meta.url)('../p
 	buildVersion?: string;
 };
 
-/** In the order of the help. A command is imported when it is used, since its dependencies are far larger than this program. */
+/** The commands in the order of the help. Each is imported when it is used, since its dependencies are far larger than this program. */
 const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
 	['serve', async () => (await import('./commands/serve.js')).serveCommand()],
 	['user', async () => (await import('./commands/user/index.js')).userCommand()],

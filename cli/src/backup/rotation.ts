@@ -1,7 +1,7 @@
 import { lstat, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 
-/** In UTC, so that their order is that of time whenever clocks are changed. */
+/** The names of backups. Their times are in UTC, so that they sort by time whenever clocks are changed. */
 const namePattern = /^stowage-\d{4}-\d\d-\d\dT\d{6}Z\.zip$/;
 const unfinishedPattern = /^stowage-\d{4}-\d\d-\d\dT\d{6}Z\.zip\.[0-9a-f]{12}\.partial$/;
 

@@ -7,7 +7,7 @@ import { explained } from './writeDurably.js';
 /** Where a backup is written. */
 export type Target =
 	| { kind: 'file'; file: string; keep: number | undefined }
-	/** For the reader of a pipe. */
+	/** Standard output, for a program that reads it. */
 	| { kind: 'output' };
 
 const maxKept = 100_000;

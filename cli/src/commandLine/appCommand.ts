@@ -15,7 +15,7 @@ interface CommandDefinition<Options> {
 	codes?: string;
 	/** Settings whose flags this command uses otherwise. */
 	without?: readonly string[];
-	/** With the words of the command line and its options. */
+	/** Runs the command with its arguments and options. */
 	run(services: Services, words: readonly string[], options: Options): Promise<void>;
 }
 

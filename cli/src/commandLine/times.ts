@@ -14,7 +14,7 @@ const timePattern = new RegExp(
 );
 
 interface Reading {
-	/** Without an offset a time is in UTC, or else in the time zone of this machine. */
+	/** Whether a time without an offset is in UTC, rather than in the time zone of this machine. */
 	isUtc: boolean;
 	/** Which one, of two moments that have the same time because clocks are put back between them. */
 	ambiguous: 'first' | 'second';

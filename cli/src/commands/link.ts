@@ -79,7 +79,7 @@ export const linkColumns: readonly Column[] = [
 	{ title: 'PATH', fit: 'cut' },
 ];
 
-/** Without its id and its user, and so is its row. */
+/** A link as JSON, without its id and its user. */
 export function linkJson({ path, state, createdAt, expiresAt, downloads }: ListedLink) {
 	return { path, state, createdAt: timeText(createdAt), expiresAt: timeText(expiresAt), downloads };
 }

@@ -102,7 +102,7 @@ function countOf(option: string, count: number | undefined): number {
 	throw new Failure('invalid', `${option}: must be more than 0`);
 }
 
-/** Without the public address only the path is known. */
+/** The URL of a share; only its path where no public address is set. */
 function addressOf({ config }: Services, { token }: ListedShare): string {
 	if (token === undefined) return '(made with another key)';
 	return `${config.publicUrl === '' ? '' : new URL(config.publicUrl).origin}${config.basePath}/s/${token}`;

@@ -4,7 +4,7 @@ import { type Finding, ok, reasonOf, warn } from './findings.js';
 
 const timeoutMs = 20_000;
 
-/** With the plugin that starts each, whose option of that name may have another program or turn it off. */
+/** The programs that plugins start. A plugin's option of that name may set another program or turn it off. */
 const programs = [
 	{
 		name: 'ffmpeg',

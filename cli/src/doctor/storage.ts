@@ -16,7 +16,7 @@ import { checkAccess } from './access.js';
 import { type Finding, fault, ok, reasonOf, warn } from './findings.js';
 import { checkHomes } from './homes.js';
 
-/** Below this share of free space the check warns. */
+/** The check warns if less than this share of the space is free. */
 const littleSpace = 0.05;
 
 /**

@@ -36,8 +36,8 @@ export function becomeUser({ uid, gid, groups }: AccountIds, reason: string): vo
 }
 
 /**
- * To be called before the rights of root are given up: the new user may send signals to this process, and at SIGUSR1
- * Node opens a debugger, by which that user would have the terminal, the environment and the open files of root.
+ * Keeps Node from opening a debugger at SIGUSR1. Called before the rights of root are given up: the new user may send
+ * signals to this process, and by the debugger would have the terminal, the environment and the open files of root.
  */
 export function closeDebugger(): void {
 	process.on('SIGUSR1', () => undefined);

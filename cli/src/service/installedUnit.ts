@@ -11,7 +11,7 @@ export interface InstalledUnit {
 	/** Its group, if it is not the user's own one, and those beside it: names or numbers. */
 	group: string | undefined;
 	supplementaryGroups: string[];
-	/** In octal digits, such as 0027. */
+	/** The umask in octal digits, such as 0027. */
 	umask: string | undefined;
 	/** Whether 'stowage service install' wrote it, and may write it again. */
 	isWrittenByCommand: boolean;

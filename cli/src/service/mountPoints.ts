@@ -32,7 +32,7 @@ export async function isMountPointUnknown(folder: string): Promise<boolean> {
 	return !isThere && (await writableUnitPath(folder)) === folder;
 }
 
-/** With the links in the part of the path that exists. */
+/** The path with all links resolved in the part of it that exists. */
 async function resolved(folder: string): Promise<string> {
 	try {
 		return await realpath(folder);

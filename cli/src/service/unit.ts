@@ -15,7 +15,7 @@ export interface UnitOptions {
 }
 
 export const unitName = 'stowage.service';
-/** Below the folder of units: the additional settings for the sandboxed conversion. */
+/** The path of the additional settings for the sandboxed conversion, relative to the folder of units. */
 export const sandboxDropIn = `${unitName}.d/sandbox.conf`;
 export const defaultDataDir = '/var/lib/stowage';
 /** Folders that `ProtectHome=` hides. */

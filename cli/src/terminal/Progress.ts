@@ -11,17 +11,17 @@ import {
 	type SpeedMeter,
 } from '@stowage/rules';
 
-/** Between two drawings, so that there are never more than ten in a second. */
+/** The time between two drawings, so that there are never more than ten in a second. */
 const redrawMs = 100;
 
 /** A speed that was measured for less than this is a guess, and so is the time left. */
 const measureMs = 1000;
 
-/** If the width of the terminal is unknown. */
+/** The width of a terminal that does not report one. */
 const usualColumns = 80;
 
 interface Amount {
-	/** In the step's unit. */
+	/** The count in the step's unit. */
 	count?: number;
 	bytes?: number;
 }
@@ -31,7 +31,7 @@ export interface Step {
 	what: string;
 	/** The unit in the singular, such as 'file'. Without it only bytes are shown. */
 	unit?: string;
-	/** If known. */
+	/** Left out if unknown. */
 	total?: Amount;
 }
 

@@ -52,7 +52,7 @@ const isAway = () => 'its disk is away or damaged. See the log of the kernel (dm
 const isFull = () => 'its disk or a quota of the system is full. Make room, and run this again.';
 const tooMany = () => 'too many files are open. Raise the limit (ulimit -n).';
 
-/** By the code of the system. */
+/** Reasons by the system's error code. */
 const reasons: ReadonlyMap<string, () => string> = new Map([
 	...(['EACCES', 'EPERM'] as const).map((code) => [code, needsRights] as const),
 	...(['EIO', 'ENODEV', 'ENXIO', 'ESTALE'] as const).map((code) => [code, isAway] as const),

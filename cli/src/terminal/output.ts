@@ -45,7 +45,7 @@ export async function printTable(columns: readonly Column[], rows: readonly Row[
 	list.flush();
 }
 
-/** At first the columns of a table are as wide as the widest value of so many rows. */
+/** How many rows decide how wide the columns of a table are. */
 const rowsPerTable = 500;
 
 /** Prints rows that come one after another: on a terminal as a table, from `flush` on each at once; elsewhere each at once. */
@@ -113,7 +113,7 @@ export function printJson(value: unknown): void {
 	console.log(escapeJson(JSON.stringify(value, null, 2)));
 }
 
-/** On one line. */
+/** Prints a value as JSON on one line. */
 export function printJsonLine(value: unknown): void {
 	console.log(escapeJson(JSON.stringify(value)));
 }

@@ -79,7 +79,7 @@ function padded(text: string, width: number): string {
 	return text + ' '.repeat(Math.max(0, width - stringWidth(text)));
 }
 
-/** At spaces; a word that is wider than a line, such as a path, continues on the next one. */
+/** Breaks a text into lines at spaces; a word that is wider than a line, such as a path, continues on the next one. */
 function wrapped(text: string, width: number): string[] {
 	const lines: string[] = [];
 	let line = '';

@@ -58,7 +58,7 @@ export class Listener {
 		if (this.#isEnding) this.end();
 	}
 
-	/** To be called when an acceptor may have room again. */
+	/** Hands on waiting connections. Called when an acceptor may have room again. */
 	handOnWaiting(): void {
 		for (let socket = this.#waiting.first; socket !== undefined; socket = this.#waiting.first) {
 			if (!this.#isAccepted(socket)) return;

@@ -8,7 +8,7 @@ const maxWaiting = 1000;
  * Above a bound, one of the address with the most is closed.
  */
 export class WaitingConnections {
-	/** In round robin order. */
+	/** The sockets of each address, addresses in round robin order. */
 	readonly #byAddress = new Map<string, Socket[]>();
 	readonly #peers: Pick<Peers, 'addressOf'>;
 	#size = 0;

@@ -7,10 +7,7 @@ import { hasDroppedRoot } from '../privileges/becomeOwner.js';
 import type { FromWorker, ToWorker } from './messages.js';
 import { relayOutput } from './relayOutput.js';
 
-/**
- * After so many pings without an answer in between its event loop hangs. Counted by pings, so that a machine that
- * slept has missed one at most.
- */
+/** A worker that leaves so many pings in a row unanswered hangs. Counted by pings, so that a machine that slept has missed one at most. */
 const maxMissed = 6;
 
 /** Milliseconds. */
@@ -35,7 +32,7 @@ interface Events {
 /** A process that serves, as the primary process knows it. */
 export class Worker {
 	readonly id: number;
-	/** By which the others know it, in the database too; empty before it says so. */
+	/** The name by which other workers know it, also in the database; empty until the worker has told it. */
 	name = '';
 	isReady = false;
 	/** Whether its database answered when it was last asked. */

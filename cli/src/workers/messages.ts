@@ -4,7 +4,7 @@ import type { Family, SiblingMessage } from '@stowage/core';
 export type ToWorker =
 	/** A connection, which is sent with it. */
 	| { type: 'connection'; id: number }
-	/** After its last connection, once it wants no further one. */
+	/** The last connection was sent, to a worker that wants no further one. */
 	| { type: 'closed' }
 	| { type: 'ping' }
 	| { type: 'reload' }
@@ -16,9 +16,9 @@ export type ToWorker =
 
 /** What a worker tells the primary process. */
 export type FromWorker =
-	/** Its name, by which others of its kind know it in the database; before it serves. */
+	/** The worker's name, by which others know it in the database; sent before it serves. */
 	| { type: 'named'; name: string }
-	/** For all other workers, or for the one of a name. */
+	/** Messages for all other workers, or for the one named `to`. */
 	| { type: 'tell'; messages: readonly SiblingMessage[]; to: string | undefined }
 	/** It serves. */
 	| { type: 'ready' }

@@ -198,7 +198,7 @@ export class MemoryStorage implements FolderTimesStorage, ReplacingStorage {
 		if (this.rootId !== this.#root.id) throw new Failure('unavailable', 'The storage is not available right now.');
 	}
 
-	/** Without the private folder of the root. */
+	/** The rows of a folder, without the private folder of the root. */
 	#rows(path: StoragePath): [string, Node][] {
 		const rows = [...this.#folder(path).children];
 		return path === rootPath ? rows.filter(([name]) => name !== parentPath(trashFolder)) : rows;

@@ -60,7 +60,7 @@ export class FolderNode extends MemoryNode {
 export class MemoryRoot {
 	readonly id: string = crypto.randomUUID();
 	readonly tree = new FolderNode();
-	/** By id. It stays here once it is published, so that a commit can be tried again. */
+	/** The staged files by id. One stays here once it is published, so that a commit can be tried again. */
 	readonly staged = new Map<string, StagedNode>();
 
 	/** Staged copies by id. They stay here once they are published, so that they are found by it. */
@@ -103,7 +103,7 @@ export interface StagedNode {
 	readonly node: FileNode;
 	state: 'open' | 'published' | 'discarded';
 	isBusy: boolean;
-	/** For more than one call. */
+	/** Whether it is locked for more than one call. */
 	isLocked: boolean;
 }
 

@@ -66,14 +66,14 @@ export const conversionDetail = z.object({
 	/** Bytes of the original and, at the end, of the new file. */
 	sizeBefore: z.number().nullish(),
 	sizeAfter: z.number().nullish(),
-	/** At the end: it was asked for that the original is deleted. */
+	/** At the end: whether it was requested that the original is deleted. */
 	deletesOriginal: z.boolean().nullish(),
 	/**
 	 * At the end: the original is also kept if it was to be deleted but was changed during the conversion, or if the new file lacks
 	 * something of it.
 	 */
 	isOriginalDeleted: z.boolean().nullish(),
-	/** At the end, what that is, in words: `1 of 2 video tracks`. */
+	/** At the end: what the new file lacks, in words such as `1 of 2 video tracks`. */
 	losses: z.array(z.string()).nullish(),
 });
 

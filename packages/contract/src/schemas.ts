@@ -77,8 +77,8 @@ export const searching = {
 };
 
 /**
- * In which order the rows of a folder are wanted. The listing says `sorted` if they come so; those of large folders come as they are
- * read. It changes nothing of a search.
+ * The order in which the rows of a folder are wanted. The listing says `sorted` if they are in it; large folders come
+ * as they are read. Ignored by a search.
  */
 export const wantedOrder = { sort: z.enum(sortModes).optional() };
 

@@ -39,7 +39,7 @@ const share = z.object({
 	message: z.string(),
 	mode: z.enum(shareModes),
 	askName: z.boolean(),
-	/** With their current paths in the private area. */
+	/** The shared items with their current paths in the private area. */
 	items: z.array(z.object({ path: z.string(), type: z.enum(['file', 'directory']) })),
 	createdAt: z.number(),
 	expiresAt: z.number().nullable(),
@@ -105,7 +105,7 @@ export const listReceived = endpoint({
 				title: z.string(),
 				/** Null where no name was asked for. */
 				sender: z.string().nullable(),
-				/** Without what was taken back. */
+				/** The number of files, without those that the sender took back. */
 				files: z.number(),
 				bytes: z.number(),
 				begunAt: z.number(),

@@ -27,7 +27,7 @@ export const listVersions = endpoint({
 	result: z.object({ versions: z.array(version) }),
 });
 
-/** Its content is the file's again, and what the file had becomes a version. */
+/** Gives a file the content of a version again; what it had becomes a version. */
 export const restoreVersion = endpoint({
 	method: 'POST',
 	path: '/api/versions/restore',

@@ -104,7 +104,7 @@ function currentClient(): string {
 	return job === undefined ? '' : clientKey(job.owner, '');
 }
 
-/** In the order of their dependencies; `parts` are closed in reverse order. */
+/** Opens the services in the order of their dependencies; `parts` are closed in reverse order. */
 async function assemble<Host extends AppHost>(
 	config: Config,
 	database: Database,

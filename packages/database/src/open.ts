@@ -50,7 +50,7 @@ export interface DatabaseOptions {
 	migrations?: readonly Migration[];
 	/** Asked before migrations with which programs that are older can't go on. @default nobody serves over it */
 	assertUnserved?: AssertUnserved;
-	/** To a database server, at once. @default 10 */
+	/** The most connections to a database server at once. @default 10 */
 	connections?: number;
 	/** Names whom the running code works for: changes of a database file are made in turns of these. @default everybody is one */
 	client?: () => string;

@@ -23,9 +23,9 @@ export interface InstalledHandBrake {
 	/** Names of its encoders, for video and audio. */
 	encoders(): Promise<ReadonlySet<string>>;
 	encoder: SandboxedProgram;
-	/** In the same sandbox. */
+	/** An ffprobe in the encoder's sandbox. */
 	ffprobe: SandboxedProgram;
-	/** A ffprobe in the same sandbox with as much memory as the encoder has, since it decodes the same frames. */
+	/** An ffprobe in that sandbox with as much memory as the encoder has, since it decodes the same frames. */
 	decoder: SandboxedProgram;
 }
 

@@ -373,7 +373,7 @@ async function dropStaged(viewer: Viewer, id: string, files: Files): Promise<voi
 	}
 }
 
-/** Its owner gets the original error, not one of the cleanup. */
+/** Discards a staged file. A failure is only logged: the job's owner gets the original error. */
 async function discard(staged: StagedFile, log: PluginLog): Promise<void> {
 	await staged.discard().catch(logged(log));
 }

@@ -23,7 +23,7 @@ export function parseProgress(text: string): EncoderProgress | undefined {
 	};
 }
 
-/** Without leading units of zero. */
+/** The remaining time, without leading units of zero. */
 function formatEta(hours: number, minutes: number, seconds: number): string {
 	if (hours > 0) return `${hours}h${minutes}m${seconds}s`;
 	return minutes > 0 ? `${minutes}m${seconds}s` : `${seconds}s`;

@@ -20,7 +20,7 @@ export class ChecksumCache {
 		return at === undefined ? undefined : this.#places[at + 4];
 	}
 
-	/** In a full set it replaces another content. */
+	/** Remembers a CRC; in a full set it replaces another content's. */
 	set(contentKey: string, crc: number): void {
 		this.#places ??= new Uint32Array(capacity * wordsPerPlace);
 		const places = this.#places;

@@ -118,7 +118,7 @@ export class Checksums {
 	}
 }
 
-/** With a full or unavailable database contents are read again, and no download fails. */
+/** Resolves to undefined while the database is full or unavailable: then contents are read again, and no download fails. */
 async function ifPossible<T>(work: Promise<T>): Promise<T | undefined> {
 	try {
 		return await work;

@@ -24,7 +24,7 @@ type Answer = { kind: 'picture'; blob: Blob } | { kind: 'none' } | { kind: 'busy
  */
 export class ThumbnailLoader {
 	readonly #fetch: typeof fetch;
-	/** In the order of their last use. */
+	/** Cached thumbnails in the order of their last use. */
 	readonly #cached = new Map<string, Thumbnail>();
 	readonly #waiting: (() => void)[] = [];
 	#inFlight = 0;

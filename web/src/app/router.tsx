@@ -22,7 +22,7 @@ const BrowserPage = lazy(async () => ({ default: (await browser()).BrowserPage }
 const TrashPage = lazy(async () => ({ default: (await trash()).TrashPage }));
 const SharePage = lazy(async () => ({ default: (await share()).SharePage }));
 
-/** By the first name of their addresses. The page of a share has a frame that is a part of the app. */
+/** The bundles of a page, by the first segment of its path. The page of a share has a frame that is a part of the app. */
 const bundles = new Map<string, readonly (() => Promise<unknown>)[]>([
 	['', [frame, landing]],
 	['browser', [frame, browser]],

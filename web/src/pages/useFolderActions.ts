@@ -19,7 +19,7 @@ export interface FolderActionsOptions {
 	location: BrowserLocation;
 	viewer: Viewer;
 	settings: UserSettings;
-	/** In a shared folder, what the viewer may do there. */
+	/** What the viewer may do in a shared folder. */
 	role: MemberRole | undefined;
 	folder: FolderView;
 	navigation: BrowserNavigation;

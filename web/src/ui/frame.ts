@@ -4,9 +4,9 @@ import { createContext, useContext } from 'react';
 export interface Frame {
 	openSignIn(): void;
 	openSignUp(): void;
-	/** For a signed-in user. */
+	/** Opens the settings of a signed-in user. */
 	openSettings(): void;
-	/** For a signed-in user: their long work. */
+	/** Opens the dialog with the long work of a signed-in user. */
 	openActivity(): void;
 }
 

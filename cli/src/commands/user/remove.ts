@@ -47,7 +47,7 @@ async function trashLeft(trash: Services['database']['trash'], ownerId: string):
 	}
 }
 
-/** Without an answer the trash stays until it expires. */
+/** Whether the user's trash is deleted, too. It stays until it expires if nobody can be asked. */
 async function purgesTrash(content: string, { deleteTrash }: RemoveOptions): Promise<boolean> {
 	if (deleteTrash || !isInteractive()) return deleteTrash === true;
 	const answer = await prompt(

@@ -23,7 +23,7 @@ export const versionAt = (n: number, path: string, change: Partial<FileVersion> 
 	...change,
 });
 
-/** By the file alone. */
+/** The versions of a file by its identity alone. */
 const of = (versions: Stores['versions'], ownerId: string, file: string) =>
 	versions.of(ownerId, { file, path: parsePath('nowhere') });
 

@@ -57,7 +57,7 @@ export interface Accounts {
 	/** Throws `notFound`. */
 	find(username: string): Promise<UserRecord>;
 	list(): Promise<UserRecord[]>;
-	/** In the same order. */
+	/** All users with their overviews, in the order of `list`. */
 	overview(): Promise<UserOverview[]>;
 	/** The result for this user. */
 	quota(username: string): Promise<{ user: UserRecord; quota: UserQuota }>;

@@ -29,7 +29,7 @@ export function stepOf(secret: string, code: string, now: number): number | unde
 	return drift === null ? undefined : totp.counter({ timestamp: now }) + drift;
 }
 
-/** In groups of four characters, such as `MFRG-GZDF-MZTW-Q2LK`. */
+/** New recovery codes in groups of four characters, such as `MFRG-GZDF-MZTW-Q2LK`. */
 export function newRecoveryCodes(): string[] {
 	return Array.from({ length: recoveryCodeCount }, () => {
 		const { base32 } = new Secret({ size: recoveryCodeBytes });

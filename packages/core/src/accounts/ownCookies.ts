@@ -8,7 +8,7 @@ type Site = Pick<Config, 'basePath'>;
 export interface CookieNames {
 	/** Who is signed in. */
 	session: string;
-	/** To which accounts this client has signed in before. */
+	/** Which accounts this client has signed in to before. */
 	device: string;
 	/** Which client of a share this is. */
 	share: string;

@@ -8,12 +8,12 @@ const pendingRename = z.object({ from: z.string(), to: z.string(), wasDisabled: 
 
 type PendingRename = z.infer<typeof pendingRename>;
 
-/** Until it is run again, whenever that is. */
+/** For how long a rename that was interrupted is remembered: until it is run again. */
 const keptMs = 100 * 365 * 24 * 60 * 60_000;
 
 interface Dependencies {
 	users: UserStore;
-	/** By the id of the user. */
+	/** Renames that have not ended, by the id of the user. */
 	renames: KeyValueStore;
 	storage: MountedStorage;
 	/** Names of homes that exist on disk. */

@@ -23,7 +23,7 @@ const recentMs = 10 * 60_000;
 
 /** What is known of a request once its session was looked up. */
 interface Visit {
-	/** For its cookies. */
+	/** The toolkit that its cookies are set with. */
 	h: ResponseToolkit;
 	/** The hashes of the session ids in all of its cookies that this server has sealed. */
 	idHashes: readonly string[];

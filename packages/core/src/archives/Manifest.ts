@@ -30,7 +30,7 @@ const recordBytes = keyAt + keyBytes;
 const recordsPerPage = 256;
 const namePageBytes = 16 * 1024;
 
-/** Its place in the order, and room for sorting. */
+/** The bytes for an entry's place in the order, and for sorting. */
 const orderBytes = 8;
 
 /** An object for a folder, besides its path. */

@@ -34,7 +34,7 @@ const minBurstBytes = 64 * 1024;
 const freePart = 1 / 2;
 const dividedPart = 1 / 20;
 
-/** Above that the source that has written nothing for longest is forgotten. */
+/** The most sources that are remembered; the one that has written nothing for longest is forgotten first. */
 const maxSources = 5_000;
 
 /** How often the sources that have written anything lately are counted. */

@@ -211,7 +211,7 @@ export function auditLine(time: number, entry: AuditEntry): string {
 	return lineOf({ time: at, action, outcome, reason, user, node });
 }
 
-/** With at most so many bytes of each text. */
+/** The line of a record, with at most `cut` bytes of each text. */
 function lineOf(record: object, cut = Number.POSITIVE_INFINITY): string {
 	const json = JSON.stringify(record, (_key, value) => (typeof value === 'string' ? shortened(value, cut) : value));
 	return `${escapeJson(json)}\n`;
@@ -225,7 +225,7 @@ function viewerFields(viewer: Viewer): { user?: string | null; userId?: string }
 	return viewer.kind === 'user' && !isStranger(viewer) ? { user: viewer.username, userId: viewer.id } : { user: null };
 }
 
-/** From where something is done: a request, a job, or else the process itself. */
+/** Who and what causes an event: a request, a job, or else the process itself. */
 export function originOf({ request, job }: Context = {}): Partial<AuditEntry> {
 	if (job !== undefined) return { ...viewerFields(job.owner), job: job.id };
 	if (request === undefined) return {};

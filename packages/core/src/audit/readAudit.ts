@@ -8,7 +8,7 @@ import { type AuditFileName, auditFiles, auditFolder } from './auditFolder.js';
 import { type AuditRecord, dayOf, maxLineBytes, parseAuditLine } from './auditLine.js';
 
 export interface AuditQuery {
-	/** By name or id; `anonymous` is visitors. */
+	/** A user's name or id; `anonymous` is visitors. */
 	user?: string | undefined;
 	actions?: readonly string[] | undefined;
 	/** Lines about this path, or any below it. */

@@ -9,7 +9,7 @@ const maxValues = 500_000;
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** By byte: whether it means anything here, outside of strings and inside. */
+/** For each byte whether it has a meaning here: outside of strings, and inside of them. */
 const shapes = marked('"{[}],');
 const endsText = marked('"\\');
 

@@ -9,7 +9,7 @@ export type SiblingMessage = Readonly<Record<string, unknown>> & { readonly kind
 export interface Siblings {
 	/** Makes this process known by its name. Called once; the listeners are called from then on. */
 	join(name: string, listeners: SiblingListeners): void;
-	/** To all others, or to one. */
+	/** Sends messages to all others, or to one. */
 	send(messages: readonly SiblingMessage[], to?: string): void;
 	/** The names of the other processes that serve. */
 	readonly names: ReadonlySet<string>;

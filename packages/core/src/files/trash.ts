@@ -46,15 +46,15 @@ export interface Trash {
 	readonly keepFor: number;
 	/** The newest first. */
 	list(viewer: Viewer): Promise<TrashListing>;
-	/** Back to where it was, with missing folders; a taken name gets ` (n)`. */
+	/** Moves an item back to where it was, with missing folders; a taken name gets ` (n)`. */
 	restore(viewer: Viewer, id: string): Promise<RestoredItem>;
-	/** For good. Throws `notFound`. */
+	/** Removes an item for good. Throws `notFound`. */
 	purge(viewer: Viewer, id: string): Promise<void>;
-	/** All of it for good; resolves to how many items it had. */
+	/** Removes all items for good; resolves to how many there were. */
 	empty(viewer: Viewer): Promise<number>;
 	/**
-	 * For the administrator: of whomever it is, also of a user who is gone. Restored to the home of `owner`; to where
-	 * visitors have their files, only what was theirs. Throws `notFound`.
+	 * For the administrator: restores anybody's item, also of a user who is gone, to the home of `owner`. The home of
+	 * visitors gets only what was theirs. Throws `notFound`.
 	 */
 	restoreFor(owner: User | Visitor, id: string): Promise<Entry>;
 	/** For the administrator: removes all selected items for good, whoever's they are. Resolves to how many there were. */

@@ -28,13 +28,13 @@ export interface FileVersions {
 	/** Opens a version of this very file; the caller closes it. Throws `notFound`. */
 	open(viewer: Viewer, file: ItemRef, id: string): Promise<{ entry: Entry; file: OpenFile }>;
 	/**
-	 * Its content is the file's again, and what the file had becomes a version. Throws `notFound`, and
+	 * Gives the file the content of a version again; what it had becomes a version. Throws `notFound`, and
 	 * `preconditionFailed` where the file is replaced meanwhile.
 	 */
 	restore(viewer: Viewer, file: ItemRef, id: string): Promise<Entry>;
-	/** For good. Throws `notFound`. */
+	/** Removes a version for good. Throws `notFound`. */
 	purge(viewer: Viewer, id: string): Promise<void>;
-	/** For the administrator: all that is chosen, for good, of whomever it is. Resolves to how many. */
+	/** For the administrator: removes all selected versions for good, whoever's they are. Resolves to how many there were. */
 	purgeAny(selection: Omit<TrashSelection, 'kind'>): Promise<number>;
 }
 

@@ -60,7 +60,7 @@ export class JobRun {
 	#hasYielded = false;
 	readonly #claimedAt: number;
 	#isOnTrial: boolean;
-	/** By the monotonic clock; counted from before the renewal was requested, so that it never ends later than in the database. */
+	/** Its end by the monotonic clock, counted from before the renewal was requested, so that it is never later than in the database. */
 	#leaseEnd: number;
 	#renewedAt: number;
 	#progress: JobProgressRecord | undefined;

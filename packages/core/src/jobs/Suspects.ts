@@ -72,7 +72,7 @@ export class Suspects {
 		return this.#interruptions.some((each) => each.holder === holder && each.wasTrial);
 	}
 
-	/** In the order in which they are tried: users whose jobs ran at many unclean ends come last. */
+	/** The suspects in the order in which they are tried: users whose jobs ran at many unclean ends come last. */
 	inOrder(): Suspect[] {
 		const byKey = new Map(this.#counted.map(({ userId, kind }) => [`${userId} ${kind}`, { userId, kind }]));
 		const endsOfUser = ({ userId }: Suspect) => endsIn(this.#counted.filter((each) => each.userId === userId));

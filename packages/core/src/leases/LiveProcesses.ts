@@ -19,7 +19,7 @@ export const liveMs = 20_000;
  */
 const restartMs = 10 * 60_000;
 
-/** After its first minute a process looks up what it can do so often: that costs more than all else of a beat. */
+/** How often a process checks its capabilities once its first minute is over: that costs more than all else of a beat. */
 const firstLooksMs = 60_000;
 const lookMs = 30_000;
 
@@ -163,7 +163,7 @@ export class LiveProcesses implements RootReaders {
 		return this.#dependencies.capabilities().get(capability)?.() ?? false;
 	}
 
-	/** After one that is under way. */
+	/** Begins a beat once the one under way has ended. */
 	#beatOnce(): Promise<void> {
 		const beating = (this.#beating ?? Promise.resolve())
 			.then(() => this.#beat())

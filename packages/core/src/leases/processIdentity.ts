@@ -6,7 +6,7 @@ import { readFile, readlink } from 'node:fs/promises';
  * its PID and when it started. All four are the same for two processes only if they are one.
  */
 export interface ProcessIdentity {
-	/** At most 191 characters, and no other process's. */
+	/** A name of at most 191 characters that no other process has. */
 	readonly name: string;
 	/**
 	 * Whether the process of this name has ended. Also false if that can't be determined: it runs on another machine or in another

@@ -56,7 +56,7 @@ export class FairQueue {
 	/** Whether the last one that began and is known to take long was of the group. */
 	#groupHadLast = false;
 	readonly #runningOf = new Counts();
-	/** In the order in which clients are served next. */
+	/** Waiting work by client, in the order in which clients are served next. */
 	readonly #waiting = new Map<string, Waiter[]>();
 
 	constructor(

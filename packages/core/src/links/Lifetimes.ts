@@ -13,7 +13,7 @@ type Lifetime = Pick<LinkRecord, 'id' | 'createdAt' | 'expiresAt' | 'isEnded'>;
  * expires when its time has really passed.
  */
 export class Lifetimes {
-	/** On the monotonic clock, those met first first. */
+	/** Ends on the monotonic clock, those that were seen first first. */
 	readonly #ends = new Map<string, number>();
 
 	/** The time of day in milliseconds since the epoch, and a monotonic clock. */

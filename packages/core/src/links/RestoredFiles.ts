@@ -56,9 +56,9 @@ export class RestoredFiles {
 	}
 
 	/**
-	 * Between a backup and the copy of the files people go on working, and a folder is shared with all that comes into it.
-	 * So most of its files make it the same one, whatever was added. One that had no files, as a share that has not
-	 * received anything yet, may have none now.
+	 * Whether most files of a folder are those of the backup, whatever was added: people go on working between a backup
+	 * and the copy, and a folder is shared with all that comes into it. A folder without files then, such as a share
+	 * that has received nothing yet, may have none now.
 	 */
 	async #isSameFolder(path: StoragePath): Promise<boolean> {
 		const known = this.#known.get(path) ?? 0;
@@ -96,7 +96,7 @@ export class RestoredFiles {
 		return entries;
 	}
 
-	/** Its identity, if it has the bytes of before. One that was not there before is not read. */
+	/** The file's identity, if it has the bytes of before. A file that was not there before is not read. */
 	async #sameFile(path: StoragePath): Promise<string | undefined> {
 		const hash = this.#hashes.get(path);
 		if (hash === undefined || this.#files.has(path)) return this.#files.get(path);

@@ -61,7 +61,10 @@ function unlessFailure(error: unknown): undefined {
 	if (!isFailure(error)) throw error;
 }
 
-/** With the id of the very item that was read. */
+/**
+ * The hash of a file, with the identity of the very item that was read. Undefined for an unreadable one, with which
+ * `onUnreadable` is called.
+ */
 export async function hashFile(
 	storage: Pick<StorageProvider, 'open'>,
 	path: StoragePath,

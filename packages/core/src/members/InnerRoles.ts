@@ -4,7 +4,7 @@ import { isWithin, type MemberRole, type StoragePath } from '@stowage/rules';
 export class InnerRoles {
 	readonly #item: StoragePath;
 	readonly #roles = new Map<StoragePath, MemberRole>();
-	/** By the item directly in this one in which they lie: a list of very many asks for each of them. */
+	/** The paths with roles by the child of this item that they lie in: a large listing asks for each child. */
 	readonly #byChild = new Map<string, StoragePath[]>();
 
 	constructor(item: StoragePath) {

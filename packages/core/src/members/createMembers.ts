@@ -83,7 +83,7 @@ export function createMembers({ store, users, storage, folders, notifications, l
 		for (const userId of new Set(userIds)) notifications.publish({ userId }, { kind: 'shared' });
 	};
 
-	/** Or an account could ask for all names that there are. */
+	/** Throws `rateLimited` for too many unknown names, or an account could find out all names that there are. */
 	const assertMayGuess = async (key: string) => {
 		const guessed = (await limits.find([key], now())).get(key);
 		if (guessed === undefined || guessed.count < maxUnknown) return;

@@ -19,7 +19,7 @@ import { notSharedAnyMore, type SharedFolders, type SharedPlace, viewOnly } from
 export interface Entered {
 	/** The owner, for whom the member acts. */
 	viewer: User;
-	/** In the owner's private area. */
+	/** The item in the owner's private area. */
 	ref: ItemRef;
 	place: SharedPlace;
 	held: Held;

@@ -14,7 +14,7 @@ const sentences: Readonly<Record<AccessPart, string>> = {
 	acl: 'with an ACL that can’t be set there',
 };
 
-/** By what a file or folder is shared with others than the server's own group, on a storage that knows no users of the system. */
+/** What shares a file or folder with others than the server's own group, on a storage that knows no users of the system. */
 function sharedParts({ group, mode, acl, defaultAcl }: ItemAccess): AccessPart[] {
 	return [
 		...(group === process.getegid?.() ? [] : (['group'] as const)),

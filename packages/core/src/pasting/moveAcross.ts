@@ -25,14 +25,14 @@ import type { PasteState } from './pasteItems.js';
 
 interface AcrossMove {
 	job: JobContext<PasteInput>;
-	/** Its marker is what an interrupted run, or a call that ended with `locked`, has said of this item. */
+	/** The state of the item, with the marker of an interrupted run, or of a call that ended with `locked`. */
 	state: PasteState;
 	onConflict: OnConflict;
 	files: Files;
 	uploadLimits: Pick<HourlyLimits, 'counted'>;
 }
 
-/** Between the id of the original and the path of its copy. */
+/** The marker of a copied item: between the id of the original and the path of its copy. */
 const copied = / copied to (.*)$/s;
 
 /** How often what was changed in the original meanwhile is copied too, before the move is refused. */

@@ -42,7 +42,7 @@ export async function assertRootsAlone(
 	}
 }
 
-/** In which other things lie than one program's. */
+/** Folders that are shared by many programs. */
 const systemFolders = [
 	...'/ /boot /dev /etc /home /media /mnt /opt /proc /root /run /srv /sys /tmp /usr /var'.split(' '),
 	...'/usr/lib /usr/local /usr/local/lib /usr/local/share /usr/share /var/lib'.split(' '),

@@ -49,7 +49,7 @@ export interface AppHost {
 	stop(): Promise<void>;
 }
 
-/** For a command: there are no routes, nothing starts to serve, and `stop` runs what is to be done when a server stops. */
+/** The host of plugins in a command: there are no routes, nothing starts to serve, and `stop` runs what is due when a server stops. */
 export function createCommandHost(members: HostMembers): AppHost {
 	const atStop = { onPreStop: [] as (() => unknown)[], onPostStop: [] as (() => unknown)[] };
 	const host: PluginHost = {

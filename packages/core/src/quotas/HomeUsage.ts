@@ -181,7 +181,7 @@ export class HomeUsage {
 		else this.#add(amount);
 	}
 
-	/** To be called before a removal. */
+	/** Called before a removal. */
 	async beforeRemoval(): Promise<void> {
 		await this.#sharing()?.beforeRemoval();
 	}

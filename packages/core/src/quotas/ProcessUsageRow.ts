@@ -14,7 +14,7 @@ interface Dependencies extends Pick<SharedParts, 'store' | 'identity' | 'monoton
 export class ProcessUsageRow {
 	readonly #parts: Dependencies;
 	readonly #home: CountedHome;
-	/** Since the row was made. */
+	/** What was published here since the row was made, and what was removed. */
 	#published = zero();
 	#removed = zero();
 	/** Removed, and not in the row yet. */

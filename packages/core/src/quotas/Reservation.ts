@@ -37,7 +37,7 @@ export function meterOf(reservation: Reservation): ByteMeter {
 	};
 }
 
-/** In a home without a quota, where nothing is counted. */
+/** The reservation in a home without a quota, where nothing is counted. */
 export const unlimited: Reservation = {
 	assertRoom: async () => {},
 	add: async () => {},

@@ -132,7 +132,7 @@ export class SharedCount {
 		});
 	}
 
-	/** To be called before something is removed, so that it can be counted: by a row from before that, if others count the home. */
+	/** Called before something is removed: if others count the home, the removal is counted by a row that existed before it. */
 	async beforeRemoval(): Promise<void> {
 		if (this.#row.exists) return;
 		try {
@@ -143,7 +143,7 @@ export class SharedCount {
 		}
 	}
 
-	/** Its size may be unknown. Others hear of it soon, or once `tell` has resolved. */
+	/** Something was removed, perhaps of unknown size. Others hear of it soon, or once `tell` has resolved. */
 	removed(size: Readonly<Amount> | undefined): void {
 		// Without a row it is not known whether the last measurement has seen it.
 		if (size === undefined || !this.#row.exists) this.#doubt();

@@ -44,7 +44,7 @@ const maxCached = 10_000;
 
 export function createQuotas(dependencies: Dependencies): Quotas {
 	const { config, users, uploads, storage, trash, isShared, shared, log, now, monotonic } = dependencies;
-	/** By the `ownerKey`, as everything here: a user's name may change, and be another user's afterwards. */
+	/** The usage of homes by `ownerKey`, as everything here: a user's name may change, and be another user's afterwards. */
 	const homes = new Map<string, HomeUsage>();
 	const cached = new Map<string, { quota: Amount; at: number }>();
 	const reservedFiles = new Map<string, Map<string, Reservation>>();
@@ -65,7 +65,7 @@ export function createQuotas(dependencies: Dependencies): Quotas {
 		return name === undefined ? undefined : homeRoot(name);
 	};
 
-	/** For the administrator's lists. Nothing depends on it, so measuring also succeeds while nothing can be written. */
+	/** Records the usage for the administrator's lists. Nothing depends on it, so measuring also succeeds while nothing can be written. */
 	const record = async (owner: string | null, { bytes, entries }: Amount) => {
 		if (owner === null) return;
 		try {

@@ -122,7 +122,7 @@ async function* inTurns<T>(
 	}
 }
 
-/** For a client on this machine compressing takes longer than sending. */
+/** Whether a listing is compressed. Not for a client on this machine, for which that takes longer than sending. */
 function mayZip({ client, info, raw }: Request): boolean {
 	const isHere = /^(127\.|::1$)/.test(client.address) && raw.req.headers['x-forwarded-for'] === undefined;
 	return info.acceptEncoding === 'gzip' && !isHere;

@@ -18,12 +18,15 @@ export function accountRoutes(services: Services) {
 		...callerOf(request),
 		knownClientId: (user) => knownClients.idOf(request, user),
 	});
-	/** For changes that a thief of an open session must not make. Throws `passwordRequired` and as `confirmPassword` does. */
+	/**
+	 * Confirms the user before changes that a thief of an open session must not make. Throws `passwordRequired`, and as
+	 * `confirmPassword` does.
+	 */
 	const assertOwner = async (request: Request, username: string, password: string | undefined): Promise<void> => {
 		if (password !== undefined) await accounts.confirmPassword(username, password, clientOf(request));
 		else if (!sessions.isRecent(request)) throw new Failure('passwordRequired', 'Please enter your password.');
 	};
-	/** For a user who has just signed in. */
+	/** Begins the session of a user who has just signed in. */
 	const beginSession = async (request: Request, user: UserRecord): Promise<void> => {
 		try {
 			await sessions.begin(request, user);

@@ -35,11 +35,11 @@ interface Dependencies {
 export interface IndexScope {
 	readonly rootId: string;
 	readonly reader: IndexReader;
-	/** Since when it is known to be right, but for what is stale; milliseconds since the epoch. */
+	/** Since when the index is known to be right, but for what is stale; milliseconds since the epoch. */
 	readonly checkedAt: number;
-	/** To be read from the disk. */
+	/** What is to be read from the disk. */
 	readonly stale: readonly StaleMark[];
-	/** To be called once `reader` is not used any more. */
+	/** Called once `reader` is not used any more. */
 	release(): void;
 }
 

@@ -17,7 +17,7 @@ export interface Visit {
 	guest: Guest;
 }
 
-/** By which a share is found again for a client that it was opened for. */
+/** Identifies a share that a client has opened, to find it again. */
 export interface Pass {
 	share: string;
 	/** The password that it was opened with, of which nothing can be learned. */
@@ -27,7 +27,7 @@ export interface Pass {
 /** What a client of a share shows. */
 export interface GuestClient {
 	hasOpened(share: ShareRecord): boolean;
-	/** By what its downloads are counted. */
+	/** The name by which its downloads are counted. */
 	nameFor(share: ShareRecord): string;
 }
 
@@ -96,7 +96,7 @@ export function createGuests({ store, states, config, storage, links, accounts, 
 		};
 	};
 
-	/** Under names of their own. What was moved is where it was moved to, also if the end of the move was not recorded. */
+	/** The items with names of their own. A moved item is where it was moved to, also if the end of the move was not recorded. */
 	const guestsItems = async (records: readonly SharedItemRecord[]): Promise<SharedItem[]> => {
 		const nameOf = archiveNamer();
 		const items: SharedItem[] = [];

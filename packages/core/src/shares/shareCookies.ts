@@ -18,7 +18,7 @@ const maxValues = 16;
 export interface ShareCookies {
 	/** Whether the request has the share's cookie, which only who has opened it has. */
 	hasOpened(request: Request, share: ShareRecord): boolean;
-	/** By what the caller's downloads are counted: the cookie, or the address where there is none. */
+	/** The name by which the caller's downloads are counted: the cookie, or the address where there is none. */
 	clientOf(request: Request, share: ShareRecord): string;
 	/** Sets it with the answer, unless the client has one. Nobody can be made another client by it. */
 	give(request: Request, token: string, share: ShareRecord): void;

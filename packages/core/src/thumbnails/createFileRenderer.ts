@@ -26,7 +26,7 @@ interface Dependencies {
 	renderers: Pick<Registry<Renderer>, 'all'>;
 	/** Reads the first bytes of files. */
 	kinds: Pick<KindProcess, 'find'>;
-	/** For temporary copies. */
+	/** The folder for temporary copies. */
 	folder: string;
 	/** The time limit of one picture, for all renderers and their tries together. */
 	timeLimitMs: number;

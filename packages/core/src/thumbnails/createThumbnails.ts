@@ -57,7 +57,7 @@ interface Dependencies {
 	storage: () => Pick<StorageProvider, 'rootId'>;
 	renderers: Pick<Registry<Renderer>, 'all'>;
 	cache: ThumbnailCache;
-	/** For temporary copies. */
+	/** The folder for temporary copies. */
 	folder: string;
 	concurrency: number | 'auto';
 	/** What this process has of a limit of the whole server. */

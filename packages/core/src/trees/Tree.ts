@@ -16,7 +16,7 @@ export interface Tree {
 	readonly root: StoragePath;
 	/** The files of the home that it is in, by their paths in the storage. */
 	readonly storage: TreeStorage;
-	/** Its paths are none of the storage, so no index knows them. */
+	/** Whether its paths are none of the storage, so that no index knows them. */
 	readonly isVirtual?: boolean;
 }
 

@@ -181,7 +181,7 @@ function hasName(error: unknown): error is Error & { code: string } {
 	return error instanceof Error && 'code' in error && typeof error.code === 'string';
 }
 
-/** By SQLite's numbers. */
+/** Names of SQLite's error codes. */
 const generalCodes: ReadonlyMap<number, string> = new Map([
 	[3, 'SQLITE_PERM'],
 	[5, 'SQLITE_BUSY'],

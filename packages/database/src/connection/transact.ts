@@ -28,7 +28,7 @@ export function mayRepeat(attempt: number): boolean {
 	return attempt < tries;
 }
 
-/** At random, or those who met once meet again; longer each time, since they may be many. */
+/** Waits before another attempt: at random, or two that met once meet again; longer each time, since they may be many. */
 export function pauseAfter(attempt: number): Promise<void> {
 	return wait(Math.random() * Math.min(longestPauseMs, firstPauseMs * 2 ** (attempt - 1)));
 }

@@ -7,7 +7,7 @@ export async function addShares(knex: Knex): Promise<void> {
 	await createTable(knex, 'shares', (table) => {
 		table.string('id', 36).primary();
 		table.string('token_hash', 64).notNullable();
-		/** By the server's key. */
+		/** The token, encrypted by the server's key. */
 		table.text('sealed_token').notNullable();
 		table.string('user_id', 36).notNullable();
 		table.text('title').notNullable();

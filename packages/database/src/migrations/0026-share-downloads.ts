@@ -17,7 +17,7 @@ export async function addShareDownloads(knex: Knex): Promise<void> {
 	await createTable(knex, 'share_passes', (table) => {
 		table.string('share_id', 36).notNullable();
 		table.string('client', 64).notNullable();
-		/** Its last bytes are being sent. */
+		/** Whether its last bytes are being sent. */
 		table.boolean('is_ending').notNullable();
 		table.bigInteger('touched_at').notNullable();
 		table.primary(['share_id', 'client']);

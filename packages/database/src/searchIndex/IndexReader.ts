@@ -21,7 +21,7 @@ export interface BlockQuery {
 	rootId: string;
 	/** The folder, with all below it. */
 	within: StoragePath;
-	/** In the form that searches compare. Blocks without it are left out; all contain the empty one. */
+	/** A part of the names, folded as searches compare them. Blocks without it are left out; all contain the empty one. */
 	folded: string;
 	/** The block that was read last, 0 for the first ones. */
 	after: number;

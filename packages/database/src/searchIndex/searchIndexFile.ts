@@ -20,7 +20,7 @@ export interface SearchIndexFile {
 	identity(): Promise<string | undefined>;
 	/** Bytes; 0 where there is none. */
 	size(): Promise<number>;
-	/** For the holder of the lock. */
+	/** Called by the holder of the lock. */
 	remove(): Promise<void>;
 }
 

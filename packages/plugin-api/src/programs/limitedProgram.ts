@@ -43,9 +43,9 @@ export interface ProgramCommand {
 }
 
 /**
- * Since V8 13 Node reserves its code range as private memory that counts, though none of it is used yet: 512 MB, without which it does
- * not start. Node 20 doesn't. A command with Node in it gets as much more, and a sandbox takes that off again before Node becomes another
- * program.
+ * How much private memory Node reserves without using it: since V8 13 its code range, which counts, and without which
+ * it does not start. A command with Node in it gets as much more, and a sandbox takes that off again before Node
+ * becomes another program.
  */
 export const nodeReservesBytes = Number(process.versions.node.split('.')[0]) > 20 ? 512 * 1024 * 1024 : 0;
 

@@ -13,7 +13,7 @@ const own: ReadonlySet<string> = new Set([
 	...['SIGXCPU', 'SIGXFSZ'],
 ]);
 
-/** By shells, and by a sandbox, for a program that can't be started. */
+/** Exit codes of shells, and of a sandbox, for a program that can't be started. */
 const notStarted = [125, 126, 127];
 
 /** What they print of themselves. */

@@ -15,7 +15,7 @@ export interface RenderSource {
 	 * of one owner must not be given those of another: a hostile one would see them.
 	 */
 	readonly owner: string;
-	/** In lower case and without its dot; `''` where there is none. */
+	/** The extension in lower case and without its dot; `''` where there is none. */
 	readonly extension: string;
 	/** Bytes. */
 	readonly size: number;
@@ -35,7 +35,10 @@ export interface RenderSource {
 export interface Renderer {
 	/** Must be changed whenever the same file is rendered differently; cached pictures of another version are not used. */
 	readonly version: string;
-	/** In lower case and without their dots: formats for which the page requests a picture, besides images, videos and PDFs. */
+	/**
+	 * Extensions in lower case and without their dots, for which the page requests a picture, besides those of images,
+	 * videos and PDFs.
+	 */
 	readonly extensions?: readonly string[];
 	/** Whether it may be able to render such a file. Of several renderers the one that was registered last is called first. */
 	accepts(kind: PreviewKind | 'unknown', extension: string): boolean;

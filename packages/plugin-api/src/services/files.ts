@@ -64,7 +64,7 @@ export interface PublishRequest extends ConflictOptions {
 	mtime?: number;
 }
 
-/** For files whose ids are recorded elsewhere, so that they can be removed from staging or found once published. */
+/** Options for files whose ids are recorded elsewhere, so that they can be removed from staging or found once published. */
 export interface PublishOptions {
 	/**
 	 * Called when this file could not be published: `false` leaves everything as it is, staged or published. `publish` throws in any case.

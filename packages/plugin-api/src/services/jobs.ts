@@ -38,7 +38,7 @@ export interface Job extends Omit<JobProgress, 'detail'> {
 	readonly canRetry: boolean;
 	/** Whether its user may cancel it: it has not ended, and the administrator has not ordered it. */
 	readonly canCancel: boolean;
-	/** While it runs the detail of its progress, in the end its result. */
+	/** The detail of its progress while it runs, its result in the end. */
 	readonly detail: Record<string, unknown> | null;
 	/** Why it waits although there may be a free place for it. */
 	readonly hold: JobHold | null;

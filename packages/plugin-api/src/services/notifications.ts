@@ -16,7 +16,7 @@ export type Notification =
 	/** Other folders are shared with the user or by them, or with other members or roles. */
 	| { kind: 'shared' };
 
-/** Its recipients: the pages of a signed-in user, or of the holder of a ticket (a visitor has no name). */
+/** The recipients: the pages of a signed-in user, or of the holder of a ticket (a visitor has no name). */
 export type Audience = { userId: string } | { ticket: string };
 
 /**

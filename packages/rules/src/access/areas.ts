@@ -49,7 +49,7 @@ export interface Membership {
 	folders: readonly { path: StoragePath; itemId: string }[];
 }
 
-/** By which share, and from which of its clients. */
+/** The share that is sent to, and which of its clients sends. */
 export interface Receiving {
 	share: string;
 	client: string;

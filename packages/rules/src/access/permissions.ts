@@ -18,12 +18,12 @@ import type { MemberRole } from './shares.js';
 export interface Item {
 	area: Area;
 	/**
-	 * In the public area, or of a shared folder. Left out, a call that writes means the viewer's own tree, one that
-	 * reads any visible tree.
+	 * The owner in the public area, or of a shared folder. Without one a call that writes means the viewer's own tree,
+	 * one that reads any visible tree.
 	 */
 	owner?: Owner | undefined;
 	path: StoragePath;
-	/** In a shared folder, what the viewer may do with it, as far as that is known: the folder has the last word. */
+	/** What the viewer may do with it in a shared folder, as far as that is known: the folder has the last word. */
 	role?: MemberRole | undefined;
 }
 
@@ -245,7 +245,7 @@ function isForeign(viewer: Viewer, item: Item): boolean {
 	return item.owner !== undefined && (viewer.kind !== 'user' || item.owner !== viewer.username);
 }
 
-/** For a visitor of a server whose visitors may do less than `wanted`, and for a guest of a share. */
+/** Why a visitor of a server whose visitors may do less than `wanted`, or a guest of a share, is refused. */
 function visitorDenial(viewer: Viewer, wanted: 'upload' | 'read'): Failure | undefined {
 	if (viewer.kind === 'user') return undefined;
 	if (viewer.kind === 'anonymous' && (viewer.access === 'upload' || viewer.access === wanted)) return undefined;

@@ -26,7 +26,7 @@ const unknownClient: ClientDescription = { name: 'Unknown client', kind: 'unknow
 
 type Pattern = readonly [name: string, pattern: RegExp];
 
-/** In this order: most browsers also name those that they descend from or want to be taken for. */
+/** Browsers, tried in this order: most also name those that they descend from or want to be taken for. */
 const browsers: readonly Pattern[] = [
 	['Edge', /\bEdg(?:A|iOS)?\//],
 	['Opera', /\b(?:OPR|OPT|OPX)\//],
@@ -39,7 +39,7 @@ const browsers: readonly Pattern[] = [
 	['Safari', /\bVersion\/[\d.]+ (?:Mobile(?:\/\w+)? )?Safari\//],
 ];
 
-/** In this order: Android names Linux too, and an iPhone Mac OS. */
+/** Systems, tried in this order: Android names Linux too, and an iPhone Mac OS. */
 const systems: readonly Pattern[] = [
 	['iPhone', /\biPhone\b/],
 	['iPad', /\biPad\b/],

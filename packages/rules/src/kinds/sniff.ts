@@ -39,7 +39,7 @@ export function sniff(firstBytes: Uint8Array): PreviewKind | 'playlist' | undefi
 /** The lengths of a bitmap's second header, of which one stands behind the first. */
 const bitmapHeaders = [12, 40, 52, 56, 64, 108, 124].map((length) => `${String.fromCharCode(length)}\0\0\0`);
 
-/** With its version, or the first of its commands. */
+/** The beginning of a rich text: its version, or the first of its commands. */
 const richText = /^\{\\rtf[\d\\]/;
 
 /** A PDF and a rich text may be texts throughout. Programs look for the beginning of a PDF in its first kilobyte. */
@@ -89,8 +89,9 @@ function isText(head: Uint8Array): boolean {
 const unambiguousKinds: ReadonlySet<string> = new Set(['image', 'video', 'audio', 'pdf', 'epub']);
 
 /**
- * With which viewer a file is shown: the one of its name, unless its first bytes say otherwise. Bytes that no viewer of that kind can
- * show are `unknown`; files that only seem to be wrong are left to the viewer, which shows an error of its own.
+ * The kind of viewer that shows a file: the one of its name, unless its first bytes say otherwise. Bytes that no viewer
+ * of that kind can show are `unknown`; files that only seem to be wrong are left to the viewer, which shows an error of
+ * its own.
  */
 export function effectivePreviewKind(named: PreviewKind, firstBytes: Uint8Array): PreviewKind | 'unknown' {
 	const found = sniff(firstBytes);

@@ -11,7 +11,7 @@ export interface Entry {
 	size: number;
 	/** Milliseconds since the epoch. */
 	mtime: number;
-	/** In the public view, and of the folders that are shared with the viewer. */
+	/** The owner, in the public view and for the folders that are shared with the viewer. */
 	owner?: Owner | undefined;
 	/** Visible direct children; directories only. */
 	count?: number | undefined;

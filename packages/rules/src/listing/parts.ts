@@ -1,4 +1,4 @@
-/** From one byte to another one, which is no part of it. */
+/** A range of bytes: `end` is not part of it. */
 export type Part = readonly [start: number, end: number];
 
 /** Covers the same bytes by parts in ascending order that neither overlap nor touch. */

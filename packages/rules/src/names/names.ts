@@ -47,7 +47,7 @@ export function splitName(name: string): { base: string; extension: string } {
 	return dot > 0 ? { base: name.slice(0, dot), extension: name.slice(dot) } : { base: name, extension: '' };
 }
 
-/** After ` (999)` comes ` (copy)`, and then nothing. */
+/** The number after which ` (copy)` is tried, and then nothing more. */
 const lastNumber = 999;
 
 /**

@@ -8,8 +8,8 @@ const least = 0.01;
 const headBytes = 8 + 32;
 
 /**
- * By how many seconds some tracks of an AVI begin later than others because the headers of the tracks say so, as neither ffmpeg nor
- * HandBrake reads there. Undefined if that can't be read.
+ * How many seconds some tracks of an AVI begin later than others by the headers of the tracks, which neither ffmpeg nor
+ * HandBrake reads for that. Undefined if it can't be read.
  */
 export async function aviDelay(readAt: ReadAt): Promise<number | undefined> {
 	const delays: number[] = [];
@@ -35,7 +35,7 @@ export async function aviDelay(readAt: ReadAt): Promise<number | undefined> {
 	return delay < least ? 0 : delay;
 }
 
-/** In seconds, by the unit of the track. NaN for one without a unit. */
+/** The delay of a track in seconds; NaN for one without a time unit. */
 function delayOf(view: DataView): number {
 	const [scale, rate, start] = [28, 32, 36].map((at) => view.getUint32(at, true)) as [number, number, number];
 	if (start === 0) return 0;

@@ -24,7 +24,7 @@ export interface TrackPackets {
 
 /** What a film has. */
 export interface FilmPackets {
-	/** By the index of their streams: of those that were known before the packets were read. */
+	/** The tracks by the index of their streams, as far as those were known before the packets were read. */
 	tracks: ReadonlyMap<number, TrackPackets>;
 	/** How many there are once all packets are read: streams without a table of tracks have some that begin later. */
 	streams: number;
@@ -33,10 +33,10 @@ export interface FilmPackets {
 /** A pause in a track's packets from here on is a gap; no sound has packets as long. */
 const shortestGap = 0.5;
 
-/** From the end of one packet to the next one: times of files are rounded, and recorders write them inexactly. */
+/** A shorter pause between two packets is none: times of files are rounded, and recorders write them inexactly. */
 const shortestPause = 0.03;
 
-/** Back in time from one packet to the next one that is decoded, which within one recording none is: then another one begins. */
+/** A packet that is decoded this much before the previous one begins another recording: within one no time steps back. */
 const longestStepBack = 1;
 
 /** What makes one time of those of recordings that were joined, each of which counts its own. */

@@ -6,7 +6,7 @@ import { hasWideRange, matrixOf, source } from './probe.js';
 export interface DecodedFilm {
 	/** How many errors the decoders had. */
 	errors: number;
-	/** By the index of their streams. */
+	/** The tracks by the index of their streams. */
 	tracks: ReadonlyMap<number, DecodedTrack>;
 	/** Whether its pictures carry captions, which are no track. */
 	hasCaptions: boolean;

@@ -43,7 +43,7 @@ function bytesOf(dump: string): Buffer {
 	return Buffer.from(digits.join(''), 'hex');
 }
 
-/** By the parameter set of the video, which begins with its kind (2 bytes) and has 16 bits of ones behind the number of layers. */
+/** The number of layers by the parameter set of the video, which begins with its kind (2 bytes) and has 16 one bits after that number. */
 function layersOf(bytes: Buffer): number {
 	let layers = 1;
 	for (let at = bytes.indexOf(videoSet); at >= 0 && at + 6 <= bytes.length; at = bytes.indexOf(videoSet, at + 1)) {

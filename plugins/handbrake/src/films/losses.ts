@@ -19,7 +19,7 @@ interface Comparison {
 	decoded: DecodedFilm | undefined;
 	/** How many errors the decoders had; undefined if that is not known. */
 	decoderErrors: number | undefined;
-	/** By how many seconds some of its tracks begin later than others in a way that no program reads; undefined if that is not known. */
+	/** How many seconds some of its tracks begin later than others in a way that no program reads; undefined if that is not known. */
 	unreadDelay: number | undefined;
 	/** How many of its tracks lack the end that its container marks; undefined if that is not known. */
 	unended: number | undefined;

@@ -129,7 +129,7 @@ export async function movBoxes(readAt: ReadAt, signal: AbortSignal): Promise<Mov
 		}
 		return true;
 	};
-	/** Behind a version, and the number of entries; a MOV has no version in its `meta`. */
+	/** The offset of the first box: behind a version, and the number of entries. A MOV has no version in its `meta`. */
 	const boxesBegin = async (name: string, content: number): Promise<number> => {
 		if (name === 'stsd') return 8;
 		return name === 'meta' && Buffer.from(await readAt(content + 4, 4)).toString('latin1') !== 'hdlr' ? 4 : 0;

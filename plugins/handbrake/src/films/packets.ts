@@ -1,13 +1,13 @@
 export interface Packet {
 	index: number;
-	/** In seconds; undefined if unknown. */
+	/** When it is shown, in seconds; undefined if unknown. */
 	time: number | undefined;
-	/** In seconds; NaN if unknown. */
+	/** When it is decoded, in seconds; NaN if unknown. */
 	decodedAt: number;
-	/** In seconds; 0 if unknown. */
+	/** Its duration in seconds; 0 if unknown. */
 	lasts: number;
 	size: number;
-	/** In the file; undefined if unknown. */
+	/** Its offset in the file; undefined if unknown. */
 	position: number | undefined;
 	/** Whether decoders need it only for others. */
 	isDiscarded: boolean;

@@ -44,7 +44,7 @@ export interface NamedTracks {
 	languages: number;
 }
 
-/** In words for people. */
+/** A trait of a film that a conversion may lose, in words for people. */
 export type Trait =
 	| 'the place where it was filmed'
 	| 'the camera and the time of filming'
@@ -267,7 +267,7 @@ const textsOfTrack = (tags: Readonly<Record<string, string>>, container: VideoCo
 		.map((name) => name.toLowerCase())
 		.filter((name) => texts.has(name) && (container === 'ogg' || name !== 'title'));
 
-/** In words for people, by their names in ffprobe. */
+/** Dispositions in words for people, by their names in ffprobe. */
 const marks = {
 	forced: 'forced',
 	comment: 'comments',
@@ -360,7 +360,7 @@ const wideTransfers: ReadonlySet<string> = new Set(['smpte2084', 'arib-std-b67']
 /** Containers whose tracks have durations of their own, from their first packets on. */
 const ownDurations: ReadonlySet<VideoContainer> = new Set(['mov', 'mpegts', 'mpeg', 'ogg']);
 
-/** Until the track ends that ends last: the duration of the container may count a frame before its time. 0 where it is unknown. */
+/** The duration until the last track ends: that of the container may count a frame before its time. 0 where it is unknown. */
 function secondsOf({ format, streams }: z.infer<typeof probed>, container: VideoContainer): number {
 	const begin = numberOf(format.start_time);
 	const ends = streams.map(({ start_time, duration }) => {

@@ -118,7 +118,7 @@ export class ImageWorkers {
 		return undefined;
 	}
 
-	/** From the idle ones. */
+	/** Takes a worker from the idle ones. */
 	#take(worker: ImageWorker): void {
 		const at = this.#idle.findIndex((kept) => kept.worker === worker);
 		if (at !== -1) clearTimeout(this.#idle.splice(at, 1)[0]?.timer);

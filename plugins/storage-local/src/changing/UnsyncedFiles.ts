@@ -4,7 +4,7 @@ import { forEachConcurrently } from '../system/forEachConcurrently.js';
 import { type Folder, openChild, readFileFlags } from '../system/openFolder.js';
 import { pathPart, type RawName } from '../system/rawNames.js';
 
-/** At most this many files, or those of this many milliseconds, are copied again after a crash. */
+/** How many files, or those of how many milliseconds, are copied again at most after a crash. */
 const maxFiles = 1000;
 const maxMs = 5000;
 

@@ -76,8 +76,8 @@ export function assertApart(from: StoragePath, to: StoragePath, isReplacing = fa
 }
 
 /**
- * By the paths it was no move into itself, but the target may have been moved there since; a name that the file system does not support
- * is refused alike.
+ * The error of a move that the system refuses: its paths do not lead into itself, but the target may have been moved
+ * there since. A name that the file system does not support is refused alike.
  */
 function impossibleMove({ type }: StorageItem, from: StoragePath, to: StoragePath): Failure {
 	const mayBeIntoItself = type === 'directory' && parentPath(from) !== parentPath(to);

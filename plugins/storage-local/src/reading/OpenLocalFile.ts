@@ -19,9 +19,9 @@ import { ReusedBuffers } from './ReusedBuffers.js';
 const smallRead = 256 * 1024;
 
 /**
- * After so many bytes in place a read lets the event loop go on. Promises alone don't, so a reader that waits for
- * nothing else, such as one that hashes the file, would hold up all other requests, timers and signals until its end:
- * seconds for each gigabyte.
+ * After so many bytes that are read at once the event loop goes on. Promises alone don't let it, so a reader that waits
+ * for nothing else, such as one that hashes the file, would hold up all other requests, timers and signals until its
+ * end: seconds for each gigabyte.
  */
 const maxInPlace = 4 * 1024 * 1024;
 

@@ -9,7 +9,7 @@ const idleMs = 5_000;
  * for every 32 MB of it, and the system would have to clear its pages.
  */
 export class ReusedBuffers {
-	/** By their size, a power of two. */
+	/** Unused buffers by their size, a power of two. */
 	readonly #free = new Map<number, Buffer[]>();
 	readonly #maxBytes: number;
 	#bytes = 0;
@@ -21,7 +21,7 @@ export class ReusedBuffers {
 		this.#maxBytes = maxBytes;
 	}
 
-	/** At least `length` bytes of anything: the caller writes before it reads. */
+	/** Takes a buffer of at least `length` bytes with any content: the caller writes before it reads. */
 	take(length: number): Buffer {
 		if (length < smallest) return Buffer.allocUnsafe(length);
 		const size = 2 ** Math.ceil(Math.log2(length));

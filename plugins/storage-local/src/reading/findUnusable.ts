@@ -166,7 +166,7 @@ async function statOf(folder: Folder, name: RawName): Promise<Stats | undefined>
 	}
 }
 
-/** For a name that can't be passed to the system as text. */
+/** Whether a file is readable by its mode, for a name that can't be passed to the system as text. */
 async function isReadableByMode(folder: Folder, name: RawName): Promise<boolean> {
 	const stat = await statOf(folder, name);
 	return stat === undefined || mayReadByMode(stat, 'file');

@@ -139,7 +139,7 @@ export class Disk {
 		return this.isLocal && this.calls.readCached(fd, buffer, position) === buffer.length;
 	}
 
-	/** At once, where the kernel has all folders on the way in memory: each promise costs more than the calls. */
+	/** Opens a folder, at once where the kernel has all folders on the way in memory: each promise costs more than the calls. */
 	#open(segments: readonly string[], access: FolderAccess): Folder | Promise<Folder> {
 		const path = segments.join('/') || '.';
 		const open = () => this.#openBelowRoot(segments, path, access);

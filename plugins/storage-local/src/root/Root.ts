@@ -145,7 +145,7 @@ export class Root {
 	}
 }
 
-/** With its time of birth: another disk put in the place of this one has the same device and first inode. */
+/** Identifies the root, also by its time of birth: another disk put in the place of this one has the same device and first inode. */
 function identityOf({ device, inode, birthtimeNs }: FileStat, markerState: string): string {
 	return `${device}/${inode}/${birthtimeNs}/${markerState}`;
 }

@@ -36,7 +36,7 @@ export const nodeCalls: SystemCalls = {
 	ownershipCached: () => undefined,
 	mountOf,
 	mountPoints,
-	/** By the real user id of the process, since Node has no call for the effective one. */
+	/** Checks with the real user id of the process, since Node has no call for the effective one. */
 	async mayRead(folder, name, type) {
 		const { R_OK, X_OK } = fileConstants;
 		try {
@@ -47,7 +47,7 @@ export const nodeCalls: SystemCalls = {
 			throw error;
 		}
 	},
-	/** By the real user id as well. */
+	/** Checks with the real user id as well. */
 	async mayChange(folder) {
 		try {
 			await access(folder.at('.'), fileConstants.W_OK | fileConstants.X_OK);

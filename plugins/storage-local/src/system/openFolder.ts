@@ -81,7 +81,7 @@ async function openChildByDescriptor(folder: Folder, name: string | Buffer, acce
 	return new Folder(await open(folder.at(name), folderFlags(access)));
 }
 
-/** If paths can't go through a descriptor: the real path must be the requested one, before and after opening. */
+/** Opens a child where paths can't go through a descriptor: the real path must be the requested one, before and after opening. */
 async function openChildByRealPath(folder: Folder, name: string | Buffer, access: FolderAccess): Promise<Folder> {
 	const path = join(folder.path, name.toString());
 	await assertReal(path);

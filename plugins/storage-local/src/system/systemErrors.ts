@@ -94,7 +94,7 @@ export function noSuchEntry(path: StoragePath): Failure {
 	return new Failure('notFound', `No such file or folder: ${baseName(path)}`);
 }
 
-/** For a file with another version than the one to be replaced. */
+/** The error for a file whose version is not the one to be replaced. */
 export function fileChanged(cause?: unknown): Failure {
 	return new Failure('preconditionFailed', 'The file has changed.', { cause });
 }

@@ -11,7 +11,7 @@ import { isSystemError } from '../system/systemErrors.js';
 import { intentOf, isIntent } from './ReplaceIntent.js';
 import { formatStagedId } from './stagedIds.js';
 
-/** Without a lock that shows whether a file is in use, only files that were begun more than a day ago are swept. */
+/** The age of files that are swept where no lock shows whether they are in use. */
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** Completes removals and removes incomplete copies after a crash. Uploads are left alone: they may be continued. */

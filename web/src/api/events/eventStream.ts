@@ -94,7 +94,7 @@ export function isStreaming(): boolean {
 	return openStreams > 0;
 }
 
-/** With jitter, so that the pages of a restarted server don't all reconnect at once. */
+/** Milliseconds until the next attempt, with jitter, so that the pages of a restarted server don't all reconnect at once. */
 export function retryDelay(failures: number): number {
 	return Math.min(maxRetryMs, minRetryMs * 2 ** failures) * (0.75 + Math.random() / 2);
 }

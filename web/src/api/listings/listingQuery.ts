@@ -41,7 +41,7 @@ export function firstEntriesQuery(source: FileSource, directory: string) {
 /** How many hits are shown while a term is typed. */
 const shownHits = 8;
 
-/** For how long no letter is typed before the server is asked. */
+/** How long typing must pause before the server is asked. */
 const typingPauseMs = 200;
 
 /**

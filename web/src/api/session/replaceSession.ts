@@ -5,7 +5,7 @@ import { call } from '../client/client.js';
 
 let pending: Promise<unknown> | undefined;
 
-/** Since when a page of this browser replaces its session, in milliseconds since the epoch. */
+/** The key of the time since when a page of this browser replaces its session, in milliseconds since the epoch. */
 const replacingKey = `stowage.replacingSession ${basePath}`;
 
 /** A page that was closed meanwhile holds up others for no longer. */

@@ -21,11 +21,11 @@ export interface FileSource {
 	readonly ticketEvents: ((tickets: readonly string[]) => string) | undefined;
 	/** The response with a `Listing`. Throws as `fetchResponse` does. */
 	browse(query: FolderQuery, signal: AbortSignal): Promise<Response>;
-	/** From which an entry is read and downloaded; a folder comes as a ZIP. */
+	/** The address from which an entry is read and downloaded; a folder comes as a ZIP. */
 	downloadUrl(entry: Pick<Entry, 'path' | 'owner'>): string;
-	/** From which a viewer reads an entry: of a share that is no download of it. */
+	/** The address from which a viewer reads an entry: of a share that is no download of it. */
 	viewUrl(entry: Pick<Entry, 'path' | 'owner'>): string;
-	/** At which the browser itself shows an entry, in a tab of its own. */
+	/** The address at which the browser itself shows an entry, in a tab of its own. */
 	tabUrl(entry: Pick<Entry, 'path' | 'owner'>): string;
 	/** The address of a small picture of a file, as that of `thumbnailUrl` in `downloads.ts`. */
 	thumbnailUrl(entry: Pick<Entry, 'path' | 'owner' | 'size' | 'mtime'>, size: ThumbnailSize): string;

@@ -11,7 +11,7 @@ export interface FolderPlace {
 	/** The folder above it that exists already. */
 	base: StoragePath;
 	directory: StoragePath;
-	/** In whose home or by whom it is created; undefined for a visitor. */
+	/** The user in whose home, or by whom, it is created; undefined for a visitor. */
 	username: string | undefined;
 }
 

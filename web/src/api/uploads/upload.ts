@@ -46,7 +46,7 @@ export interface UploadedFile {
  */
 export type Transport = (upload: Upload, listener: UploadListener, signal: AbortSignal) => Promise<UploadedFile>;
 
-/** For so long a page that creates one file after another trusts in its user being signed in yet. */
+/** For how long a page that creates one file after another assumes that its user is still signed in. */
 export const sessionAgeMs = 1000;
 
 /** Files below this size go in one request, several of them in parallel. */

@@ -63,7 +63,7 @@ export function endsAttempt(action: AuthFormAction): boolean {
 	return action.type === 'modeChanged' || action.type === 'reset';
 }
 
-/** Without the code and its error: another user may have no second factor. */
+/** The form without the code and its error: another user may have no second factor. */
 function withoutCode(form: AuthForm): AuthForm {
 	return form.code === undefined ? form : { ...form, code: undefined, isCodeWrong: false, error: undefined };
 }

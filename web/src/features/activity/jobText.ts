@@ -36,7 +36,7 @@ export function overallFraction(jobs: readonly Job[]): number {
 	return active.reduce((sum, job) => sum + (progressOf(job) ?? 0), 0) / Math.max(1, active.length);
 }
 
-/** Beside its title: the percentage while that is known, else its state. */
+/** The text beside a job's title: the percentage while that is known, else its state. */
 export function statusText(job: Job): string {
 	const fraction = progressOf(job);
 	if (job.status === 'processing' && fraction !== undefined) return `${Math.floor(fraction * 100)}%`;
@@ -70,7 +70,7 @@ export function holdText({ hold }: Pick<Job, 'hold'>): string | undefined {
 	return messages.heldUntil(hold.reason, formatDate(hold.until), formatTime(hold.until));
 }
 
-/** Below its bar. An error has a line of its own. */
+/** The text below a job's bar. An error has a line of its own. */
 export function detailText(job: Job): string {
 	const parts =
 		job.status === 'queued' ? [] : isActive(job) ? [...fpsParts(job), ...progressParts(job)] : resultParts(job);

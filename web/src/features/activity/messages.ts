@@ -13,10 +13,10 @@ export const activityMessages = {
 	},
 	received: (files: string) => `Received ${files}`,
 	receivedFrom: (sender: string, files: string) => `${sender} sent ${files}`,
-	/** By a share of that name. */
+	/** Who received it: a share of that name. */
 	receivedBy: (share: string) => `By the share ${share}`,
 	receivedState: 'Received',
-	/** By a member of a shared folder. */
+	/** What a member of a shared folder did. */
 	added: (items: string) => `added ${items}`,
 	changedItems: (items: string) => `changed ${items}`,
 	removed: (items: string) => `deleted ${items}`,

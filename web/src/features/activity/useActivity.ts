@@ -60,7 +60,7 @@ export function useActivity(username: string) {
 		reload: () => void refetch(),
 		cancel: cancelMutation.mutate,
 		retry: retryMutation.mutate,
-		/** Its cancellation was requested, and it has not ended yet. */
+		/** Whether its cancellation was requested, and it has not ended yet. */
 		isCancelling: (job: Job) => isActive(job) && cancelling.has(job.id),
 	};
 }

@@ -133,7 +133,7 @@ function OutputNames({ videos, format, deletesOriginal }: OutputNamesProps) {
 	);
 }
 
-/** In a narrow place the base is truncated, never the end of the name. */
+/** A name of which only the base is truncated in a narrow place, never the end. */
 function LongName({ base, extension, className = '' }: { base: string; extension: string; className?: string }) {
 	return (
 		<span className={`${styles.longName} ${className}`} title={shownName(base + extension)}>

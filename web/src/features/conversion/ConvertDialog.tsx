@@ -140,7 +140,7 @@ function StatusChip({ state }: { state: OverallState | 'starting' }) {
 	);
 }
 
-/** While they run it counts those that have ended, in place of the result. */
+/** The result, and while conversions run the number of those that have ended. */
 function Banner({ state, conversions }: Pick<Conversions, 'state' | 'conversions'>) {
 	const isRunning = conversions.some(isActive);
 	const ended = conversions.filter((conversion) => !isActive(conversion)).length;

@@ -33,7 +33,7 @@ export interface StartResult {
 export type ConversionsAction =
 	| { type: 'starting' }
 	| ({ type: 'started' } & StartResult)
-	/** By an error of the page. */
+	/** Starting failed by an error of the page. */
 	| { type: 'notStarted' }
 	| { type: 'cancelling'; ids: readonly string[] }
 	| { type: 'notCancelled'; ids: readonly string[]; problem: ConversionProblem };

@@ -7,7 +7,7 @@ import type { Notify } from '../../ui/notifications/useNotify.js';
 import { downloadMessages as messages } from './messages.js';
 import { applyTicketEvent, noProgress, zipNotice } from './zipNotice.js';
 
-/** Without an event for this long the notice is hidden; the browser's own list still shows the download. */
+/** After so long without an event the notice is hidden; the browser's own list still shows the download. */
 const hideAfterMs = 30_000;
 
 /** Whoever went away during a long download finds it, and can close it. */

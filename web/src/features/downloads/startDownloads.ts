@@ -1,4 +1,4 @@
-/** Between the starts of two downloads (spec, section 9). */
+/** The pause between the starts of two downloads (spec, section 9). */
 const downloadIntervalMs = 100;
 
 /** Starts downloads by the browser, one after another. They are streamed to disk and never held in the page's memory. */

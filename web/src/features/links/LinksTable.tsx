@@ -15,7 +15,7 @@ export interface LinksTableProps {
 interface TableColumn {
 	/** Its header. Screen readers read it before each value too, since the table's cells have no roles. */
 	title: string;
-	/** In pixels; undefined for the column that fills the rest. */
+	/** The width in pixels; undefined for the column that fills the rest. */
 	width?: number;
 	hasVisibleTitle?: boolean;
 	show: (link: TemporaryLink) => ReactNode;

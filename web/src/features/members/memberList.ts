@@ -26,7 +26,7 @@ export function changedMembers(members: readonly Member[], change: MembershipCha
 	}
 }
 
-/** By name, as they are listed. */
+/** Members sorted by name, as they are listed. */
 export function sortedMembers(members: readonly Member[]): Member[] {
 	return members.toSorted((one, other) => one.username.localeCompare(other.username, 'en'));
 }

@@ -10,10 +10,10 @@ export interface SentFile {
 	at: number;
 }
 
-/** For so long the server lets its sender take it back. */
+/** For how long the server lets a sender take a file back. */
 export const takeBackMs = 60 * 60_000;
 
-/** For so long it is in the list. */
+/** For how long a file is in the list. */
 const listedMs = 24 * 60 * 60_000;
 
 const maxListed = 1000;

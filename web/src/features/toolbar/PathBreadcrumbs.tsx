@@ -7,9 +7,9 @@ import styles from './PathBreadcrumbs.module.css';
 export interface PathBreadcrumbsProps {
 	directory: StoragePath;
 	hrefOf: (directory: StoragePath) => string;
-	/** In a search the last one is a link out of the search. */
+	/** Whether the last breadcrumb is a link out of a search. */
 	isSearch: boolean;
-	/** Beside the last one. */
+	/** Shown beside the last breadcrumb. */
 	children?: ReactNode;
 }
 

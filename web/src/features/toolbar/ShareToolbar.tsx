@@ -17,7 +17,7 @@ export interface ShareToolbarProps
 		SelectionStatusProps,
 		ViewSwitchProps,
 		Omit<PathBreadcrumbsProps, 'isSearch'> {
-	/** Without a list (it could not be loaded) only the way to others is shown. */
+	/** Whether the list could be loaded; otherwise only the way to others is shown. */
 	hasList: boolean;
 	/** Whether there is anything to download. */
 	hasItems: boolean;

@@ -32,7 +32,7 @@ export interface ToolbarProps
 	/** Opens the menu of the selection, or of the folder, below the button. */
 	onActions: (button: HTMLElement) => void;
 	isMenuOpen: boolean;
-	/** Without a list (it could not be loaded) the filter, the selection, the actions, the view and Home are hidden. */
+	/** Whether the list could be loaded; otherwise the filter, the selection, the actions, the view and Home are hidden. */
 	hasList: boolean;
 }
 

@@ -15,7 +15,7 @@ export interface TrashToolbarProps extends ViewSwitchProps {
 	/** The bytes of all of them. */
 	size: number;
 	selected: number;
-	/** Without a list (it could not be loaded) only the title is shown. */
+	/** Whether the list could be loaded; otherwise only the title is shown. */
 	hasList: boolean;
 	onRestore: () => void;
 	onDeleteForever: () => void;

@@ -13,17 +13,17 @@ export type IfExists = 'rename' | 'replace' | 'skip';
 interface QueueItemFields {
 	id: number;
 	file: File;
-	/** Without the extension; the user may edit it. */
+	/** The name without the extension; the user may edit it. */
 	name: string;
 	originalName: string;
-	/** With its dot; `''` for none. */
+	/** The extension with its dot; `''` for none. */
 	extension: string;
 	size: number;
 	isPublic: boolean;
 	/** Who has added it; undefined for a visitor. While somebody else or nobody is signed in, it waits: the server would take it for theirs. */
 	username: string | undefined;
 	target: UploadTarget;
-	/** Below the target; created before the file is uploaded. */
+	/** The folder below the target; created before the file is uploaded. */
 	folder: StoragePath;
 	/** Chosen for its name and place; with another one it is `rename` again. */
 	ifExists: IfExists;
@@ -67,7 +67,7 @@ export function fieldsOf(item: QueueItem): QueueItemFields {
 	return { id, file, name, originalName, extension, size, isPublic, username, target, folder, ifExists };
 }
 
-/** With another name or place, for which nothing was chosen yet. */
+/** The item with another name or place, for which no conflict choice was made yet. */
 export function movedTo(item: QueueItem, change: { name: string } | { isPublic: boolean }): QueueItem {
 	return { ...item, ...change, ifExists: 'rename' };
 }

@@ -40,7 +40,7 @@ export function ListDialog({ isOpen, className, title, onClose, onClosed, childr
 	);
 }
 
-/** In place of the list while it is fetched. */
+/** Shown in place of the list while it is fetched. */
 export function ListLoading({ label }: { label: string }) {
 	return (
 		<div className={styles.state} role="status">
@@ -49,7 +49,7 @@ export function ListLoading({ label }: { label: string }) {
 	);
 }
 
-/** In place of a list that can't be fetched. */
+/** Shown in place of a list that can't be fetched. */
 export function ListError({ title, reason, onRetry }: { title: string; reason: string; onRetry: () => void }) {
 	return (
 		<div className={styles.state} role="alert">
@@ -60,7 +60,7 @@ export function ListError({ title, reason, onRetry }: { title: string; reason: s
 	);
 }
 
-/** In place of a list that is empty. */
+/** Shown in place of an empty list. */
 export function ListEmpty({ title, hint }: { title: string; hint: string }) {
 	return (
 		<div className={styles.state}>

@@ -1,4 +1,4 @@
-/** From the smallest on, each 1024 times the one before. */
+/** The units from the smallest on, each 1024 times the one before. */
 export const sizeUnits = ['B', 'KB', 'MB', 'GB', 'TB'] as const;
 
 export type SizeUnit = (typeof sizeUnits)[number];

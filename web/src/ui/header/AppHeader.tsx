@@ -27,7 +27,7 @@ export interface AppHeaderProps extends Omit<UserMenuProps, 'username' | 'isOpen
 	isPublicShown: boolean;
 	onSignIn: () => void;
 	onSignUp: () => void;
-	/** Beside the account. */
+	/** Shown beside the account. */
 	children?: ReactNode;
 }
 

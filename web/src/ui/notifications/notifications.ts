@@ -28,7 +28,7 @@ export type NotificationAction = { type: 'shown'; notice: ShownNotice } | { type
 /** How long a notice without progress stays by default. */
 export const autoHideMilliseconds = 3000;
 
-/** With more than this, the oldest notice that hides itself is removed. */
+/** Above this number, the oldest notice that hides itself is removed. */
 const maxShown = 3;
 
 export function notificationsReducer(

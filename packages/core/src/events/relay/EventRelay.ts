@@ -51,7 +51,7 @@ export class EventRelay {
 	readonly #subscription: Subscription;
 	readonly #inbox: Inbox;
 	readonly #outbox: Outbox;
-	/** Its work belongs to no request, whichever one woke it. */
+	/** Runs its work in the context of no request, whichever one woke it. */
 	readonly #inOwnContext = AsyncLocalStorage.snapshot();
 	/** When changes of other nodes were read last for the index of names. */
 	#followedAt = Number.NEGATIVE_INFINITY;

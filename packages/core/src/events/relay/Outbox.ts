@@ -52,13 +52,13 @@ export class Outbox {
 		return [...this.#recent.values()].map(({ relayed }) => relayed);
 	}
 
-	/** To be sent, in place of what waits for the same subject. */
+	/** Adds an event to be sent, in place of one that waits with the same key. */
 	add(key: string, relayed: RelayedEvent): void {
 		this.#pending.delete(key);
 		this.#pending.set(key, relayed);
 	}
 
-	/** To be sent to new subscribers too, for a while. */
+	/** Keeps an event for a while, to be sent to new subscribers too. */
 	remember(key: string, relayed: RelayedEvent): void {
 		this.#recent.delete(key);
 		this.#recent.set(key, { relayed, at: this.#parts.monotonic() });

@@ -54,7 +54,7 @@ export async function addItem(
 	return countedRow(toFolder, item);
 }
 
-/** For each attempt of one call: what an attempt before it has counted is not counted again. */
+/** Wraps `add` for the attempts of one call: what an earlier attempt has counted is not counted again. */
 function countingOnce(add: Reservation['add']): () => Reservation['add'] {
 	let counted = { bytes: 0, entries: 0 };
 	return () => {

@@ -20,7 +20,7 @@ export interface PlacedItem extends ConflictOptions {
 	folder: Place;
 	name: string;
 	type: 'file' | 'directory';
-	/** Its id, where it has a path already. */
+	/** The item's id, where it has a path already. */
 	id?: string;
 	/** Throws `notFound` once it has left that path. */
 	assertThere?(): Promise<unknown>;

@@ -46,7 +46,7 @@ export async function searchIndexed(place: Place, scope: IndexScope, search: Sea
 		path: joinPath(place.path, relativePath(folder, place.storagePath)),
 		storagePath: folder,
 	});
-	/** With all below them, and alone. */
+	/** Folders whose rows in the index don't count: with all below them, and (`listed`) alone. */
 	const excluded = new Set<string>();
 	const listed = new Set<string>();
 	const walked: Place[] = [];

@@ -28,7 +28,7 @@ interface Waiting {
  */
 export class RequestScheduler {
 	readonly #running: RunningRequests;
-	/** By client, in round robin order. */
+	/** Waiting requests by client, clients in round robin order. */
 	readonly #waiting = new Map<string, Waiting[]>();
 	#startedInRound = 0;
 	#arrivedInRound = 0;

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Request } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
 
-/** By request, since a retry asks again: each response has one listener. */
+/** The signal of each response, so that calls for the same response share one listener. */
 const signals = new WeakMap<ServerResponse, AbortSignal>();
 
 /**

@@ -12,7 +12,7 @@ const minClients = 1_000;
 
 /** What the small chunks of each client have used of its time. */
 class ChunkClock {
-	/** By client, in milliseconds of a monotonic clock. */
+	/** Until when each client's time is used, in milliseconds of a monotonic clock. */
 	readonly #usedUntil = new Map<string, number>();
 	#maxClients = minClients;
 

@@ -31,7 +31,7 @@ export function serializeRequests(
 	drain: Drain,
 ): void {
 	const scheduler = new RequestScheduler();
-	/** By client. */
+	/** The numbers of requests under way, by client. */
 	const underWay = new Counts();
 	listener.on('connection', () => scheduler.onConnection());
 	const pipelines = new WeakMap<Socket, Pipeline>();
@@ -95,7 +95,7 @@ function tooManyRequests(): Failure {
 	});
 }
 
-/** Before hapi gets the request. */
+/** Answers a request that hapi never gets. */
 function answerFailure(request: IncomingMessage, response: ServerResponse, failure: Failure): void {
 	leaveBodyUnread(request, response);
 	const body = JSON.stringify(failureAnswer(failure));

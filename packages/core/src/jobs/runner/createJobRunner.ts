@@ -12,7 +12,7 @@ import { JobRuns, type RunDependencies } from './JobRuns.js';
 import { takeOver } from './takeOver.js';
 
 interface Dependencies extends Omit<RunDependencies, 'holder' | 'onFree' | 'stopping'> {
-	/** By name; more may be defined later. */
+	/** The kinds by name; more may be defined later. */
 	kinds: ReadonlyMap<string, AnyKind>;
 	identity: ProcessIdentity;
 	/** Whether jobs may begin in this process; those that run go on. */

@@ -14,14 +14,14 @@ import type { Services } from '../../services.js';
 import { whileSignedIn } from './whileSignedIn.js';
 
 const ttlMs = 10 * 60_000;
-/** For as long again an expired link is answered with 410. */
+/** For how long a link is remembered: for as long again as it worked, it is answered with 410. */
 const rememberedMs = 2 * ttlMs;
 
 /** The most valid links of one user, or of one address of visitors. */
 const maxLinks = 100;
 
 const viewerRow = z.object({
-	/** On whose behalf it grants access, as long as their session lasts; none for a visitor's. */
+	/** The user on whose behalf it grants access, as long as their session lasts; none for a visitor's. */
 	user: z.object({ id: z.string(), username: z.string(), session: z.string() }).optional(),
 	area: schemas.area,
 	path: schemas.itemPath,

@@ -26,7 +26,7 @@ export function shareUploadRoutes(services: Services) {
 			leave();
 		}
 	};
-	/** Its path as the guest may know it. */
+	/** An upload with the path that the guest may know. */
 	const shown = (upload: Upload, { share, guest }: Visit): Upload => {
 		if (upload.entryPath === null) return upload;
 		const path = parsePath(upload.entryPath);

@@ -80,7 +80,7 @@ export function shareRoutes(services: Services) {
 
 type Given<T> = { [Key in keyof T]: Exclude<T[Key], undefined> };
 
-/** Without the keys that are not set. */
+/** Leaves out the keys that are not set. */
 function given<T extends object>(choices: T): Partial<Given<T>> {
 	return Object.fromEntries(Object.entries(choices).filter(([, value]) => value !== undefined)) as Partial<Given<T>>;
 }

@@ -29,7 +29,7 @@ const lockMs = 10_000;
 /** How long changes of this process are collected. Searches read what was noted meanwhile themselves. */
 const wakeMs = 500;
 
-/** After an error, such as a full disk. */
+/** The pause after an error, such as a full disk. */
 const retryMs = 30_000;
 
 /** Work takes at most this share of the time: while something waits to be listed, and for comparing folders with the disk. */
@@ -133,7 +133,7 @@ export class IndexBuilder {
 		}
 	}
 
-	/** For who has the lock. Resolves to whether it is gone, and is made anew. */
+	/** Removes a damaged index; called with the lock. Resolves to whether it is gone, and is made anew. */
 	async #removeDamaged(): Promise<boolean> {
 		try {
 			await this.#parts.file.remove();
@@ -144,7 +144,7 @@ export class IndexBuilder {
 		}
 	}
 
-	/** Until it is closed, has to begin anew, or fails. */
+	/** Builds until the index is closed, has to be begun anew, or fails. */
 	async #build(): Promise<void> {
 		const { file, folder } = this.#parts;
 		const { signal } = this.#abort;
@@ -189,7 +189,7 @@ export class IndexBuilder {
 		this.#isWoken = false;
 	}
 
-	/** Until something changes, or this time has passed. */
+	/** Waits until something changes, or this time has passed. */
 	async #sleep(ms: number): Promise<void> {
 		if (this.#isWoken || this.#abort.signal.aborted) return;
 		const timer = new AbortController();

@@ -11,9 +11,9 @@ export interface KindRequest {
 }
 
 export interface KindAnswer {
-	/** By the bytes and the name; `unknown` if the bytes are no such file. */
+	/** The kind by the bytes and the name; `unknown` if the bytes are no such file. */
 	kind: PreviewKind | 'unknown';
-	/** By the bytes alone; left out if they are no file that is known. */
+	/** The kind by the bytes alone; left out if they are no file that is known. */
 	contentKind?: PreviewKind | undefined;
 }
 

@@ -22,7 +22,7 @@ interface Dependencies extends HomeMoveWatchParts {
 
 const maxHomesCached = 10_000;
 
-/** On which root each home lies, by the database. */
+/** Knows on which root each home lies, by the database. */
 export class HomeMounts implements Homes {
 	/** Homes on their way to another root. */
 	readonly moves: HomeMoveWatch;

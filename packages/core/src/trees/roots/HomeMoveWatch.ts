@@ -32,7 +32,7 @@ export class HomeMoveWatch {
 	readonly #parts: HomeMoveWatchParts;
 	/** Called with each home that is being moved, at each poll. */
 	readonly #onMoving: (username: string) => void;
-	/** By the name of the home, as of the last poll or look-up in this process. */
+	/** Moves by the name of the home, as of the last poll or look-up in this process. */
 	#moves: ReadonlyMap<string, HomeMove> = new Map();
 	/** The number of changes of each home under way in this process. */
 	readonly #changes = new Map<string, number>();

@@ -13,7 +13,7 @@ interface Dependencies {
 	config: Pick<Config, 'storage'>;
 	database: Pick<Database, 'roots'>;
 	log: Log;
-	/** For roots that only one node may use at a time; left out by what does not serve, and where there is one node. */
+	/** Claims on roots that only one node may use at a time; left out by what does not serve, and where there is one node. */
 	claims?: RootClaims | undefined;
 	/** Called with each storage that is opened; resolves to the one to be used in its place. */
 	wrap?(storage: StorageProvider): StorageProvider;

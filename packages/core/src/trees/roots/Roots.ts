@@ -19,7 +19,7 @@ interface Dependencies {
 	identity: { readonly name: string; hasEnded(name: string): Promise<boolean> };
 	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
-	/** For roots that only one node may use at a time; left out by what does not serve, and where there is one node. */
+	/** Claims on roots that only one node may use at a time; left out by what does not serve, and where there is one node. */
 	claims?: RootClaims | undefined;
 	/** The processes that read the list as well. */
 	readers: RootReaders;

@@ -73,12 +73,12 @@ export class DiskUses {
 		return this.#dependencies.mayHaveOthers();
 	}
 
-	/** From now on `unwritten` is asked for what may be written on a disk. */
+	/** Registers `unwritten`, which returns how many bytes may still be written on a disk. */
 	includeDisk(rootId: string, unwritten: () => number): void {
 		this.#unwritten.set(rootId, unwritten);
 	}
 
-	/** From now on `find` is asked for the claims by the ids of the roots. */
+	/** Registers `find`, which resolves to the claims by the ids of the roots. */
 	includeClaims(find: () => Promise<ReadonlyMap<string, readonly ClientClaim[]>>): void {
 		this.#findClaims = find;
 	}

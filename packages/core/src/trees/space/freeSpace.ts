@@ -50,7 +50,7 @@ export interface SpaceGuard {
 	available(): Promise<number>;
 	/** Wraps the staged file: a write ends with `storageFull` if the next bytes would use the reserve. */
 	guarded(staged: StagedFile): StagedFile;
-	/** For bytes that are written in other ways, such as a copy. */
+	/** Begins grants for bytes that are written in other ways, such as a copy. */
 	beginGrants(): SpaceGrants;
 }
 
@@ -80,7 +80,7 @@ interface OtherWriters {
 	changed(): void;
 	/** What they have reserved that may not be written yet. */
 	unwritten(): Promise<number>;
-	/** From now on they are told what `own` returns. */
+	/** Registers `own`, whose result they are told. */
 	include(own: () => number): void;
 }
 

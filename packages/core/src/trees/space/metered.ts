@@ -2,7 +2,7 @@ import type { StagedFile } from '@stowage/plugin-api';
 
 /** Called with the bytes of an upload as they arrive. */
 export interface ByteMeter {
-	/** Before each chunk is written. An error ends the upload before that chunk. */
+	/** Called before each chunk is written. An error ends the upload before that chunk. */
 	arrived(bytes: number): Promise<void> | void;
 	/** Once, at the end of the body, also after an error. An error after the last byte ends the upload as well. */
 	ended(): Promise<void> | void;

@@ -37,7 +37,7 @@ export interface Mounts {
 	readonly homes: Homes;
 }
 
-/** On which root each home lies. */
+/** Knows on which root each home lies. */
 export interface Homes {
 	mountOf(username: string): Mount | Promise<Mount>;
 	/** Names of the homes on a root, also while it is not available. */

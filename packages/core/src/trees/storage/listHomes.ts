@@ -16,7 +16,7 @@ export async function* listHomes(mounts: Mounts): AsyncGenerator<StorageEntry[]>
 	}
 }
 
-/** Without the former trees of homes that are on other roots. */
+/** The homes on a root, without the former trees of homes that are on other roots. */
 async function homesUsedOn(mounts: Mounts, mount: Mount, homes: StorageEntry[]): Promise<StorageEntry[]> {
 	if (mounts.all().length === 1) return homes;
 	const used = await Promise.all(homes.map(({ name }) => mountOf(mounts, name === anonymousOwner ? undefined : name)));

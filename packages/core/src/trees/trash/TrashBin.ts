@@ -128,7 +128,10 @@ export class TrashBin {
 		return this.#purge.canGiveWay(selection, lack);
 	}
 
-	/** For what is written now. Purges the oldest until this much is free again, if there is so much; resolves to whether it is. */
+	/**
+	 * Makes room for what is written now: purges the oldest items until this much is free again, if there is so much.
+	 * Resolves to whether it is.
+	 */
 	async giveWay(selection: Pick<TrashSelection, 'ownerId' | 'rootId'>, lack: TrashSize): Promise<boolean> {
 		await this.recordAll();
 		return this.#purge.giveWay(selection, lack);

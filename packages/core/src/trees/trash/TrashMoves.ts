@@ -159,8 +159,8 @@ export class TrashMoves {
 	}
 
 	/**
-	 * After a failure: the row of an item that is not in the trash is of no use. Resolves to whether it is there, and to undefined where
-	 * that can't be said.
+	 * Removes the row of an item after a failure, unless the item is in the trash. Resolves to whether it is there, and
+	 * to undefined where that can't be said.
 	 */
 	async #forgetUnlessHere(record: TrashRecord, error: unknown): Promise<boolean | undefined> {
 		const { store } = this.#parts;

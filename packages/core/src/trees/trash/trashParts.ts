@@ -56,7 +56,7 @@ export const lostMs = 24 * 60 * 60_000;
 /** Items that are handled together. */
 export const trashBatch = 200;
 
-/** For a fault after which the trash is as good as before. */
+/** Logs a fault after which the trash is as good as before. */
 export function warnOfTrash({ log }: Pick<TrashParts, 'log'>, error: unknown): void {
 	log.warn({ err: error }, 'the trash could not be completed: a later sweep does it');
 }

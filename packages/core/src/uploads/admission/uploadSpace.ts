@@ -34,8 +34,8 @@ const clientShare = 1 / 4;
 const totalShare = 1 / 2;
 
 /**
- * Before anything is refused because of uploads at other processes, it is waited until these have said anew what is
- * under way, each second: on a busy machine later.
+ * How often, and how many times, other processes' claims are read again before anything is refused because of them:
+ * each of those says every second what it has under way, on a busy machine later.
  */
 const lookMs = 100;
 const maxLooks = 50;
@@ -72,7 +72,7 @@ export function createUploadSpace(dependencies: Dependencies): UploadSpace {
 	const diskOf = (viewer: Viewer) => trees.own(viewer, 'public').disk();
 	const freeOn = (disk: StorageProvider) => availableSpace(disk, config.uploads);
 
-	/** By the ids of the roots that they are on. */
+	/** The claims of uploads under way, by the ids of the roots that they are on. */
 	const activeClaims = async (): Promise<Map<string, ClientClaim[]>> => {
 		const byRoot = new Map<string, ClientClaim[]>();
 		for (const { client, viewer, left } of [...claims].filter(isActive)) {

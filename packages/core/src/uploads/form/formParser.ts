@@ -20,7 +20,7 @@ interface HeaderReader {
 	cb(header: Record<string, string[]>): void;
 }
 
-/** Its search for boundaries, which is missing there, too. */
+/** The parser's search for boundaries, which its types lack, too. */
 interface Searching {
 	_bparser: { readonly _needle: Buffer; readonly _cb: Report } | BoundarySearch;
 }

@@ -44,7 +44,7 @@ export interface UploadParts {
 
 /** The folder of a share. */
 export interface Receiver {
-	/** In the home of its owner. */
+	/** The folder's path in the home of its owner. */
 	folder: StoragePath;
 	/** Whether who sends says their name, which is that of the folder of their files. */
 	asksName: boolean;

@@ -146,7 +146,7 @@ export function inUse(): Failure {
 	return new Failure('locked', 'Another connection is sending this upload right now.', { retryAfter: 1 });
 }
 
-/** By which other processes ask for an upload. */
+/** The name of the lease by which other processes ask for an upload. */
 export function leaseName(key: string): string {
 	return `upload ${key}`;
 }

@@ -13,8 +13,8 @@ const statementSeconds = 10;
 const connectSeconds = 5;
 
 /**
- * For how long a connection is asked for again that the server has no room or no time for. Whoever waits gets the first
- * one that is free here.
+ * For how long a connection is requested again while the server has no room or no time for it. Whoever waits gets the
+ * first one that is free here.
  */
 const fullServerMs = 5_000;
 

@@ -8,7 +8,7 @@ const usualTimeoutMs = 60_000;
  * each other, however many these have waiting.
  */
 export class ConnectionTurns {
-	/** In the order in which clients are served next, each with what begins its turns. */
+	/** What begins the turns of each waiting client, in the order in which clients are served next. */
 	readonly #waiting = new Map<string, (() => void)[]>();
 	#isTaken = false;
 

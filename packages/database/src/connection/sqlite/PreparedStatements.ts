@@ -18,7 +18,7 @@ export class PreparedStatements<Statement> {
 		this.#idle.set(sql, statement);
 	}
 
-	/** Before the connection is closed, which its statements would keep open. */
+	/** Called before the connection is closed, which its statements would keep open. */
 	clear(): void {
 		this.#idle.clear();
 	}

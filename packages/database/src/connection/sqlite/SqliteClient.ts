@@ -199,7 +199,7 @@ async function read(connection: ReadConnection, query: ReadQuery, bindings: unkn
 	connection.statements.giveBack(sql, statement);
 }
 
-/** In a transaction of its own: the statement itself would wait for its lock and its sync on the main thread. */
+/** Runs a statement in a transaction of its own: by itself it would wait for its lock and its sync on the main thread. */
 async function runAlone(connection: Connection, query: SqliteQuery, bindings: unknown[]): Promise<void> {
 	try {
 		await execPatiently(connection, 'BEGIN IMMEDIATE');

@@ -36,7 +36,7 @@ interface SessionRow {
 	last_seen_at: number;
 	user_agent: string | null;
 	address: string | null;
-	/** Its user's when they signed in. */
+	/** The generation of its user when they signed in. */
 	generation: number;
 }
 

@@ -40,7 +40,7 @@ type Known = UserRow & { secret: string | null };
 
 export function userStore(knex: Knex, now: () => number): UserStore {
 	const users = () => knex<UserRow>('users');
-	/** With their passwords, in one query. */
+	/** Users with their passwords, in one query. */
 	const known = () =>
 		knex('users')
 			.leftJoin('credentials', (on) =>
@@ -51,8 +51,9 @@ export function userStore(knex: Knex, now: () => number): UserStore {
 			.select<Known[]>('users.*', 'credentials.secret');
 
 	/**
-	 * In one commit. A session that begins at the same time is of the former generation, and so is none, also where another node of a
-	 * cluster knows nothing of this one's locks. Resolves to the new generation.
+	 * Changes the row and ends the sessions of a user in one commit; resolves to the new generation. A session that
+	 * begins at the same time is of the former generation, and so is none, also where another node of a cluster knows
+	 * nothing of this one's locks.
 	 */
 	const changeAndEndSessions = (
 		id: string,

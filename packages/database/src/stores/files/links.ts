@@ -57,7 +57,7 @@ export function linkStore(knex: Knex, now: () => number): LinkStore {
 			if (places.size > writtenAtOnce) await ownTurn();
 		}
 	};
-	/** In parts between which others have their turns. */
+	/** Reads links in parts, between which others have their turns. */
 	const get = async (ids: readonly string[]): Promise<LinkRecord[]> => {
 		const found: LinkRecord[] = [];
 		for (const part of batches(ids, rowsAtOnce)) {

@@ -28,7 +28,7 @@ interface FolderRow {
 	created_at: number;
 }
 
-/** In the place of a share's id: the row of `temp_links` is a folder with members. */
+/** Stands in the place of a share's id: the row of `temp_links` is a folder with members. */
 const membersMark = 'members';
 
 /** Folders of a user that are no moment's work to read any more. */

@@ -40,7 +40,7 @@ interface UploadRow {
  */
 const announcedMs = 2 * 60_000;
 
-/** Before the id of an item whose sender has begun to take it back. No id begins like that. */
+/** Prefixes the id of an item whose sender has begun to take it back. No id begins like that. */
 const takenBack = 'taken back: ';
 
 export function uploadStore(knex: Knex): UploadStore {

@@ -22,7 +22,7 @@ import { programPaths, type SandboxNeeds } from './needs.js';
  */
 export interface Sandbox {
 	readonly kind: 'bubblewrap' | 'landlock';
-	/** For people: which sandbox it is, and what the kernel lacks for it. */
+	/** A sentence for people: which sandbox it is, and what the kernel lacks for it. */
 	readonly description: string;
 	/**
 	 * The command that runs a program in it, for `spawnLimited`. The program is an absolute path. It may read the system's programs and
@@ -182,7 +182,7 @@ function launch(landlock: number, program: string, args: readonly string[], need
 	};
 }
 
-/** Without `zero`, which brings shared memory that no limit counts. */
+/** Devices without `zero`, which brings shared memory that no limit counts. */
 const plainDevices = ['null', 'full', 'random', 'urandom'].map((name) => `/dev/${name}`);
 
 /** The version of Landlock; 0 for none, also where the calls can't be made. */

@@ -11,7 +11,7 @@ export interface SandboxNeeds {
 	 * `/proc/self/fd/<descriptor>`.
 	 */
 	files?: readonly LentDescriptor[];
-	/** Below `/dev`, to be written and controlled. */
+	/** Devices below `/dev`, to be written and controlled (ioctl). */
 	devices?: readonly string[];
 	/**
 	 * Whether it may start further processes, each of which may take as much memory as it. Off by default: then it has threads only, and

@@ -22,8 +22,9 @@ export interface ListedSession extends SessionRecord, SessionClient {
 /** Sessions by the hash of their id: the id itself is never stored. */
 export interface SessionStore {
 	/**
-	 * For the user as they were when their password was verified: throws `conflict` if their generation is another by now, or they were
-	 * disabled. A user has at most 100 sessions: one more ends the one that was unused for longest.
+	 * Adds a session for the user as they were when their password was verified: throws `conflict` if their generation
+	 * is another by now, or they were disabled. A user has at most 100 sessions: one more ends the one that was unused
+	 * for longest.
 	 */
 	add(idHash: string, user: Pick<UserRecord, 'id' | 'generation'>, client?: SessionClient): Promise<void>;
 	/** The session with its user in one look-up; undefined for an unknown or ended one, one of another generation, or a disabled user's. */

@@ -42,7 +42,7 @@ export interface UserStore {
 	get(id: string): Promise<UserRecord | undefined>;
 	/** Sorted by name. */
 	list(): Promise<UserRecord[]>;
-	/** In the same order. */
+	/** All users with their overviews, in the order of `list`. */
 	overview(): Promise<UserOverview[]>;
 	/** Records what the home contained. Does nothing for an unknown user. */
 	setUsed(id: string, used: MeasuredUse): Promise<void>;

@@ -120,9 +120,9 @@ export interface JobStore {
 	 */
 	retry(id: string, limits: JobLimits): Promise<boolean>;
 	find(id: string): Promise<JobRecord | undefined>;
-	/** Its input, while that is kept. */
+	/** The input of a job, while it is kept. */
 	input(id: string): Promise<string | undefined>;
-	/** Its last checkpoint. */
+	/** The last checkpoint of a job. */
 	checkpointOf(id: string): Promise<string | undefined>;
 	/**
 	 * Whether the checkpoint of a job that has not ended contains this text, which has only letters, digits and `-`: so that a sweep does
@@ -162,7 +162,7 @@ export interface JobStore {
 	renew(run: JobRunKey, leaseMs: number, progress?: JobProgressRecord): Promise<boolean>;
 	/** Saves the checkpoint that a further run continues from, and renews the lease. */
 	checkpoint(run: JobRunKey, leaseMs: number, saved: string): Promise<boolean>;
-	/** Its trial is over; it goes on running. */
+	/** Ends the trial of a run, which goes on. */
 	endTrial(run: JobRunKey): Promise<boolean>;
 	/** The job is known to be long from now on. */
 	setLong(run: JobRunKey): Promise<boolean>;
@@ -194,7 +194,7 @@ export interface JobStore {
 	sweep(endedBefore: number, maxEnded: number): Promise<number>;
 }
 
-/** For a write on behalf of a run by another process than its holder. */
+/** Allows another process than its holder to write on behalf of a run. */
 export interface JobTakeover {
 	/** Then the lease must have expired. */
 	leaseMs?: number;

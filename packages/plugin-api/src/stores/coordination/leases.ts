@@ -4,7 +4,7 @@ export interface LeaseKey {
 	readonly name: string;
 	/** The process: at most 191 characters. */
 	readonly holder: string;
-	/** For fencing: it grows with each taking, also after the lease was forgotten meanwhile. */
+	/** A number for fencing: it grows each time the lease is taken, also after it was forgotten meanwhile. */
 	readonly epoch: number;
 }
 

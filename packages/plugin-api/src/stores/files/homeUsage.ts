@@ -6,11 +6,11 @@ export interface UsageAmount {
 
 /** What one process has done to a home since its row was made; no other process writes it but for its number. */
 export interface UsageRow {
-	/** At least what it has published there and what it has reserved. */
+	/** What it has published there and reserved, or more. */
 	readonly added: UsageAmount;
-	/** At most what it has published there. */
+	/** What it has published there, or less. */
 	readonly published: UsageAmount;
-	/** At most what it has removed there. */
+	/** What it has removed there, or less. */
 	readonly removed: UsageAmount;
 }
 

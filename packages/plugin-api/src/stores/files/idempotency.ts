@@ -1,6 +1,6 @@
 /** The staged files that attempts with one idempotency key publish. */
 export interface IdempotencyRecord {
-	/** In the order of the request; empty for a file that was removed again. */
+	/** The ids of the staged files, in the order of the request; empty for a file that was removed again. */
 	stagedIds: readonly string[];
 	/** A new random value, as long as a UUID, for each write of the record. */
 	revision: string;

@@ -17,7 +17,7 @@ export interface SharedFolderRecord extends BoundItem {
 /** A folder as one of its members has it. */
 export interface JoinedFolder extends BoundItem {
 	role: MemberRole;
-	/** Since when. */
+	/** Since when the user is a member. */
 	createdAt: number;
 }
 

@@ -34,7 +34,7 @@ export interface ShareReceipt {
 	title: string;
 	/** Empty where no name was asked for. */
 	sender: string;
-	/** Without what was taken back. */
+	/** The number of files, without those that the sender took back. */
 	files: number;
 	bytes: number;
 	begunAt: number;

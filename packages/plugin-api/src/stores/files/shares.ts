@@ -36,7 +36,7 @@ export interface ShareRecord extends ShareSettings {
 	uploads: number;
 	bytesReceived: number;
 	lastUsedAt: number | null;
-	/** In the order of choice, without those that were removed for good. */
+	/** The shared items in the order of choice, without those that were removed for good. */
 	items: SharedItemRecord[];
 }
 

@@ -48,7 +48,7 @@ export interface FileVersion extends KeptItem {
 	mtime: number;
 	/** The identity of the file that it is a version of. While it is `moving`, it may still be its own. */
 	versionOf: string;
-	/** Its own, from when it was the file. */
+	/** The identity that it had itself when it was the file. */
 	replacedId: string;
 }
 
@@ -65,7 +65,7 @@ export interface TrashSelection {
 	deletedUntil?: number;
 	/** Only those without a size. */
 	isUnmeasured?: true;
-	/** Without it both kinds. */
+	/** Left out for both kinds. */
 	kind?: TrashKind;
 }
 
@@ -79,7 +79,7 @@ export interface TrashStore {
 	add(record: TrashRecord): Promise<void>;
 	/** Adds those whose ids are not known. */
 	addMissing(records: readonly TrashRecord[]): Promise<void>;
-	/** Whatever its state is. */
+	/** The record with this id, whatever its state is. */
 	get(id: string): Promise<TrashRecord | undefined>;
 	/** Up to `limit` records that are not `purging`, by the time of their deletion, from the one that follows `after`. */
 	list<Kind extends TrashKind = TrashKind>(
@@ -101,15 +101,15 @@ export interface TrashStore {
 		state: 'moving' | 'purging',
 		options: { limit: number; until?: number | undefined; skip?: number | undefined },
 	): Promise<TrashRecord[]>;
-	/** `kept` for those that were `moving`, except versions that still belong to themselves. Resolves to how many. */
+	/** Sets the state `kept` for those that were `moving`, except versions that still belong to themselves. Resolves to how many. */
 	settle(ids: readonly string[]): Promise<number>;
-	/** `moving`, unless it is `purging` or there is none: then it resolves to false. */
+	/** Sets the state `moving`, unless it is `purging` or there is no such record: then it resolves to false. */
 	beginMoving(id: string): Promise<boolean>;
-	/** `purging`. Resolves to how many were not before. All at once: a few. */
+	/** Sets the state `purging` in one transaction, so only a few. Resolves to how many were not in it before. */
 	beginPurging(selection: TrashSelection & { ids: readonly string[] }): Promise<number>;
-	/** By the ids. */
+	/** Saves sizes by the ids of the records. */
 	setSizes(sizes: ReadonlyMap<string, TrashSize>): Promise<void>;
-	/** It is in the trash of another root now. */
+	/** Records that it is in the trash of another root now. */
 	setRoot(id: string, rootId: string): Promise<void>;
 	remove(ids: readonly string[]): Promise<void>;
 }

@@ -29,13 +29,13 @@ export interface UploadRecord {
 	/** Where the file is, once it is in its place. */
 	entryPath: string | null;
 	/**
-	 * For one that a guest of a share sends to its owner, whose directory is relative to the share's folder: by which
-	 * client, and of which item it became which version. Whether its sender has begun to take it back.
+	 * Only for an upload that a guest of a share sends to its owner, with a directory relative to the share's folder:
+	 * the client, the item and version that it has become, and whether its sender has begun to take it back.
 	 */
 	received: { share: string; client: string; itemId: string | null; isTakenBack?: true } | null;
 	/** Null for an upload that an older version began. */
 	startedAt: number | null;
-	/** Its last bytes. */
+	/** When its last bytes arrived. */
 	touchedAt: number;
 	expiresAt: number;
 }
@@ -72,9 +72,9 @@ export interface UploadStore {
 	 * nothing for any other one. Throws `tooLarge` where the share may not receive that much any more.
 	 */
 	claim(idHash: string, touchedAt: number): Promise<void>;
-	/** Before the file of a finished one that a share has received is removed by its sender: what is left of it then is no other file. */
+	/** Records that the sender of a received file takes it back, before it is removed: what is left of it then is no other file. */
 	beginTakeBack(idHash: string): Promise<void>;
-	/** Its file was not removed. */
+	/** Records that the file was not removed after all. */
 	cancelTakeBack(idHash: string): Promise<void>;
 	/** Forgets a finished one that a share has received and its sender has taken back: the share does not count it any more. */
 	takeBack(idHash: string): Promise<void>;

@@ -15,7 +15,7 @@ const widths: ReadonlyMap<number, number> = new Map([
 	[17, 8],
 ]);
 
-/** For programs that write equal tiles once. So much is read in half a second. */
+/** How often the same bytes may be read: programs write equal tiles once. `alwaysRead` bytes are read in half a second. */
 const maxTimes = 4;
 const alwaysRead = 64 * 1024 * 1024;
 

@@ -28,7 +28,7 @@ export interface Folders {
 /** How a folder came on screen. */
 export interface Visit {
 	key: string;
-	/** By Back, Forward or a reload: then the folder is as it was left. */
+	/** Whether Back, Forward or a reload led here: then the folder is as it was left. */
 	isReturn: boolean;
 	/** The row at which the cursor begins, such as the folder that was left upwards. */
 	startKey: RowKey | undefined;

@@ -13,8 +13,8 @@ export function isTransient(error: Error | null): error is Failure {
 }
 
 /**
- * After how many milliseconds a listing is fetched again by itself after this error; `isShown` if an older one is on
- * screen. False for never.
+ * How many milliseconds after this error a listing is fetched again by itself, or false for never; `isShown` if an
+ * older one is on screen.
  */
 export function refetchIntervalAfter(error: Error | null, isShown: boolean): number | false {
 	if (error instanceof NetworkFailure) return reconnectIntervalMs;

@@ -9,7 +9,7 @@ export interface SavedFolder {
 	cursor: { key: RowKey; index: number } | undefined;
 }
 
-/** By the keys of the folders, the one left last at the end. */
+/** Saved folders by their keys, the one left last at the end. */
 export type SavedFolders = Readonly<Record<string, SavedFolder>>;
 
 /** A larger selection is not saved: session storage is small and shared by all folders. */

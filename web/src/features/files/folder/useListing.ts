@@ -13,7 +13,7 @@ import { isTransient, refetchIntervalAfter } from './refreshPolicy.js';
 export interface Listing {
 	/** Undefined while they are loading, or if they can't be shown. */
 	rows: Rows | undefined;
-	/** While they are loading: the first of them, if these are known to stay the first. */
+	/** The first rows while the others are loading, if they are known to stay the first. */
 	firstRows?: Rows | undefined;
 	/** The owner of a shared folder, and what the user may do in it, as far as that is known. */
 	owner: string | undefined;

@@ -44,7 +44,7 @@ const movements: Readonly<Record<string, Movement>> = {
 	End: 'last',
 };
 
-/** While a prefix is being typed (`typing`), a space is part of it. */
+/** The command of a key. While a prefix is being typed (`typing`), a space is part of it. */
 export function commandFor(stroke: Keystroke, typing: boolean): KeyCommand | undefined {
 	const control = stroke.ctrlKey || stroke.metaKey;
 	if (stroke.altKey) return stroke.key === 'ArrowUp' && !control ? { kind: 'goUp' } : undefined;

@@ -4,10 +4,10 @@ export interface Layout {
 	/** The size of one entry. */
 	width: number;
 	height: number;
-	/** From one column, and from one line, to the next. */
+	/** The distances from one column, and from one line, to the next. */
 	columnStep: number;
 	lineStep: number;
-	/** Around all of them. */
+	/** The space around all entries. */
 	padding: number;
 }
 

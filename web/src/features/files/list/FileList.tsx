@@ -47,7 +47,7 @@ export interface FileListProps<E extends Entry, C extends string>
 	folder: ListedFolder<E>;
 	sort: SortOrder<C>;
 	onSort: (column: C) => void;
-	/** Without it nothing can be dragged. */
+	/** Left out where nothing can be dragged. */
 	drag?: EntryDrag;
 	commands: ListCommands;
 }

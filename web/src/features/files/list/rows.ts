@@ -13,8 +13,8 @@ export interface Rows<E extends Entry = Entry> extends RowOrder {
 }
 
 /**
- * With the owner, since in the public view two trees may have the same path; with a role it is in a shared folder.
- * User names have no colon.
+ * Identifies an entry in its list. With the owner, since in the public view two trees may have the same path; a role
+ * means that it is in a shared folder. User names have no colon.
  */
 export function keyOf(entry: Pick<Entry, 'path' | 'owner' | 'role'>): RowKey {
 	return entry.owner === undefined || entry.role !== undefined ? entry.path : `${entry.owner ?? ''}:${entry.path}`;

@@ -51,7 +51,7 @@ export interface SortOrder<C extends string = string> {
 
 /** What a list shows of its entries. Rows, headers, tiles, placeholders and style sheets all have it from here. */
 export interface Table<E extends Entry, C extends string = string> {
-	/** In their order. */
+	/** The columns in their order. */
 	columns: readonly Column<E, C>[];
 	/** The accessible name of a row, which begins with the name of its entry. */
 	labelOf: (entry: E, isCut: boolean, where: string | undefined) => string;

@@ -4,7 +4,7 @@ import { cursorAt } from '../selection/selection.js';
 import { rowIndexOf } from './useListPointer.js';
 
 export interface ListFocus {
-	/** For the row with the cursor. */
+	/** The ref of the row with the cursor. */
 	cursorRef: (row: HTMLElement | null) => void;
 	/** The row with the cursor, or the list if it is empty. */
 	cursorElement: () => HTMLElement | null;

@@ -26,7 +26,7 @@ import {
 	toLocation,
 } from './location.js';
 
-/** From a folder to others of the same tree. */
+/** Leads from a folder to others of the same tree. */
 export interface FolderNavigation {
 	/** The kind of navigation that led to this folder. */
 	arrival: Omit<Visit, 'key'>;

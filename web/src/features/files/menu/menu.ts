@@ -74,7 +74,7 @@ export interface MenuContext {
 	viewer: Viewer;
 	area: Area;
 	directory: StoragePath;
-	/** In a shared folder, what the viewer may do there. */
+	/** What the viewer may do in a shared folder. */
 	role: MemberRole | undefined;
 	/** Whether deleted files are kept. Where they are not, members delete nothing. */
 	hasTrash: boolean;

@@ -58,7 +58,7 @@ function reasonOf({ status, error }: Job, first?: ItemError): Failure | undefine
 	return error === null ? undefined : failureOf(error, first?.code);
 }
 
-/** Without a code it is a fault of the server. */
+/** The failure with a code of the server; one without a code is a fault of the server. */
 function failureOf(message: string, code: string | undefined): Failure {
 	return new Failure((code !== undefined && failureKind(code)) || 'unavailable', message);
 }

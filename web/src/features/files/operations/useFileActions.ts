@@ -26,7 +26,7 @@ export interface ActionContext {
 	viewer: Viewer;
 	area: Area;
 	directory: StoragePath;
-	/** In a shared folder, what the viewer may do there. */
+	/** What the viewer may do in a shared folder. */
 	role: MemberRole | undefined;
 	folder: Pick<FolderView, 'key' | 'rows' | 'select' | 'refresh'>;
 	operations: FileOperations;

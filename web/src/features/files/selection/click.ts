@@ -8,7 +8,7 @@ export interface Click {
 	part: 'type' | 'check' | 'menu' | 'rest';
 	isTouch: boolean;
 	isShift: boolean;
-	/** With Ctrl, or Cmd. */
+	/** Whether Ctrl, or Cmd, was held. */
 	isControl: boolean;
 	/** It follows another one so soon that it makes a double click. */
 	isRepeated: boolean;

@@ -42,7 +42,7 @@ function clamp(value: number, limit: number): number {
 	return Math.min(limit, Math.max(0, value));
 }
 
-/** From `first` to before `end`. */
+/** The indexes from `first` to before `end`. */
 export interface IndexRange {
 	first: number;
 	end: number;

@@ -5,7 +5,7 @@ import { emptyUndoStack, reduceUndo, type UndoAction, type UndoStack } from './u
 export interface UndoStore {
 	stack: () => UndoStack;
 	dispatch: (action: UndoAction) => void;
-	/** For a new step. */
+	/** A new id for a step. */
 	nextId: () => number;
 }
 

@@ -138,7 +138,10 @@ function settingsOf(form: ShareFormState, now: number): ShareSettings | FormProb
 	};
 }
 
-/** In milliseconds since the epoch, null for none. Undefined where the share keeps the end that it has, NaN for an invalid date. */
+/**
+ * The end in milliseconds since the epoch, null for none. Undefined where the share keeps the end that it has, NaN for
+ * an invalid date.
+ */
 function endOf({ end, date }: ShareFormState, now: number): number | null | undefined {
 	switch (end) {
 		case 'kept':

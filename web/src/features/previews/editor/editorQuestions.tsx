@@ -3,7 +3,7 @@ import type { Question } from './EditorDialog.js';
 import { editorMessages as messages } from './messages.js';
 import styles from './TextEditor.module.css';
 
-/** Before a changed text is left. */
+/** Asked before a changed text is left. */
 export function unsavedQuestion(name: string, answers: { discard: () => void; save: () => void }): Question {
 	return {
 		title: messages.unsaved,

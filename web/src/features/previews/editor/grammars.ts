@@ -57,7 +57,7 @@ export async function grammarOf(language: string): Promise<Language | undefined>
 	return load?.();
 }
 
-/** Without the languages of the code in it, which are ten times as large. */
+/** Markdown without the languages of the code in it, which are ten times as large. */
 async function markdown(): Promise<Language> {
 	const { parser, GFM } = await import('@lezer/markdown');
 	const data = defineLanguageFacet({ commentTokens: { block: { open: '<!--', close: '-->' } } });

@@ -5,7 +5,7 @@ import type { Replacement } from './textBytes.js';
 interface Tracked {
 	/** Undefined once there are too many to be kept for each character that is typed. */
 	sinceSaved: ChangeSet | undefined;
-	/** Since the last attempt to save, which may still be under way. */
+	/** The changes since the last attempt to save, which may still be under way. */
 	sinceAttempt: ChangeSet | undefined;
 }
 

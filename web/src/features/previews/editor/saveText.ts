@@ -24,7 +24,7 @@ export interface Base {
 }
 
 export type Saving =
-	/** Without an entry the file had the text already, since the answer to an earlier attempt was lost. */
+	/** `entry` is undefined if the file had the text already, since the answer to an earlier attempt was lost. */
 	| { kind: 'saved'; entry: Entry | undefined; base: Base }
 	/** The encoding lacks this character; it is empty if it is not known which one. */
 	| { kind: 'lacks'; character: string }

@@ -8,7 +8,7 @@ type Bytes = Uint8Array<ArrayBuffer>;
 /** A text as it was read, with all that is needed to write the same bytes again wherever it is not changed. */
 export interface ReadText {
 	encoding: Encoding;
-	/** Without a byte order mark; every line ends in `\n`, whatever its own end is. */
+	/** The text without a byte order mark; every line ends in `\n`, whatever its own end is. */
 	text: string;
 	/** The byte order mark, or nothing. */
 	mark: Bytes;
@@ -156,7 +156,7 @@ function ownBytesOf(
 	return own;
 }
 
-/** In all encodings in which a character has several codes these two bytes are line ends and nothing else. */
+/** Splits at ends of lines. In all encodings in which a character has several codes these two bytes are nothing else. */
 function splitLines(bytes: Bytes): Bytes[] {
 	const [lineFeed, carriageReturn] = [0x0a, 0x0d];
 	const parts: Bytes[] = [];

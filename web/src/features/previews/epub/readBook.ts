@@ -157,7 +157,7 @@ export function textOf(zip: ZipArchive, path: string): string | undefined {
 	return new TextDecoder(isWide ? (bytes[0] === 0xff ? 'utf-16le' : 'utf-16be') : 'utf-8').decode(bytes);
 }
 
-/** Without the document type, whose entities could be expanded without end. Throws for more than is read in time. */
+/** Parses XML without its document type, whose entities could be expanded without end. Throws for more than is read in time. */
 function parseXml(parser: DOMParser, text = ''): Document | undefined {
 	const markup = withoutDoctype(sanitise(text));
 	countElements(markup, maxItems);

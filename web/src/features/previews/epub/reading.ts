@@ -22,7 +22,7 @@ export type ReadingAction =
 	/** The frame was silent for so long that it is made anew. */
 	| { kind: 'silent' }
 	| { kind: 'chapterShown' | 'chapterFailed'; chapter: number }
-	/** To the chapter before or after. */
+	/** The user went to the chapter before or after. */
 	| { kind: 'stepped'; by: 1 | -1 }
 	/** A page was to be turned where this chapter ends. */
 	| { kind: 'ended'; chapter: number; by: 1 | -1 }
@@ -46,7 +46,7 @@ export function nextReading(reading: Reading, action: ReadingAction): Reading {
 		chapter >= 0 && chapter < book.chapters.length
 			? { ...reading, position: { chapter, ...at }, chapter: 'wanted', from: undefined }
 			: reading;
-	/** Behind an aside the book is read on where it was left. */
+	/** Goes back from an aside to where the book was left. */
 	const goBack = (from: BookPosition) => show(from.chapter, { down: from.down });
 	// A book of one chapter has nothing else to read.
 	const fail = (isReady: boolean): Reading =>
@@ -84,7 +84,7 @@ export function nextReading(reading: Reading, action: ReadingAction): Reading {
 	}
 }
 
-/** From the form in which it is stored. */
+/** Parses the form in which a position is stored. */
 export function parsePosition(stored: string | undefined): BookPosition {
 	const [chapter, down] = (stored ?? '').split(':').map(Number);
 	if (chapter === undefined || !Number.isInteger(chapter) || chapter < 0) return { chapter: 0, down: 0 };

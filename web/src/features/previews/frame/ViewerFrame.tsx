@@ -24,12 +24,15 @@ export interface ViewerFrameProps {
 	/** The keys that the viewer has a use for. In the frame they do nothing else. */
 	keys?: readonly string[];
 	onEvent: (event: ContentEvent) => void;
-	/** Its content keeps it busy for too long: the viewer is to remove it, also after `failed`, which it says by default. */
+	/**
+	 * Called when its content keeps it busy for too long: the viewer is to remove it, also after `failed`, which it
+	 * reports by default.
+	 */
 	onSilent?: (() => void) | undefined;
 }
 
 const noKeys: readonly string[] = [];
-/** For its script, on a slow connection. */
+/** The time limit for loading its script, on a slow connection. */
 const maxLoadMs = 60_000;
 
 /**

@@ -6,7 +6,7 @@ export interface FrameLink {
 	close(): void;
 }
 
-/** In a second. A key that is held down and a page that scrolls say some dozens. */
+/** The most events in a second. A key that is held down and a page that scrolls cause some dozens. */
 const maxEvents = 1_000;
 
 /**

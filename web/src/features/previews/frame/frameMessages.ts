@@ -24,7 +24,7 @@ export type PdfCommand =
 	/** A part of the file that was asked for. */
 	| { kind: 'bytes'; begin: number; bytes: Uint8Array }
 	| { kind: 'goToPage'; page: number }
-	/** By its number in the outline. */
+	/** `destination` is a number in the outline. */
 	| { kind: 'goToDestination'; destination: number }
 	| { kind: 'zoom'; to: 'in' | 'out' }
 	/** Searches a text; an empty one ends the search. */
@@ -34,7 +34,7 @@ export type FrameContent =
 	| { kind: 'book'; bytes: Uint8Array; fileName: string }
 	| { kind: 'word'; bytes: Uint8Array; fileName: string }
 	| { kind: 'drawing'; bytes: Uint8Array }
-	/** Its parts are asked for as they are needed. */
+	/** The parts of the file are requested as they are needed. */
 	| { kind: 'pdf'; size: number; fileName: string };
 
 /** A reading position: a chapter by its index (behind all chapters come the asides), and how far down one is in it, from 0 to 1, or an element of it. */
@@ -84,7 +84,7 @@ const bookContents = z.object({
 	language: text,
 	/** Paths within the book, in reading order; at least one. */
 	chapters: z.array(pathInBook).min(1).max(maxChapters).readonly(),
-	/** Beside the reading order, such as notes: only links lead there. */
+	/** Files beside the reading order, such as notes: only links lead there. */
 	asides: z.array(pathInBook).max(maxChapters).readonly(),
 	toc: tocLevel(maxTocLevels)
 		.refine((items) => countOf(items) <= maxTocItems)

@@ -4,7 +4,7 @@ import { useLatest } from '../../../ui/useLatest.js';
 /** How long a browser lets a process live after its last frame is gone, at least. */
 const reuseMs = 5_000;
 const patienceMs = 3_000;
-/** After it the process is gone. */
+/** After this time the process is gone. */
 const pauseMs = 2_500;
 
 let lastRemoved = Number.NEGATIVE_INFINITY;

@@ -3,7 +3,7 @@ const maxSpannedPlaces = 20_000;
 /** Rows times columns of a table whose borders collapse: a browser keeps 90 bytes for each place, also where no cell is. */
 const maxCollapsedPlaces = 500_000;
 
-/** On a table that has more places. */
+/** The attribute of a table that has more places. */
 const mark = 'data-wide';
 
 /**

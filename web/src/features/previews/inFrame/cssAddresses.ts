@@ -63,17 +63,17 @@ function mayBeAddress(value: string): boolean {
 	return value.includes('\\') || value.includes('//') || /(?:url|src|image-set)\(/i.test(value);
 }
 
-/** Behind the bracket that closes the one at `at`. */
+/** The offset behind the bracket that closes the one at `at`. */
 function bracketEnd(css: string, at: number): number {
 	return scanTo(css, at, (depth) => depth === 0);
 }
 
-/** At the semicolon or bracket that ends a declaration. */
+/** The offset of the semicolon or bracket that ends a declaration. */
 function declarationEnd(css: string, at: number): number {
 	return scanTo(css, at, (depth, character) => depth < 0 || (depth === 0 && character === ';')) - 1;
 }
 
-/** Behind the first token at which `isEnd`, given the open brackets with it; one behind the text if there is none. */
+/** The offset behind the first token at which `isEnd`, given the open brackets with it; one behind the text if there is none. */
 function scanTo(css: string, start: number, isEnd: (depth: number, character: string) => boolean): number {
 	let depth = 0;
 	let at = start;

@@ -9,7 +9,7 @@ export interface StepsProps extends Neighbours {
 	onShow: (entry: Entry) => void;
 }
 
-/** To the file before and the one after. At an end the button stays, so that the focus does too. */
+/** Buttons to the previous and the next file. At an end the button stays, so that the focus does too. */
 export function Steps({ previous, next, onShow }: StepsProps) {
 	if (!previous && !next) return null;
 	return (

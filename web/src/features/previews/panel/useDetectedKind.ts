@@ -5,7 +5,7 @@ import { firstBytesQuery } from '../common/bytes/firstBytes.js';
 import type { PreviewFile } from '../common/bytes/previewFile.js';
 
 export interface DetectedKind {
-	/** By its first bytes, and by its name as long as these are not there. */
+	/** The kind by the first bytes, or by the name as long as these are not there. */
 	kind: PreviewKind | 'unknown';
 	first: FilePart | undefined;
 	/** Why these could not be read; none once they were. */

@@ -55,7 +55,7 @@ export function useMove(header: RefObject<HTMLElement | null>) {
 
 	return {
 		style: { left: offset.x, top: offset.y },
-		/** For the header. */
+		/** Handlers of the header. */
 		header: {
 			onPointerDown(event: ReactPointerEvent<HTMLElement>) {
 				const isControl = (event.target as Element).closest('a, button:not([data-handle])') !== null;
@@ -77,7 +77,7 @@ export function useMove(header: RefObject<HTMLElement | null>) {
 				drag.current = undefined;
 			},
 		},
-		/** For the handle, which the keyboard reaches. */
+		/** Handlers of the handle, which the keyboard reaches. */
 		handle: {
 			onKeyDown(event: ReactKeyboardEvent) {
 				const by = arrows[event.key];

@@ -175,7 +175,7 @@ function useParts(
 	};
 }
 
-/** After a connection was lost, and while the server is busy. */
+/** Pauses before further attempts, after a connection was lost or while the server is busy. */
 const retryMs = [1000, 3000, 9000];
 
 async function readAgain(url: string, begin: number, end: number, signal: AbortSignal): Promise<FilePart> {

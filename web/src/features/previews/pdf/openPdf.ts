@@ -30,7 +30,7 @@ export interface OpenPdf {
 export function openPdf(
 	pdfjs: Pdfjs,
 	{ size }: Extract<FrameContent, { kind: 'pdf' }>,
-	/** To the worker that reads it. */
+	/** The port to the worker that reads it. */
 	port: MessagePort,
 	say: (event: FrameEvent) => void,
 ): OpenPdf {

@@ -28,7 +28,7 @@ const positions = createSavedPositions('stowage.videoPlaces');
 
 /** A position near the beginning or the end is not resumed. */
 const edgeSeconds = 2;
-/** In full screen the controls are hidden without mouse movement. */
+/** After this time without mouse movement the controls are hidden in full screen. */
 const idleMs = 2500;
 
 /** Plays a film unless it has tags that a browser reads without end. */
@@ -54,7 +54,7 @@ function VideoPlayer({ file, entry, entries }: ViewerProps) {
 	const { data: capabilities } = useQuery(capabilitiesQuery);
 	const answer = useFailureReason(file.url, state === 'failed');
 
-	/** Its decoder keeps several pictures: of 16,000 by 16,000 pixels they take gigabytes. */
+	/** Refuses a film with very large pictures, of which its decoder keeps several: at 16,000 by 16,000 pixels they take gigabytes. */
 	function refuseLarge(target: HTMLVideoElement): boolean {
 		if (target.videoWidth * target.videoHeight <= maxPixels) return false;
 		// Else it decodes until the element that has left the page is collected.

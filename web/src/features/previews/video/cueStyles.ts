@@ -9,7 +9,7 @@ const properties: ReadonlySet<string> = new Set([
 const selectorBrackets = /:(?:cue|lang)\(/gi;
 const colourBrackets = /\b(?:rgb|hsl)a?\(/gi;
 
-/** Without escapes and `>`, which could end a block of styles. */
+/** A selector without escapes and `>`, which could end a block of styles. */
 const plainSelector = /^::cue[\w\s.,:#*()[\]="'-]*$/i;
 const plainValue = /^[\w\s.,#%()/!"'-]+$/;
 

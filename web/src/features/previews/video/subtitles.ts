@@ -51,7 +51,7 @@ export function toVtt(text: string): string {
 	return bounded(lines.replaceAll(/<\/?font[^<>]*>|\{\\an?\d\}/gi, ''), true);
 }
 
-/** Without the cues that would be shown beside too many others: the browser lays all of them out anew for each one. */
+/** Leaves out cues that would be shown beside too many others: the browser lays all of them out anew for each one. */
 function bounded(text: string, isSubRip: boolean): string {
 	const { cues, blocks } = readLines(text.split('\n'), isSubRip);
 	const others = blocks.map((lines) => {

@@ -2,7 +2,7 @@ import { describeClient, formatDate, formatTime } from '@stowage/rules';
 import type { UserSession } from '../../../api/session/userSessions.js';
 import { accountMessages as messages } from '../messages.js';
 
-/** Its client and where that is: `Firefox on Windows, 192.168.1.20`. */
+/** The client and address of a session: `Firefox on Windows, 192.168.1.20`. */
 export function clientOf({ userAgent, address }: UserSession): string {
 	return [describeClient(userAgent).name, address].filter((part) => part !== null).join(', ');
 }

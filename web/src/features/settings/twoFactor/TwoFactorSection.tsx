@@ -102,7 +102,7 @@ export function TwoFactorSection({ username, onSecret }: TwoFactorSectionProps) 
 	);
 }
 
-/** About as high as the content that replaces it, so that the sections below don't move. */
+/** A placeholder about as high as the content that replaces it, so that the sections below don't move. */
 function Loading() {
 	return (
 		<div className={styles.loading} role="status">

@@ -1,13 +1,13 @@
 import { formatDate } from '@stowage/rules';
 
-/** From this number on, a user should get new ones. */
+/** With so few codes left a user should get new ones. */
 const few = 2;
 
 export function areFew(codesLeft: number): boolean {
 	return codesLeft <= few;
 }
 
-/** In groups of four, in which it is easier to enter by hand. */
+/** A secret in groups of four, in which it is easier to enter by hand. */
 export function inGroups(secret: string): string {
 	return secret.replaceAll(/.{4}(?=.)/g, '$& ');
 }

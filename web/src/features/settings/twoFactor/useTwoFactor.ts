@@ -27,7 +27,7 @@ export function useTwoFactor(username: string) {
 		});
 	}
 
-	/** For an answer that was lost, with which the session may have ended. */
+	/** Fetches the session again after an answer was lost, with which it may have ended. */
 	async function reload() {
 		await queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
 		await refetch();

@@ -62,7 +62,7 @@ function mayCollide(a: Upload, b: Upload): boolean {
 	return keyOf(a, withoutSuffix(a.fileName)) === keyOf(b, withoutSuffix(b.fileName));
 }
 
-/** Without the number, or the `(copy)`, that is added to a name that is taken. */
+/** The name without the number, or the `(copy)`, that is added to a name that is taken. */
 function withoutSuffix(name: string): string {
 	const { base, extension } = splitName(name);
 	return base.replace(/ \((?:\d{1,3}|copy)\)$/, '') + extension;

@@ -94,7 +94,7 @@ export function useRunner(
 				await createEmptyFolders(places, queryClient, notify);
 			}
 		};
-		/** For errors that belong to no item of the queue. */
+		/** Reports an error that belongs to no item of the queue. */
 		const fail = (error: unknown) => {
 			const detail = error instanceof Error ? { detail: error.message } : {};
 			notify({ intent: 'danger', message: messages.uploadsFailed, ...detail });

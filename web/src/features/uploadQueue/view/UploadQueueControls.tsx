@@ -155,7 +155,7 @@ function AggregateProgress({ items, run, isRunning, progress, hasSucceeded }: Up
 	);
 }
 
-/** By bytes, or by files if all are empty. */
+/** The overall fraction, by bytes, or by files if all are empty. */
 function overall(completed: number, total: number, uploadedSize: number, totalSize: number): number {
 	return totalSize > 0 ? fraction(uploadedSize, totalSize) : fraction(completed, total);
 }

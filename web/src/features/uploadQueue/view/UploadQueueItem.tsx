@@ -30,7 +30,7 @@ export interface UploadQueueItemProps {
 	item: QueueItem;
 	/** The progress of this item, while it is being uploaded. */
 	progress: UploadProgress | undefined;
-	/** While an upload runs nothing can be changed. */
+	/** Whether nothing can be changed, since an upload runs. */
 	isLocked: boolean;
 	/** Only users choose the visibility, and what a file replaces. */
 	uploader: Uploader;

@@ -32,8 +32,8 @@ export class PendingRecords {
 	}
 
 	/**
-	 * Before an item leaves again: recorded as kept after that, it would be listed for good if this process ended now. Resolves to false
-	 * if it was not waiting here.
+	 * Called before an item leaves again: recorded as kept after that, it would be listed for good if this process
+	 * ended now. Resolves to false if it was not waiting here.
 	 */
 	async cancel(id: string): Promise<boolean> {
 		if (this.#waiting.delete(id)) return true;

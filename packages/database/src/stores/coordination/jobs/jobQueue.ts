@@ -9,7 +9,7 @@ import { activeStatuses, emptyCheckpoint, type JobRow } from './jobRows.js';
 /** The part of a user's limit that ended jobs may always keep. */
 const smallPart = 500;
 
-/** Before all others: a job whose cancellation was requested only has to clean up. */
+/** The place before all others: a job whose cancellation was requested only has to clean up. */
 export const firstTurn = -1;
 
 /** A queue with turns of its own: that of the long jobs of a kind, or of all others of it. */

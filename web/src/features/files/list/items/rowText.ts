@@ -72,12 +72,12 @@ function isShared(entry: Entry): entry is Entry & { owner: string; role: MemberR
 	return typeof entry.owner === 'string' && entry.role !== undefined;
 }
 
-/** Beside the name: whose it is, and of a shared folder what the user may do in it. */
+/** The text beside a name: the owner, and for a shared folder what the user may do in it. */
 export function ownerText(entry: Entry): string | undefined {
 	return isShared(entry) ? `${entry.owner} · ${messages.roles[entry.role]}` : (entry.owner ?? undefined);
 }
 
-/** With how many others a folder of one's own is shared. */
+/** The number of members of a folder of one's own. */
 export function membersText(members: number): string {
 	return plural(members, 'member');
 }

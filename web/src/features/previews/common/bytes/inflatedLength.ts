@@ -7,7 +7,7 @@ const bytesPerBlock = 500;
 const maxCodeBits = 15;
 const endOfBlock = 256;
 
-/** In which order a block has the lengths of the codes for its lengths (RFC 1951, 3.2.7). */
+/** The order in which a block has the lengths of the codes for its lengths (RFC 1951, 3.2.7). */
 const lengthOrder = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
 /** By symbol, from 257 on: how many bytes are repeated at least, and how many bits say how many more (RFC 1951, 3.2.5). */

@@ -10,7 +10,7 @@ export interface PreviewFile {
 	id: string;
 	name: string;
 	size: number;
-	/** Its bytes, by ranges too. */
+	/** The address of its bytes, also for ranges. */
 	url: string;
 	/** Where it is downloaded. */
 	downloadUrl: string;
@@ -34,7 +34,7 @@ type Drawn = Pick<PreviewFile, 'name' | 'url' | 'renditionUrl'>;
 
 export type ImageSource =
 	| { kind: 'address'; url: string }
-	/** Its bytes under a type set by the page, since the server's answer has none that a browser draws. */
+	/** The file's bytes under a type set by the page, since the server's answer has none that a browser draws. */
 	| { kind: 'blob'; url: string; type: string }
 	/** The server's rendition, or else the page's fallback. */
 	| { kind: 'rendition'; url: string; otherwise: ImageSource }

@@ -30,8 +30,8 @@ export function pixelsOfMetadata(bytes: Uint8Array, type: string, most: number):
 }
 
 /**
- * Before the pixels, behind which no browser reads one. More than `most` are not counted; several profiles, of which no format knows,
- * are not unpacked, and count as too many.
+ * The bytes of the profile before the pixels; browsers read none behind them. Counts up to `most`. Several profiles,
+ * which no format allows, are not unpacked, and count as too many.
  */
 function ofPng(bytes: Uint8Array, most: number): number {
 	const [first, second] = readPngBeginning(bytes).profiles;
@@ -78,7 +78,7 @@ function ofWebp(view: DataView, bytes: Uint8Array): number {
 	return nameAt(bytes, 30) === 'ICCP' ? view.getUint32(34, true) : view.getUint32(4, true);
 }
 
-/** In the segments before the first scan. */
+/** The bytes of profiles in the segments before the first scan. */
 function ofJpeg(view: DataView): number {
 	let count = 0;
 	for (const { marker, at } of jpegSegments(view)) if (marker === 0xe2) count += view.getUint16(at + 2);

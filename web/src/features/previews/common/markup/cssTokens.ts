@@ -16,7 +16,7 @@ export function identifierEnd(css: string, start: number): number {
 	return at;
 }
 
-/** Behind the string, comment, escape or single character at `at`. */
+/** The offset behind the string, comment, escape or single character at `at`. */
 export function tokenEnd(css: string, at: number): number {
 	const character = css.charAt(at);
 	if (character === '\\') return at + 2;

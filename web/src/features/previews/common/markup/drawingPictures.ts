@@ -21,7 +21,7 @@ export function hasCostlyAddresses(elements: readonly Element[], styles: readonl
 	return false;
 }
 
-/** From the scheme on, up to the next bracket, quote or colon, which no address of a picture has. */
+/** The `data:` addresses in a text, each up to the next bracket, quote or colon, which no address of a picture has. */
 export function dataAddresses(text: string): string[] {
 	return Array.from(text.matchAll(dataScheme), ({ 0: scheme, index }) => {
 		const rest = text.slice(index + scheme.length);

@@ -248,7 +248,7 @@ function hasDrawingWithin(element: Element): boolean {
 	return texts.some((text) => /data:image\/svg/i.test(text));
 }
 
-/** By its byte order mark, its declaration or as UTF-8; without the declaration, which would name another encoding. */
+/** Decodes XML by its byte order mark, its declaration or as UTF-8; without the declaration, which would name another encoding. */
 function decodeXml(bytes: Uint8Array): string {
 	const isWide = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
 	const head = String.fromCharCode(...bytes.subarray(0, 200));

@@ -73,7 +73,7 @@ function attributesOf(given: Readonly<Record<string, string>>, spelled?: Readonl
 		.join('');
 }
 
-/** Without the characters that XML can't have. */
+/** A text as XML, without the characters that XML can't have. */
 function escaped(text: string): string {
 	return text
 		.replaceAll(/[^\P{Cc}\t\n\r]|\p{Cs}|[\uFFFE\uFFFF]/gu, '')

@@ -7,7 +7,7 @@ const maxDepth = 100;
 /** Attributes of an element, on average. */
 const maxAttributes = 8;
 
-/** With their texts. */
+/** Characters of the elements, with their texts. */
 const maxCharacters = 20_000_000;
 
 /** There is more of it than the page could show without a stop. */
@@ -54,7 +54,7 @@ const sections = [
 	['<?', '?>'],
 ] as const;
 
-/** Behind a comment, a section of characters or an instruction. */
+/** The offset behind a comment, a CDATA section or a processing instruction. */
 function sectionEnd(xml: string, at: number): number {
 	const [open, close] = sections.find(([beginning]) => xml.startsWith(beginning, at)) ?? ['<!', '>'];
 	const end = xml.indexOf(close, at + open.length);

@@ -29,7 +29,7 @@ interface Elements {
 	/** Elements within each other, and beside each other. */
 	depth: number;
 	siblings: number;
-	/** By `type`, `.class` and `#id` in lower case. */
+	/** The numbers of elements by `type`, `.class` and `#id` in lower case. */
 	byName: ReadonlyMap<string, number>;
 }
 
@@ -47,7 +47,7 @@ export function stylesCostTooMuch(root: ParentNode, sheets: readonly string[], d
 	return steps * times > maxSteps;
 }
 
-/** To be asked before any parser of CSS is given the text. */
+/** Whether brackets are nested too deep; asked before any parser of CSS gets the text. */
 export function isNestedTooDeep(css: string): boolean {
 	let depth = 0;
 	for (let at = 0; at < css.length; at = tokenEnd(css, at)) {
@@ -115,7 +115,7 @@ function stepsOf(css: string, elements: Elements): number {
 interface Selector {
 	/** How many elements its last part may match. */
 	candidates: number;
-	/** To try it on one element. */
+	/** The steps to try it on one element. */
 	steps: number;
 }
 
@@ -178,7 +178,7 @@ function readSelectors(text: string, elements: Elements, nesting: number): Selec
 /** Applying a rule takes longer than a test. */
 const leastTests = 2;
 
-/** On how many elements a functional pseudo-class tries its selectors. One whose name has escapes may be any. */
+/** On how many elements a functional pseudo-class tries its selectors. One with escapes in its name may be any. */
 function reachOf(name: string, inner: string, { depth, siblings }: Elements): number {
 	const mayBeAny = name.includes('\\');
 	if (mayBeAny || (name.startsWith(':nth-') && /of/i.test(inner))) return depth * siblings;
@@ -194,7 +194,7 @@ function candidatesOf(part: string, { count, byName }: Elements): number {
 	return name === '' || name === '*' ? count : (byName.get(name.toLowerCase()) ?? 0);
 }
 
-/** At the bracket that closes the one at `at`. */
+/** The offset of the bracket that closes the one at `at`. */
 function closingOf(text: string, at: number): number {
 	let depth = 0;
 	for (let next = at; next < text.length; next = tokenEnd(text, next)) {

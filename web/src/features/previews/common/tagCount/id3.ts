@@ -57,7 +57,7 @@ async function countWithin(
 	}
 }
 
-/** Behind the names of the chapters, each of which ends with a zero. */
+/** Counts the frames of a table of contents, which come behind the names of the chapters, each ended by a zero. */
 async function countContents(reader: TagReader, version: number, begin: number, end: number): Promise<void> {
 	const head = await findZero(reader, begin, end);
 	let at = head + 3;

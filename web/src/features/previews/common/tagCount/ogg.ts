@@ -18,7 +18,7 @@ const soundBytes = 1024 * 1024;
 
 /** Counts the comments in the packets before the sound or film, and in those a while behind its beginning. */
 export async function countOgg(reader: TagReader, begin: number): Promise<void> {
-	/** By the number of their stream. */
+	/** Incomplete packets by the serial number of their stream. */
 	const packets = new Map<number, { index: number; parts: Uint8Array[] }>();
 	let end = Number.POSITIVE_INFINITY;
 	for (let at = begin; at < end && (await reader.text(at, 4)) === 'OggS'; ) {

@@ -61,7 +61,7 @@ function unquoted(text: string): string {
 	return text.replace(/\\([nrt\\])/g, (_, character: string) => ({ n: '\n', r: '\r', t: '\t' })[character] ?? '\\');
 }
 
-/** With the groups of a match in the place of `$1`, the match in that of `$&` and `$` in that of `$$`. */
+/** The replacement with the groups of a match for `$1` and so on, the match for `$&` and `$` for `$$`. */
 function expanded(replacement: string, match: RegExpExecArray): string {
 	return replacement.replace(/\$([$&]|\d+)/g, (reference, name: string) => {
 		if (name === '$') return '$';
