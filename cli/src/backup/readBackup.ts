@@ -47,7 +47,7 @@ export async function openBackup(descriptor: number, file: string): Promise<Back
 			if (entry === undefined) throw new Failure('invalid', `The backup is damaged: ${name} is missing.`);
 			return promisify(zip.openReadStream.bind(zip) as (entry: Entry, done: Done<Readable>) => void)(entry);
 		};
-		// What it says about itself is what it has at most, or the reading of it fails.
+		// Reading the entry fails if it has more bytes than it states.
 		if ((entries.get(entryNames.manifest)?.uncompressedSize ?? 0) > maxContent)
 			throw new Failure('invalid', 'The manifest of the backup is too large.');
 		const manifest = parseManifest((await buffer(await streamOf(entryNames.manifest))).toString());
@@ -105,7 +105,7 @@ export async function openBackup(descriptor: number, file: string): Promise<Back
 	}
 }
 
-/** A line that is longer than any row could fill the memory: a kilobyte of a ZIP is a megabyte of it. */
+/** The lines of an entry. Throws for one longer than any row: a kilobyte of a ZIP may be a megabyte of text. */
 async function* linesOf(stream: Readable, name: string): AsyncGenerator<string> {
 	let parts: Buffer[] = [];
 	let length = 0;

@@ -6,7 +6,7 @@ import type { Administrator } from '@stowage/core';
 const uid = process.getuid?.();
 const ownName = nameOfThisUser();
 
-/** Where the system keeps them. */
+/** Where the system says who has signed in, and what users are called. */
 const systemFiles = { loginUid: '/proc/self/loginuid', users: '/etc/passwd' };
 
 /**

@@ -28,7 +28,7 @@ export function newConfigText(config: Config, given: readonly string[]): string 
 	return `${lines.join('\n')}\n`;
 }
 
-/** Given values are written, also those that would not be shown. */
+/** The value of a setting as it was given, also one that is a secret. */
 function raw(config: Config, name: string): unknown {
 	return (config as unknown as Record<string, unknown>)[name];
 }
@@ -53,7 +53,7 @@ export function changedConfigText(text: string, flags: Readonly<Record<string, s
 	return document.toString({ lineWidth: 0 });
 }
 
-/** Whether a configuration file says nothing but where the data are, as the one that comes with a package or with `service install`. */
+/** Whether a configuration file only names the data folder, as the one that comes with a package or with `service install` does. */
 export function isAsShipped(text: string): boolean {
 	let settings: unknown;
 	try {

@@ -14,7 +14,7 @@ export interface SelectionOptions {
 type Kind = TrashRecord['kind'];
 type RecordOf<K extends Kind> = Extract<TrashRecord, { kind: K }>;
 
-/** Items that are read together. */
+/** How many records are read at once. */
 const pageSize = 1_000;
 
 /** The options by which items of the trash, or versions, are chosen; `what` is what has happened to them. */
@@ -39,7 +39,7 @@ export async function selectionOf(
 	return selection;
 }
 
-/** Also of a user whose account is gone. */
+/** The id of a user, also of one whose account is gone. */
 async function ownerIdOf(services: Services, kind: Kind, name: string): Promise<string> {
 	const { accounts, database } = services;
 	const user = await database.users.find(name);
@@ -55,7 +55,7 @@ export async function currentNames({ database }: Pick<Services, 'database'>): Pr
 	return new Map((await database.users.list()).map(({ id, username }) => [id, username]));
 }
 
-/** The chosen ones, the oldest first. */
+/** The selected records, the oldest first. */
 export async function* recordsOf<K extends Kind>(
 	{ database, trashBin }: Services,
 	kind: K,

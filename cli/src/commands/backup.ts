@@ -65,8 +65,8 @@ export function backupCommand(): Command {
 }
 
 /**
- * Throws where every file was to have its hash. Otherwise the backup is what it was asked to be: what can't be read, no
- * link gives away.
+ * Lists unreadable files, which have no hash in the backup. Throws if every file was to have one; otherwise the hashes are
+ * for files that links lead to, and no link serves an unreadable one.
  */
 function reportUnreadable({ count, paths }: Unreadable, hashesAll: boolean): void {
 	if (count === 0) return;

@@ -1,3 +1,6 @@
+import { access } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { type App, type Config, ConfigError, createApp, endFailedRequest, workerCount } from '@stowage/core';
 import { Command } from 'commander';
 import { startupCode, withHelp } from '../commandLine/help.js';
@@ -6,7 +9,6 @@ import { configFileOf, withSettings } from '../commandLine/settings.js';
 import { hasDroppedRoot } from '../privileges/becomeOwner.js';
 import { findSupervisor, heartbeatOf, type Supervisor } from '../service/supervisor.js';
 import { printLine } from '../terminal/output.js';
-import { webRoot } from '../webRoot.js';
 import { connectionsOfPrimary, SiblingsOfPrimary, superviseByPrimary, takeWorkerAddress } from '../workers/asWorker.js';
 import { servePrimary } from '../workers/servePrimary.js';
 
@@ -34,7 +36,7 @@ export function serveCommand(): Command {
 	});
 }
 
-/** Each reads it again, and those of another user than root have no files of root's. */
+/** Throws if the workers could not read the configuration, each by itself: as another user they can't open a file of root's shell. */
 function assertForWorkers(configFile: string | undefined): void {
 	if (configFile === undefined || !hasDroppedRoot() || !isPassedByShell(configFile)) return;
 	throw new ConfigError(`Several processes can't read the configuration from ${configFile}: name a file.`);
@@ -47,7 +49,7 @@ async function serveAlone(config: Config, command: Command): Promise<void> {
 	const stopping = createStop(app, supervisor);
 	let serving = 'Starting';
 	process.on('SIGHUP', () => {
-		// Of a terminal that was closed.
+		// The terminal was closed.
 		if (process.stdin.isTTY) return stopping('SIGHUP', 0);
 		supervisor.reloading();
 		void reload(app, command).then((outcome) => supervisor.ready(`${serving}${outcome}`));
@@ -129,4 +131,15 @@ function createStop(app: App, supervisor: Supervisor): (reason: string, code: nu
 			},
 		);
 	};
+}
+
+/** The folder of the built page. */
+async function webRoot(): Promise<string> {
+	const folder = path.join(path.dirname(fileURLToPath(import.meta.resolve('@stowage/web/package.json'))), 'dist');
+	try {
+		await access(path.join(folder, 'index.html'));
+	} catch (cause) {
+		throw new Error('The page is not built yet: run `npm run build` once.', { cause });
+	}
+	return folder;
 }

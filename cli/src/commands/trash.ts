@@ -15,7 +15,7 @@ import { printEach, printLine, timeCell, timeText } from '../terminal/output.js'
 
 const publicOption = ['--public', 'only what visitors had uploaded, which stowage public purge has deleted'] as const;
 
-/** Items that are named. */
+/** How many items without an owner are named. */
 const maxNamed = 20;
 
 /** What was deleted, whether the server runs or not. */

@@ -81,7 +81,7 @@ export async function convert(
 	return replaceOriginal(job, published, dependencies);
 }
 
-/** The item that a conversion is of: the viewer's own. */
+/** The video that is converted; in the public area always the viewer's own. */
 export function sourceOf({ viewer, input }: Pick<JobContext<Conversion>, 'viewer' | 'input'>): ItemRef {
 	const { area, folderId } = input;
 	const path = parsePath(input.path);
@@ -143,7 +143,7 @@ async function encodeSource(
 	}
 }
 
-/** Pixels a second of a small machine. */
+/** Pixels that a small machine encodes in a second. */
 const slowestEncoding = 10_000_000;
 
 function expectedSeconds({ seconds, video: [track] }: Film): number {

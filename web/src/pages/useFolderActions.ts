@@ -12,7 +12,8 @@ import { type FileActions, useFileActions } from '../features/files/operations/u
 import { type FileOperations, useFileOperations } from '../features/files/operations/useFileOperations.js';
 import { type Asking, useQuestions } from '../features/files/operations/useQuestions.js';
 import type { Undoing } from '../features/files/undo/useUndo.js';
-import { useCopyLink } from '../features/links/useCopyLink.js';
+import { publicLink } from '../features/links/publicLink.js';
+import { useCopyUrl } from '../features/links/useCopyUrl.js';
 import type { FolderUploads } from './useFolderUploads.js';
 
 export interface FolderActionsOptions {
@@ -61,6 +62,7 @@ export function useFolderActions(options: FolderActionsOptions): FolderActions {
 	});
 	const showConverted = useRefreshAfterConversion();
 	const followConversions = useBackgroundConversions(showConverted);
+	const copyUrl = useCopyUrl();
 	const actions = useFileActions({
 		...place,
 		role,
@@ -73,7 +75,7 @@ export function useFolderActions(options: FolderActionsOptions): FolderActions {
 		uploadFiles: uploads.chooseFiles,
 		uploadFolder: uploads.chooseFolder,
 		download,
-		copyLink: useCopyLink(viewer, area),
+		copyLink: (entry) => copyUrl(publicLink(viewer, area, entry, window.location.origin)),
 		mayConvert: useMayConvert(),
 	});
 	return { ...actions, operations, asking, download, showConverted, followConversions };

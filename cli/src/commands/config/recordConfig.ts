@@ -5,7 +5,7 @@ import { dropRootPrivileges } from '../../commandLine/loadConfigAsOwner.js';
 import { reasonOf } from '../../doctor/findings.js';
 import { printError } from '../../terminal/output.js';
 
-/** The settings whose values are recorded: who may come. Others may be secret, and have their names only. */
+/** Settings whose values are recorded, since they decide who may come. Of others, which may be secret, only the names are. */
 const shown: readonly string[] = ['publicUrl', 'visitors', 'registration'];
 
 /** Records which settings were written, if there is a data folder already, as its owner: root can't do anything else afterwards. */

@@ -34,9 +34,9 @@ const moveFields = z.object({
 	name: z.string(),
 	sourceId: z.string(),
 	runId: z.string(),
-	/** The copy's id, which a sweep asks for. */
+	/** The id of the copy, by which a sweep knows that it is needed. */
 	marker: z.string().optional(),
-	/** The id of the old tree, once it was renamed away, which a sweep asks for. */
+	/** The id of the old tree once it was renamed away, by which a sweep knows that it is needed. */
 	renamedAway: z.string().optional(),
 	/** What the home contained before the move. */
 	digest: z.string().optional(),
@@ -57,7 +57,7 @@ export interface Move {
 	begunAt: number;
 }
 
-/** The names of roots may change meanwhile, their ids do not. */
+/** A new move, or the one that an interrupted run has saved. Roots are found by their ids, since their names may change. */
 export async function beginMove({ roots, monotonic }: HomeMoveParts, job: JobContext<HomeMoveInput>): Promise<Move> {
 	const name = job.viewer.username;
 	await roots.reload();

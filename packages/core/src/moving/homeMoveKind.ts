@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { assertUnmounted, type JobKind } from '@stowage/plugin-api';
-import { Failure } from '@stowage/rules';
+import { assertUnmounted, type JobKind, type ReboundVersions } from '@stowage/plugin-api';
+import { Failure, joinPath, rootPath } from '@stowage/rules';
 import { copyFolderTime } from '../trees/across/copyContents.js';
 import { measureHome } from '../trees/across/walkHome.js';
+import { copiedFiles } from '../trees/trash/versions/rebindVersions.js';
 import { createPass, reportProgress } from './copyPass.js';
 import {
 	beginMove,
@@ -16,7 +17,6 @@ import {
 import { copyFolder, dropCopy } from './homeCopy.js';
 import { removeOld } from './oldTree.js';
 import { reboundLinks } from './reboundLinks.js';
-import { reboundVersions } from './reboundVersions.js';
 
 export const homeMoveName = 'move-root';
 
@@ -101,6 +101,11 @@ async function copyAndSwitch(parts: HomeMoveParts, move: Move): Promise<void> {
 	signal.throwIfAborted();
 	if (!(await database.homes.switchRoot(move.state.runId, target.storage.rootId, rebound)))
 		throw new Failure('conflict', 'Another process moves this home now.');
+}
+
+/** The files of the user that have versions, with their copies. Those in the trash follow with what is there. */
+function reboundVersions({ database }: HomeMoveParts, { job, source, target, home }: Move): Promise<ReboundVersions[]> {
+	return copiedFiles(database.versions, job.viewer.id, rootPath, (path) => joinPath(home, path), source, target);
 }
 
 /** What is in the trash follows once the home has moved: until then it is restored from where it is. */

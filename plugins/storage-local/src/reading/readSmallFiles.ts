@@ -10,8 +10,8 @@ import { withFailures } from '../system/systemErrors.js';
 const slowMs = 2;
 
 /**
- * Files of a folder, read here and now: while the kernel has them in memory, its four calls take less than one switch to
- * another thread. Undefined for each that it does not have, and for all after the time is up.
+ * Reads files of a folder by synchronous calls: while the kernel has a file in memory, the four calls take less than one
+ * switch to another thread. Undefined for each that it does not have, and for all after the time is up.
  */
 export function readSmallFiles(
 	disk: Disk,

@@ -1,6 +1,6 @@
 import { forEachConcurrently } from '../system/forEachConcurrently.js';
 
-/** Milliseconds after which a stat has waited for a disk. */
+/** A stat that takes longer, in milliseconds, has waited for a disk. */
 const slowStatMs = 1;
 
 /** Concurrent stats if each may have to wait. */
@@ -14,9 +14,9 @@ export interface StatCalls {
 }
 
 /**
- * Cached metadata is returned in a microsecond or two, a tenth of the cost of another thread; so
- * entries are statted right here, until one had to wait for the disk. A batch of the next ones is then read in the
- * background, several at once, so that no request waits behind a slow disk.
+ * Stats entries synchronously until one had to wait for the disk: cached metadata takes a microsecond or two, a tenth of
+ * what another thread costs. A batch of the next ones is then read in the background, several at once, so that no request
+ * waits behind a slow disk.
  */
 export async function statMany(names: readonly string[], calls: StatCalls, batch: AdaptiveBatch): Promise<void> {
 	for (let next = 0; next < names.length; ) {

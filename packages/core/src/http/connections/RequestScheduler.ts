@@ -16,8 +16,8 @@ interface Waiting {
 
 /**
  * Starts a few requests in each round of the event loop and lets the others wait, round robin by client: a client with a hundred
- * connections delays all others by one request, not by a hundred. `RunningRequests` decides how many do on a busy one. How many can wait
- * is bounded by the number of connections.
+ * connections delays all others by one request, not by a hundred. `RunningRequests` decides how many may run on a busy processor. How
+ * many can wait is bounded by the number of connections.
  *
  * A request that arrives alone starts at once. Where several arrive in a round, those of the next one start together at its end: their
  * steps then take turns, and each finds the code of its step in the processor's caches. That answers 1.7 times as many small requests of

@@ -1,19 +1,19 @@
 import { type EventLoopUtilization, performance } from 'node:perf_hooks';
 import { Counts } from '../../limits/Counts.js';
 
-/** How many requests of a client are worked on at once, between these. */
+/** Bounds of how many requests of one client are worked on at once. */
 const minPerClient = 2;
 const maxPerClient = 64;
 
 /**
- * How many there are of all while the processor is used up, for each one of a client: what two clients have leaves room
- * for a third one.
+ * While the processor is used up, all clients together have this many times the requests that one may have: what two
+ * clients have leaves room for a third one.
  */
 const clientsAtOnce = 3;
 
 /**
- * A request that takes longer than the one leaves its place to others and goes on, and so does one that is found
- * waiting for its client.
+ * A request that takes longer than `placeMs` leaves its place to others and goes on. So does one that waits for its
+ * client, which is checked every `checkMs`.
  */
 const placeMs = 1000;
 const checkMs = 25;
@@ -21,11 +21,11 @@ const checkMs = 25;
 /** How often it is measured how busy the process is. */
 const sampleMs = 50;
 
-/** Shares of the time in which the event loop worked. Above the one fewer requests run at once, below the other more. */
+/** Shares of the time in which the event loop worked. Above `busy` fewer requests run at once, below `quiet` more. */
 const busy = 0.85;
 const quiet = 0.7;
 
-/** How long a client counts as one beside others. */
+/** A client counts as the only one once no other has sent a request for this long. */
 const besideMs = 1000;
 
 interface Clock {
@@ -73,8 +73,8 @@ export class RunningRequests {
 	}
 
 	/**
-	 * Begins one, and calls `onLeft` when it leaves its place; the returned function says that it has ended. `isWaiting` is whether it waits
-	 * for its client now, to send its body or to take the answer.
+	 * Begins a request, and calls `onLeft` when it leaves its place; the returned function says that it has ended. `isWaiting` says
+	 * whether it waits for its client now, to send its body or to take the answer.
 	 */
 	begin(client: string, isWaiting: () => boolean, onLeft: () => void): () => void {
 		this.#running.add(client, 1);

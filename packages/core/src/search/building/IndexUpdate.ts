@@ -1,12 +1,12 @@
+import { statfs } from 'node:fs/promises';
 import path from 'node:path';
 import type { IndexWriter, Relisted, WaitingMark } from '@stowage/database';
 import type { StorageProvider } from '@stowage/plugin-api';
-import { isFailure } from '@stowage/rules';
+import { Failure, isFailure } from '@stowage/rules';
 import type { Config } from '../../config/schema.js';
 import type { ProcessIdentity } from '../../leases/processIdentity.js';
 import { Journals } from '../Journals.js';
 import { applyJournals } from './applyJournals.js';
-import { assertDiskSpace } from './diskSpace.js';
 import { FolderCheck } from './FolderCheck.js';
 import { relist } from './relist.js';
 
@@ -34,6 +34,9 @@ const retryMs = 30_000;
 const stepMs = 50;
 const maxAnswers = 64;
 const maxItems = 4000;
+
+/** Bytes of the data folder's disk that the index leaves to what matters more: sessions, accounts, the audit log. */
+const reserveBytes = 128 * 1024 * 1024;
 
 /**
  * A folder is listed again when this many times the time that it took has passed, and at least some seconds: into many
@@ -175,4 +178,12 @@ async function isAway(storage: StorageProvider): Promise<boolean> {
 	} catch {
 		return true;
 	}
+}
+
+/** Throws `storageFull` where the index may not grow. */
+async function assertDiskSpace(folder: string): Promise<void> {
+	const { bavail, bsize, blocks } = await statfs(folder);
+	// Where the file system doesn't know, there are no blocks.
+	if (blocks > 0 && bavail * bsize < reserveBytes)
+		throw new Failure('storageFull', 'The disk of the data folder has no room for the search index.');
 }

@@ -3,7 +3,7 @@ import cells from './cells.module.css';
 import styles from './FileSkeletons.module.css';
 import { type Column, cellProps, type Table } from './table.js';
 
-/** Percent; one for each entry. */
+/** The widths of names in percent, one for each placeholder. */
 const nameWidths = [38, 24, 52, 31, 45, 28, 60, 35, 42, 22, 48, 33];
 
 /** Placeholders for the entries while they are loading. */

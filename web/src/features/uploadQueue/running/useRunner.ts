@@ -31,7 +31,7 @@ const noticeDelayMs = 400;
 /** How long a success stays on screen. */
 const successMs = 3000;
 
-/** A share does not answer as it did. */
+/** Failures that end a run, since the share does not answer any more as it did. */
 const refusals = ['expired', 'notFound', 'passwordRequired'] as const;
 
 /** The part of the queue with effects: the session, the uploads, and the listings that they change. */

@@ -4,7 +4,7 @@ import { fetchSession, sessionQuery } from '../../../api/session/sessionQuery.js
 export interface SignInWait {
 	/** Who is to be signed in; undefined for any user. */
 	username: string | undefined;
-	/** How old what is known of the session may be. */
+	/** How old the known session may be, in milliseconds. */
 	maxAgeMs: number;
 	/** Called if it has to wait. */
 	onWait: () => void;
@@ -46,7 +46,7 @@ export async function waitForSignIn(
 	return true;
 }
 
-/** Asks by itself: a check of the page may have begun before what this one is about, or wait for the tab to be shown. */
+/** Fetches the session itself: a check of the page may have begun too early, or wait for the tab to be shown. */
 async function refreshSession(queryClient: QueryClient, maxAgeMs: number, signal: AbortSignal): Promise<void> {
 	const { queryKey } = sessionQuery;
 	const known = () => queryClient.getQueryState(queryKey);
