@@ -5,7 +5,7 @@ import { addedRoots } from './unitFolders.js';
 
 type Answer = { roots: string[] } | { fault: string };
 
-/** Longer than a database makes anybody wait. The owner may stop that process at any time. */
+/** The time limit of that process: longer than a database makes anybody wait, and the owner may stop the process at any time. */
 const limitMs = 15_000;
 
 /** What root reads of the answer, for the owner may have that process say anything. */

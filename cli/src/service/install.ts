@@ -8,7 +8,7 @@ import { defaultDataDir, sandboxDropIn, sandboxText, type UnitOptions, unitName,
 export interface InstallOptions extends UnitOptions {
 	/** Another root to install into, such as an image that is being built: nothing is started there. `/` is this machine. */
 	root: string;
-	/** Also writes the drop-in for conversions in a sandbox. */
+	/** Whether the drop-in for conversions in a sandbox is written as well. */
 	isSandboxed: boolean;
 }
 

@@ -3,7 +3,7 @@ import { type Notify, openNotifySocket } from './notifySocket.js';
 
 /** The service manager that started this process and is notified of its state. Without one, nothing is sent. */
 export interface Supervisor {
-	/** It serves, also again after `reloading`. From then on the watchdog is notified at its interval. */
+	/** Notifies that the server serves, also again after `reloading`. From then on the watchdog is notified at its interval. */
 	ready(status: string): void;
 	reloading(): void;
 	stopping(): void;

@@ -16,7 +16,7 @@ export const plainLog = {
 	},
 };
 
-/** Such as `Warning: the storage root is not available (root: big): ENOENT ...`. */
+/** A log line as a sentence, such as `Warning: the storage root is not available (root: big): ENOENT ...`. */
 function sentence({ level, time: _, msg = '', reason, err, ...fields }: LogLine): string {
 	const details = Object.entries(fields).map(
 		([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,

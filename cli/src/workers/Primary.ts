@@ -20,7 +20,7 @@ interface Options {
 	log: Log;
 	/** All serve for the first time. */
 	onReady(): void;
-	/** It can't go on: the code is that of the process. */
+	/** Called when it can't go on; `code` is to be the exit code of the process. */
 	onEnd(code: number): void;
 }
 

@@ -19,13 +19,13 @@ const lastLinesMs = 1000;
 const maxOnTheWay = 32;
 
 interface Events {
-	/** It serves, and accepts connections. */
+	/** Called once it serves, and accepts connections. */
 	onReady(): void;
-	/** It accepts none any more. */
+	/** Called once it accepts no further connections. */
 	onClosing(): void;
-	/** It tells the others something, or the one of a name. */
+	/** Called with messages for the other workers, or for the one named `to`. */
 	onTell(messages: readonly SiblingMessage[], to: string | undefined): void;
-	/** It may have room for a further connection. */
+	/** Called when it may have room for a further connection. */
 	onRoom(): void;
 }
 

@@ -40,7 +40,7 @@ export const eventData = {
 		size: z.number(),
 		state: z.enum(['waiting', 'sending', 'changed', 'done', 'ended']),
 	}),
-	/** Is new, has progressed or has ended. */
+	/** A job is new, has progressed or has ended. */
 	job: z.object({ job }),
 	/** The caller's trash may have changed. */
 	trash: z.object({}),

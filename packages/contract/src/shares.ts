@@ -213,7 +213,7 @@ export const inspectShareUpload = endpoint({
 
 export const writeShareUpload = endpoint({ method: 'PATCH', path: '/api/share/{token}/uploads/{id}' });
 
-/** Also takes back the file that became of it, for an hour and from the same client. */
+/** Removes an upload, and the file that it has become, for an hour and from the same client. */
 export const removeShareUpload = endpoint({ method: 'DELETE', path: '/api/share/{token}/uploads/{id}' });
 
 /** The capabilities of the server. */

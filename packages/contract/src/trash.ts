@@ -14,7 +14,7 @@ const trashEntry = z.object({
 	size: z.number(),
 	/** Milliseconds since the epoch, as all times. */
 	deletedAt: z.number(),
-	/** It is removed for good then, or before if its space is needed. */
+	/** When it is removed for good, or before that if its space is needed. */
 	expiresAt: z.number(),
 	/** The name of the user who deleted it. */
 	deletedBy: z.string(),

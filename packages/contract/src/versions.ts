@@ -14,7 +14,7 @@ const version = z.object({
 	replacedAt: z.number(),
 	/** The name of the user who replaced it. */
 	replacedBy: z.string(),
-	/** It is removed for good then, or before if its space is needed. */
+	/** When it is removed for good, or before that if its space is needed. */
 	expiresAt: z.number(),
 });
 

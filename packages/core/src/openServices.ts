@@ -57,7 +57,7 @@ export type OpenHost<Host extends AppHost> = (given: {
 	plugins: FoundPlugins;
 	members: HostMembers;
 	drain: Drain;
-	/** Has each request of a server know its session. */
+	/** Makes the session of each request of a server known to it. */
 	serveSessions(server: Server): void;
 }) => Promise<Host>;
 

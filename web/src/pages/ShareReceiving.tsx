@@ -29,7 +29,7 @@ export interface ShareReceivingProps {
 	isBelow: boolean;
 	/** Why the share does not answer as it did, which is shown in place of it. What was chosen stays. */
 	refusal: ReactElement | null;
-	/** It was refused what the page may not know yet: the share may have ended, or have another password. */
+	/** Called after a refusal that the page may not know the reason of yet: the share may have ended, or have another password. */
 	onRefused: () => void;
 	/** The page, around the part that receives. */
 	children: (receiving: ReactNode) => ReactNode;

@@ -105,7 +105,7 @@ async function create(file: string, text: string, { mode, owner }: Access): Prom
 	}
 }
 
-/** It may contain the password of the database, so it is closed to all others. */
+/** The access of a new configuration file, which is closed to all others, since it may contain the password of the database. */
 async function accessOfNew(): Promise<Access> {
 	const isRoot = process.geteuid?.() === 0;
 	const service = isRoot ? await accountOf((await installedUnit())?.user ?? 'stowage') : undefined;

@@ -92,7 +92,7 @@ function renamedHalf({ from, to }: PendingRename): Failure {
 	);
 }
 
-/** Nothing is left to do where it was moved before, or was never made. */
+/** Moves the home. Does nothing where it was moved before, or was never created. */
 async function moveHome(storage: StorageProvider, from: StoragePath, to: StoragePath): Promise<void> {
 	try {
 		await storage.move(from, to);

@@ -24,7 +24,7 @@ const classLimits = {
 	totals: { burst: 1 / 16, rate: 1 / 16 },
 };
 
-/** So much may be written at once, however little the log may take. */
+/** The least that may be written at once, however small the limit of the log is. */
 const minBurstBytes = 64 * 1024;
 
 /**

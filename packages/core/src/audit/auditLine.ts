@@ -82,7 +82,7 @@ export interface AuditEvent {
 	viewer?: Viewer;
 	/** The administrator has ordered it, whomever the job belongs to. */
 	actor?: 'administrator';
-	/** Nobody has asked for it: it follows from the request or the job under way, whoever that belongs to. */
+	/** Set for what nobody has requested: it follows from the request or the job under way, whoever that belongs to. */
 	isConsequence?: true;
 	area?: Area;
 	/** The owner of the tree or home. */
@@ -94,7 +94,7 @@ export interface AuditEvent {
 	toArea?: Area;
 	/** The owner of that tree or home, if it is another one. */
 	toOwner?: string;
-	/** It has replaced a file. */
+	/** Whether it has replaced a file. */
 	replaced?: true;
 	/** The selected items, if there are several. */
 	paths?: readonly string[];

@@ -86,7 +86,7 @@ export function createAudit({ config, log, now, monotonic, bytesSent, administra
 		log.warn({ lost }, 'the audit log is written again');
 		appendLost(lost);
 	};
-	/** Also of a class that nothing has happened of since: its next line may never come. Who runs a command has read it already. */
+	/** Writes how many lines were lost, also of a class whose next line may never come. Who runs a command has read it already. */
 	const sayWhatIsLost = async () => {
 		await flush();
 		const lost = [...files.values()].reduce((sum, file) => sum + file.takeLost(), 0);

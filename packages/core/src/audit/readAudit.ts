@@ -54,7 +54,7 @@ function byDay(files: readonly AuditFileName[]): AuditFileName[][] {
 	return [...days.values()];
 }
 
-/** Longer than any sum waits for more events before it is written. */
+/** How late a line may be at most: longer than any aggregate waits for more events before it is written. */
 const maxDelayMs = 60 * 60_000;
 
 function mayContain({ day }: AuditFileName, { since, until }: AuditQuery): boolean {

@@ -29,9 +29,9 @@ export const liveSettings: readonly string[] = [
 
 /** The names of settings that have another value than before. */
 export interface Reloaded {
-	/** They apply from now on. */
+	/** Settings that apply from now on. */
 	applied: readonly string[];
-	/** They apply after a restart, and keep their value until then. */
+	/** Settings that apply after a restart, and keep their value until then. */
 	needRestart: readonly string[];
 }
 

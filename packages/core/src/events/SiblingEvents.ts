@@ -25,7 +25,7 @@ export class SiblingEvents {
 	#name = '';
 	/** The latest unsent one by subject. */
 	#pending = new Map<string, SiblingMessage>();
-	/** Nothing here belongs to the request that happened to cause it. */
+	/** Runs work in the context of no request, whichever one happened to cause it. */
 	readonly #inOwnContext = AsyncLocalStorage.snapshot();
 	readonly #flush = throttle(spacingMs, () => this.flush());
 

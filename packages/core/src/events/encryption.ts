@@ -6,7 +6,7 @@ const tagBytes = 16;
 /** Encrypts and authenticates texts for the processes that share a secret: a reader of the database can neither read nor forge them. */
 export interface Encryption {
 	encrypt(text: string): string;
-	/** Nothing for a text that was encrypted with another secret, or not at all. */
+	/** The text; undefined if it was encrypted with another secret, or not at all. */
 	decrypt(encrypted: string): string | undefined;
 }
 

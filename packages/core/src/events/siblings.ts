@@ -19,9 +19,9 @@ export interface Siblings {
 
 export interface SiblingListeners {
 	onMessages(messages: readonly SiblingMessage[]): void;
-	/** Another one serves now. */
+	/** Called when another process serves. */
 	onJoined(name: string): void;
-	/** This process leads from now on. */
+	/** Called when this process becomes the leader. */
 	onLead(): void;
 }
 

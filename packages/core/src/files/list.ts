@@ -25,7 +25,7 @@ export async function* list(
 /** How many versions each file of a place has, by its name. */
 type VersionCounts = (place: Place) => Promise<ReadonlyMap<string, number>>;
 
-/** Nobody sees the versions of another one's files. */
+/** How many versions each file of a folder has; none for a viewer who is not its owner. */
 async function versionsIn(versions: FileParts['versions'], viewer: Viewer, { tree, storagePath }: Place) {
 	const isOwn = viewer.kind === 'user' && (tree.area === 'private' || tree.owner === viewer.username);
 	return isOwn ? versions.counts.in(viewer, storagePath) : new Map<string, number>();

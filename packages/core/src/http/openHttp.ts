@@ -12,7 +12,7 @@ interface Dependencies {
 	log: Log;
 	drain: Drain;
 	members: HostMembers;
-	/** Has each request know its session. */
+	/** Makes the session of each request known to it. */
 	serveSessions(server: Server): void;
 	/** Milliseconds that the event loop may be late before requests are refused with 503; 0 never refuses. */
 	maxEventLoopDelayMs: number;

@@ -43,7 +43,7 @@ interface Dependencies {
 	monotonic(): number;
 	/** Resolves after this many milliseconds, or sooner if the signal fires. */
 	wait(ms: number, signal: AbortSignal): Promise<void>;
-	/** Longer jobs count as long; infinite for a kind without places for short ones. */
+	/** From how many seconds on a job counts as long; infinite for a kind without places for short jobs. */
 	longAfterSeconds: number;
 	/** Called with the size of a detail that is too large to be stored. */
 	onTooLarge(): void;

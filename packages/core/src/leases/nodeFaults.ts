@@ -26,7 +26,7 @@ const noticed = [
 	'plugins',
 ];
 
-/** These settings as short digests, so that secrets among them stay here. */
+/** The settings that users notice as short digests, so that secrets among them stay here. */
 export function digestsOf(config: Config): Record<string, string> {
 	const names = settingNames.filter((name) =>
 		noticed.some((prefix) => name === prefix || name.startsWith(`${prefix}.`)),

@@ -11,7 +11,7 @@ export interface FileHash {
 }
 
 interface HashOptions {
-	/** Is told of a file or folder that can't be read. */
+	/** Called with each file or folder that can't be read. */
 	onUnreadable?: (path: StoragePath) => void;
 	/** Whether a file, or all in a folder and below, is left out. By default nothing is. */
 	isLeftOut?: (path: StoragePath) => boolean;

@@ -12,7 +12,7 @@ export interface Reservation {
 	add(amount: Amount): Promise<void>;
 	/** Takes over the bytes of this staged file, so that they need not be reserved again when it is published. */
 	include(stagedId: string): void;
-	/** So many of the bytes have been recorded as those of an unfinished upload. */
+	/** Notes that so many of the bytes were recorded as those of an unfinished upload. */
 	recorded(bytes: number): void;
 	/** Counts what was reserved and is published in the home now. */
 	published(amount: Amount): Promise<void>;

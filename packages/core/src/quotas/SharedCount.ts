@@ -50,7 +50,10 @@ export class SharedCount {
 	readonly #home: CountedHome;
 	readonly #row: ProcessUsageRow;
 	readonly #processes: CountingProcesses;
-	/** So little was left that nothing was taken in advance: then what is published is said at once, and no measurement counts it twice. */
+	/**
+	 * Whether so little was left that nothing was taken in advance: then what is published is said at once, and no
+	 * measurement counts it twice.
+	 */
 	#isShort = false;
 	#state: UsageState | undefined;
 	#readAt = Number.NEGATIVE_INFINITY;

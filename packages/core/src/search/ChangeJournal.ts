@@ -17,7 +17,7 @@ export const expanded = ([rootId, kind, path]: CompactMark): RootMark => ({ root
 
 /** A change that is under way. */
 export interface NotedChange {
-	/** It has ended, and this is what became stale. */
+	/** Notes that the change has ended, and what it has made stale. */
 	end(marks: readonly RootMark[]): void;
 }
 
@@ -36,7 +36,7 @@ interface JournalFile {
 	bytes: number;
 	/** Changes that began in it and have not ended. */
 	open: number;
-	/** It has no name any more, and is closed. */
+	/** Whether its name was removed and it is closed. */
 	isRemoved: boolean;
 	/** What covers all that was noted in it. */
 	covering: Map<string, RootMark>;

@@ -79,7 +79,7 @@ export class Journals {
 		});
 	}
 
-	/** These were applied, so they need not be kept here. */
+	/** Forgets what was applied to the index. */
 	forget(positions: ReadonlyMap<string, number>): void {
 		for (const [file, journal] of this.#journals) {
 			const applied = positions.get(file) ?? 0;

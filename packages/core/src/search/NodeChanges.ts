@@ -43,7 +43,7 @@ export class NodeChanges {
 		return this.#waiting.size > 0;
 	}
 
-	/** These are others than they were, by a change of this process. */
+	/** Adds what a change of this process has made stale. */
 	add(marks: readonly RootMark[]): void {
 		for (const mark of marks.map(shortened)) this.#waiting.set(`${mark.rootId} ${mark.kind} ${mark.path}`, mark);
 		if (this.#waiting.size <= maxWaiting) return;
@@ -68,7 +68,7 @@ export class NodeChanges {
 		return parts;
 	}
 
-	/** They could not be sent. */
+	/** Adds what could not be sent again. */
 	putBack(parts: readonly (readonly CompactMark[])[]): void {
 		this.add(parts.flat().map(expanded));
 	}

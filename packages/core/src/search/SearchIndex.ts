@@ -131,12 +131,12 @@ export class SearchIndex {
 		this.note([{ rootId, ...rowsOf(folder) }]);
 	}
 
-	/** These are others than they were, by the change of somebody else. */
+	/** Notes what a change of somebody else has made stale. */
 	note(marks: readonly RootMark[]): void {
 		if (this.#dependencies.config.search.index && !this.#isClosed) this.#journal.note(marks);
 	}
 
-	/** Has all folders be compared with the disk, by the process that builds, in the background. */
+	/** Requests that the process that builds compares all folders with the disk, in the background. */
 	async requestCheck(): Promise<void> {
 		// What asks for it may run before the index has begun.
 		await mkdir(this.#folder, { recursive: true, mode: 0o700 });

@@ -9,7 +9,7 @@ export interface Transfer {
 	key: Pick<ClientParts, 'share' | 'client' | 'content' | 'size'>;
 	isLimited: boolean;
 	start: number;
-	/** So far it has left the process. */
+	/** Up to where it has left the process. */
 	head: number;
 	/** Where it was asked to end. */
 	limit: number;

@@ -144,7 +144,7 @@ export class DiskSpaces {
 		this.#uses = uses;
 	}
 
-	/** It asks the disk itself: the home by which the disk was found may lie on another one later. */
+	/** The space of a disk, which is asked itself: the home by which the disk was found may lie on another one later. */
 	of(disk: StorageProvider): SpaceGuards {
 		const guards = this.#guards.get(disk) ?? this.#guardsOf(disk);
 		this.#guards.set(disk, guards);

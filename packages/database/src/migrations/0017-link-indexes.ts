@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { isMysql } from '../connection/dialect.js';
 import { hasIndex } from './hasIndex.js';
 
-/** So that a page of links, and the links to an item and to what is below it, are found without reading all. */
+/** Adds indexes by which a page of links, and the links to an item and to what is below it, are found without reading all. */
 export async function addLinkIndexes(knex: Knex): Promise<void> {
 	// A path is longer than what MySQL indexes: its beginning narrows the search as well.
 	const path = isMysql(knex) ? '(255)' : '';

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { isMysql } from '../connection/dialect.js';
 import { hasIndex } from './hasIndex.js';
 
-/** So that those who are downloading from a share or sending to it, which strangers make many of, are counted without being read. */
+/** Adds indexes by which those who download from a share or send to it, which strangers make many of, are counted without being read. */
 export async function indexSharePasses(knex: Knex): Promise<void> {
 	if (!(await hasIndex(knex, 'share_passes', 'share_passes_touched')))
 		await knex.raw('create index share_passes_touched on share_passes (share_id, touched_at)');

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { addIndex, type LargeIndex } from './largeIndexes.js';
 
-/** So that the folders with members of one user are found without reading those of all. */
+/** The index by which the folders with members of one user are found without reading those of all. */
 export const foldersWithMembers: LargeIndex = {
 	table: 'temp_links',
 	index: 'temp_links_user_share',

@@ -23,7 +23,7 @@ export type Relisted = { mark: WaitingMark } & (
 	  }
 	/** There is no such folder. */
 	| { kind: 'gone' }
-	/** It may not be listed. */
+	/** The folder may not be listed. */
 	| { kind: 'closed'; listedAt: number }
 );
 

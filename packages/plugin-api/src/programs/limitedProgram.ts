@@ -24,7 +24,10 @@ export interface ProgramLimits {
 	 * @default 'low'
 	 */
 	priority?: 'low' | 'idle';
-	/** Has the child killed with all that it started once its standard input ends: also when the server is killed. Then it can't read it. */
+	/**
+	 * Whether the child is killed with all that it started once its standard input ends, also when the server is
+	 * killed. It can't read its input then.
+	 */
 	endsWithInput?: boolean;
 }
 

@@ -19,7 +19,7 @@ export interface JobProgress {
 export interface JobHold {
 	/** A sentence for people. */
 	readonly reason: string;
-	/** It begins no earlier by itself; null where nobody can tell. */
+	/** Before this time it does not begin by itself; null where nobody can tell. */
 	readonly until: number | null;
 }
 

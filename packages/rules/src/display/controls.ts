@@ -24,8 +24,8 @@ export function escapeJson(json: string): string {
 const turning = /[\u202A-\u202E\u2066-\u2069]/g;
 
 /**
- * Nothing but blanks and what has no shape, such as a space without a width: a row with that name would have none, and
- * nothing to click on.
+ * Matches a name of nothing but blanks and characters without a shape, such as a space without a width: its row would
+ * show nothing, and have nothing to click on.
  */
 const unseen = /^[\p{Z}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]+$/u;
 

@@ -38,8 +38,8 @@ const maxThreads = 8;
 const maxMatrices = 16;
 
 /**
- * Such as `[h264 @ 0x55d0c8] [error] error while decoding MB 5 3`. What a film says of itself is printed too, such as
- * `[info]     title           : Any text`.
+ * A log line such as `[h264 @ 0x55d0c8] [error] error while decoding MB 5 3`. What a film says of itself is printed
+ * too, such as `[info]     title           : Any text`.
  */
 const logLine = /^(?:\[[^\]]+ @ 0x[0-9a-f]+\] )*\[([a-z]+)\] (.*)/;
 
@@ -119,7 +119,7 @@ export function frameReader(onTime: (seconds: number) => void): {
 	};
 }
 
-/** Such as `stream_index=0|pts_time=1.200000|width=640|height=360`. */
+/** The values of a line such as `stream_index=0|pts_time=1.200000|width=640|height=360`. */
 const valuesOf = (line: string): Readonly<Record<string, string>> =>
 	Object.fromEntries(line.split('|').map((each) => each.split('=', 2)));
 

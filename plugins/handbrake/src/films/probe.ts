@@ -375,7 +375,7 @@ const numberOf = (text: string | undefined) => Number(text ?? 0) || 0;
 /** Chapters, the timecode, which is a trait, and hints for servers. */
 const redundantData: ReadonlySet<string> = new Set(['text', 'tmcd', 'rtp ']);
 
-/** Such as `30000/1001`. */
+/** The number of a fraction such as `30000/1001`. */
 function rateOf(fraction: string): number {
 	const [frames = 0, seconds = 0] = fraction.split('/').map(Number);
 	return seconds > 0 ? frames / seconds : 0;

@@ -166,7 +166,7 @@ export class OpenLocalFile implements OpenFile {
 		return this.#closed;
 	}
 
-	/** Nothing was written, so on a local disk there is nothing to wait for. */
+	/** Closes the file. Nothing was written, so on a local disk there is nothing to wait for. */
 	async #close(): Promise<void> {
 		if (this.disk.isLocal) closeSync(this.fd);
 		else await close(this.fd);
@@ -181,7 +181,7 @@ interface ChunkRead {
 	buffer: Buffer;
 	/** Resolves to the part of the buffer that was filled. */
 	reading: Promise<Buffer>;
-	/** It was in the kernel's memory, and needed no other thread. */
+	/** Whether the bytes were in the kernel's memory, so that no other thread was needed. */
 	isInPlace: boolean;
 }
 

@@ -41,7 +41,7 @@ const dontWait = 8;
 const entryMask = 0x1 | 0x2 | 0x8 | 0x10 | 0x40 | 0x200;
 const allMask = 0xfff;
 
-/** More at once would only wait in the library's own queue, which throws when it is full. */
+/** The most asynchronous calls at once. More would only wait in the library's own queue, which throws when it is full. */
 const maxAsyncCalls = 64;
 
 /** Bytes of names in the first read and later ones: a small first read returns sooner. */

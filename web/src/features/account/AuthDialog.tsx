@@ -20,7 +20,7 @@ export interface AuthDialogProps {
 	/** Cancelled; the fields are cleared. */
 	onClose: () => void;
 	onSignedIn: () => void;
-	/** It has faded out, and the focus is back where it was, if that still exists. */
+	/** Called once it has faded out, and the focus is back where it was, if that still exists. */
 	onClosed: () => void;
 }
 

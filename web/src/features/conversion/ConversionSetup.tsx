@@ -143,7 +143,7 @@ function LongName({ base, extension, className = '' }: { base: string; extension
 	);
 }
 
-/** Also keeps the suffix that distinguishes the new file from its original. */
+/** Splits a name. The extension includes the suffix that distinguishes the new file from its original. */
 function splitSuffix(name: string): { base: string; extension: string } {
 	const { base, extension } = splitName(name);
 	const suffix = '_converted';

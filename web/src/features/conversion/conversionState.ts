@@ -6,7 +6,7 @@ import { isActive } from '../../api/jobs/jobs.js';
 /** The options for all videos. */
 export interface ConversionChoice {
 	format: ConversionFormat;
-	/** More is better. */
+	/** The chosen quality: more is better and larger. */
 	quality: number;
 	deletesOriginal: boolean;
 }

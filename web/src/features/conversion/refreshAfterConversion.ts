@@ -7,7 +7,7 @@ const retryWaitMs = 1000;
 export interface RefreshOptions {
 	/** Fetches the folder again; resolves to whether the new files are there. */
 	refresh: () => Promise<boolean>;
-	/** None of the last attempts succeeded. */
+	/** Called if none of the last attempts succeeded. */
 	onFailed: (error: Error) => void;
 	/** Rejects when it is aborted. */
 	wait: (ms: number) => Promise<void>;

@@ -10,7 +10,7 @@ import styles from './SharePassword.module.css';
 
 export interface SharePasswordProps {
 	token: string;
-	/** It was right. It ends when the share is shown. */
+	/** Called if the password was right. Resolves once the share is shown. */
 	onOpened: () => Promise<unknown>;
 }
 

@@ -17,7 +17,7 @@ export interface FormDialogProps {
 	 */
 	onConfirm: () => Promise<boolean>;
 	onClose: () => void;
-	/** It has faded out, and the focus is back where it was, if that still exists. */
+	/** Called once it has faded out, and the focus is back where it was, if that still exists. */
 	onClosed: () => void;
 	/** The confirming button has the focus initially, for a dialog without fields. @default false */
 	focusesConfirm?: boolean;

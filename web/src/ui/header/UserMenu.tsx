@@ -18,9 +18,9 @@ export interface UserMenuProps {
 	onActivity: () => void;
 	onSettings: () => void;
 	onLogout: () => void;
-	/** The button was pressed before the menu was loaded. */
+	/** Whether the button was pressed before the menu was loaded. */
 	isOpenAtFirst: boolean;
-	/** It closes, and what was chosen is about to open. */
+	/** Called when it closes, and what was chosen is about to open. */
 	onClosing: () => void;
 }
 

@@ -108,7 +108,7 @@ export class EventRelay {
 		};
 	}
 
-	/** This process has changed the rows of a folder. */
+	/** Tells other processes that this one has changed the rows of a folder. */
 	relayChange(path: StoragePath): void {
 		this.#send(`folder ${path}`, { kind: 'folder', path });
 	}

@@ -1,6 +1,6 @@
 import { IncomingMessage } from 'node:http';
 
-/** Longer chunks take no more time than their bytes do. */
+/** Chunks up to this length are small. Longer ones take no more time than their bytes do. */
 const smallBytes = 512;
 
 /** The milliseconds that a small chunk counts for: each client may send 50,000 in a second, and 12,500 at once. */

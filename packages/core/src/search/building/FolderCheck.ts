@@ -13,7 +13,7 @@ interface Round {
 	rootId: string;
 	beganAt: number;
 	isFull: boolean;
-	/** It is the one that is queued for the root. */
+	/** Whether it is the one that is queued for the root. */
 	isQueued: boolean;
 	after: number;
 }

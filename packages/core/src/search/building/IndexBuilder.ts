@@ -60,7 +60,7 @@ export class IndexBuilder {
 		});
 	}
 
-	/** This process has changed something. */
+	/** Called when this process has changed something. */
 	wake(): void {
 		this.#isWoken = true;
 		this.#wake?.();

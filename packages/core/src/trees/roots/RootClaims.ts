@@ -70,7 +70,7 @@ export class RootClaims {
 			: new Failure('unavailable', `Node ${user} uses this storage root. ${faults}`);
 	}
 
-	/** It is opened anew, perhaps from another file system. */
+	/** Called when a root is opened anew, perhaps from another file system. */
 	forget(rootId: string): void {
 		this.#faults.delete(rootId);
 	}

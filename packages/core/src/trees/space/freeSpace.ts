@@ -60,7 +60,7 @@ export type SpaceGuards = Readonly<Record<'user' | 'anonymous', SpaceGuard>>;
 export interface SpaceGrants {
 	/** Throws `storageFull` unless this many bytes, which are written next, leave the reserve alone. */
 	reserve(bytes: number): Promise<void>;
-	/** Nothing more is written. */
+	/** Called when nothing more is written. */
 	end(): void;
 }
 
@@ -74,7 +74,7 @@ const maxLooks = 15;
 /** Other processes that write on the same disk. */
 interface OtherWriters {
 	mayExist(): boolean;
-	/** They can know what this process has reserved when this resolves. */
+	/** Resolves once they can know what this process has reserved. */
 	say(): Promise<void>;
 	/** Tells them within a second what this process has reserved, without waiting for that. */
 	changed(): void;

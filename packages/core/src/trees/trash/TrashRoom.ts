@@ -39,7 +39,7 @@ export class TrashRoom {
 		return isEnough(await room.next, lack);
 	}
 
-	/** So much has given way. */
+	/** Notes how much of the trash was removed to make room. */
 	gave(selection: Chosen, { bytes, entries }: TrashSize): void {
 		const { known } = this.#roomOf(selection);
 		this.forget();

@@ -29,7 +29,7 @@ export interface FormParser {
 	parser: busboy.Busboy;
 	/** The header of the part that the event at hand is about. */
 	part(): PartHeader;
-	/** Has no further part read. */
+	/** Ends the reading of parts. */
 	stop(): void;
 }
 

@@ -40,7 +40,7 @@ export class UploadExpiry {
 		return { touchedAt: now, expiresAt: now + this.#parts.expireAfter };
 	}
 
-	/** It was removed. */
+	/** Called when an upload was removed. */
 	forget(idHash: string): void {
 		this.#touchedAt.delete(idHash);
 	}

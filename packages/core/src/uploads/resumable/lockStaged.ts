@@ -83,7 +83,7 @@ async function isWritten(staged: StagedFile): Promise<boolean> {
 	return false;
 }
 
-/** Nothing where there is nothing to lock: it was published, or the storage has no locks. */
+/** Locks the staged file or a fork of it. Undefined if there is nothing to lock: it was published, or the storage has no locks. */
 async function lockOrFork(
 	parts: UploadParts,
 	viewer: Viewer,

@@ -98,7 +98,10 @@ async function prepare(connection: Connection): Promise<void> {
 	if (cluster[0]?.Value === 'ON') for (const setting of clusterSettings) await server.query(setting);
 }
 
-/** Nothing is written or locked where the tables are up to date, so that a server starts also while a newer one migrates. */
+/**
+ * Runs missing migrations. Writes and locks nothing if the tables are up to date, so that a server starts also while a
+ * newer one migrates.
+ */
 async function migrate(
 	address: MysqlAddress,
 	migrations: readonly Migration[],

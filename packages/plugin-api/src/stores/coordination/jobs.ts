@@ -196,7 +196,7 @@ export interface JobStore {
 
 /** Allows another process than its holder to write on behalf of a run. */
 export interface JobTakeover {
-	/** Then the lease must have expired. */
+	/** If given, the lease must have expired; leases have this length. */
 	leaseMs?: number;
 	/** Whether an interruption by the end of its process is recorded. */
 	isRecorded: boolean;

@@ -19,7 +19,7 @@ export interface BoundItem {
 export interface LinkRecord extends BoundItem {
 	createdAt: number;
 	expiresAt: number;
-	/** It was found to have expired; it stays expired, whatever the clock says later. */
+	/** Whether it was found to have expired; it stays expired, whatever the clock says later. */
 	isEnded: boolean;
 	downloads: number;
 }

@@ -66,7 +66,7 @@ export interface ShareUseStore {
 	admit(share: string, client: string, idleSince: number): Promise<'admitted' | 'refused' | 'ending'>;
 	/** Whether `admit` would not refuse. */
 	mayAdmit(share: string, client: string, idleSince: number): Promise<boolean>;
-	/** These clients of shares are heard of now. */
+	/** Records that these clients of shares are active now. */
 	touch(passes: readonly Pick<ClientParts, 'share' | 'client'>[]): Promise<void>;
 	/** The last bytes of what a client was admitted for are about to be sent, or could not be. Resolves to whether it was admitted. */
 	setEnding(share: string, client: string, isEnding: boolean): Promise<boolean>;

@@ -29,7 +29,7 @@ export interface ShareRecord extends ShareSettings {
 	/** Whether who sends files says their name. */
 	asksName: boolean;
 	createdAt: number;
-	/** It was found to have expired; it stays expired, whatever the clock says later, until it gets another end. */
+	/** Whether it was found to have expired; it stays expired, whatever the clock says later, until it gets another end. */
 	isEnded: boolean;
 	downloads: number;
 	bytesSent: number;
@@ -64,7 +64,7 @@ export interface ShareStore {
 	find(tokenHash: string): Promise<ShareRecord | undefined>;
 	/** Finds a share by its id; undefined as for `find`. */
 	findById(id: string): Promise<ShareRecord | undefined>;
-	/** Also that of a disabled owner; only one owner's if an owner is given. */
+	/** Finds a share by its id, also that of a disabled owner; only one owner's if an owner is given. */
 	get(id: string, ownerId?: string): Promise<ShareRecord | undefined>;
 	/** Up to `limit` shares of one owner or of all, the newest first, from the one that follows `after`. */
 	page(options: { limit: number; ownerId?: string; after?: SharePosition }): Promise<ShareRecord[]>;

@@ -9,7 +9,7 @@ export interface TicketRecord {
 	/** The bytes it counts; 0 once it is emptied. */
 	bytes: number;
 	isEnded: boolean;
-	/** It is valid until then, and its row is kept until it expires. */
+	/** Until when it is valid. Its row is kept until `expiresAt`. */
 	endsAt: number;
 	expiresAt: number;
 }
@@ -17,7 +17,7 @@ export interface TicketRecord {
 /** Tickets by the hash of their token: the token itself is never stored. */
 export interface TicketStore {
 	add(tokenHash: string, ticket: TicketRecord): Promise<void>;
-	/** Also one that has ended, while its row is kept. */
+	/** Finds a ticket, also one that has ended, while its row is kept. */
 	find(tokenHash: string): Promise<TicketRecord | undefined>;
 	/** Whether it was ended before its time. */
 	isEnded(tokenHash: string): Promise<boolean>;

@@ -42,8 +42,8 @@ export interface VersionStore {
 	bind(ownerId: string, former: string, file: string): Promise<number>;
 	/** Corrects the path of a file. */
 	place(ownerId: string, file: VersionedFile): Promise<void>;
-	/** All of these files are `purging`. Resolves to how many were not before. */
+	/** Marks all versions of these files as `purging`. Resolves to how many were not before. */
 	beginPurging(ownerId: string, files: readonly string[]): Promise<number>;
-	/** It is an ordinary item of the trash from now on, which was at this path. */
+	/** Makes a version an ordinary item of the trash, which was at this path. */
 	detach(id: string, path: StoragePath): Promise<void>;
 }

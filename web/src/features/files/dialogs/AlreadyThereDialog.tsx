@@ -16,9 +16,9 @@ export interface AlreadyThereDialogProps {
 	/** The dialog is open while it is set. */
 	question: Question | undefined;
 	onAnswer: (resolution: Resolution, isForAll: boolean) => void;
-	/** Nothing is pasted or moved. */
+	/** Called if nothing is to be pasted or moved. */
 	onCancel: () => void;
-	/** It has faded out, and the focus is back where it was if that still exists. */
+	/** Called once it has faded out, and the focus is back where it was if that still exists. */
 	onClosed: () => void;
 }
 

@@ -20,7 +20,7 @@ export interface FileDialogsProps {
 	owner: string | undefined;
 	/** Closes this one, unless another one is open by now: what it waits for may come late. */
 	onClose: (dialog: FileDialog) => void;
-	/** It has faded out. */
+	/** Called once it has faded out. */
 	onClosed: () => void;
 	/** Renders a dialog of another feature. */
 	renderOther: (dialog: OtherDialog, props: DialogProps) => ReactNode;

@@ -17,13 +17,13 @@ export type OtherDialog =
 	| { kind: 'share'; entries: readonly Entry[] }
 	| { kind: 'members'; entry: Entry }
 	| { kind: 'leave'; entry: Entry }
-	/** It may stay open where another area is on screen. */
+	/** The dialog of conversions, which may stay open where another area is on screen. */
 	| { kind: 'convert'; area: Area; entries: readonly Entry[] };
 
 /** The properties of every dialog. */
 export interface DialogProps {
 	isOpen: boolean;
 	onClose: () => void;
-	/** It has faded out. */
+	/** Called once it has faded out. */
 	onClosed: () => void;
 }

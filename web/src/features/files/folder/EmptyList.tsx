@@ -8,7 +8,7 @@ import { filesMessages as messages } from '../messages.js';
 export interface EmptyListProps extends Search {
 	letter: LetterFilter;
 	mayUpload: boolean;
-	/** It is the list of the folders that are shared with the user. @default false */
+	/** Whether it is the list of the folders that are shared with the user. @default false */
 	isSharedRoot?: boolean | undefined;
 	onShowAll: () => void;
 }

@@ -6,7 +6,7 @@ import { useLatest } from '../../../ui/useLatest.js';
 export interface PasteOptions {
 	/** Files or a picture were pasted from the system's clipboard. */
 	onFiles: (transfer: DataTransfer) => void;
-	/** Anything else was pasted, which means the entries that were cut or copied here. */
+	/** Called if anything else was pasted, which means the entries that were cut or copied here. */
 	onPaste: () => void;
 }
 

@@ -65,7 +65,7 @@ export interface MenuItem<A extends AnyAction = Action> {
 	label: string;
 	/** The key of the same action, as it is shown. */
 	shortcut?: string;
-	/** It applies here but is not possible now. */
+	/** Whether it applies here but is not possible now. */
 	isDisabled?: boolean;
 }
 

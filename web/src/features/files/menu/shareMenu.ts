@@ -9,7 +9,7 @@ export interface ShareMenuContext {
 	isSearch: boolean;
 	/** How many entries the list shows. */
 	shown: number;
-	/** It can be downloaded only. */
+	/** Whether the share can be downloaded only. */
 	isLimited: boolean;
 }
 

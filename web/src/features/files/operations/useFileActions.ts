@@ -50,7 +50,7 @@ export type Perform = (action: Action, entries: readonly Entry[]) => void;
 export interface FileActions {
 	/** Always the same function; it acts on the rows on screen when it is called. */
 	perform: Perform;
-	/** It is closed when its folder is left, unless it is kept. */
+	/** The open dialog. It is closed when its folder is left, unless it is kept. */
 	dialog: FileDialog | undefined;
 	/** Keeps the open one in all folders, or no longer. */
 	keepDialog: (isKept: boolean) => void;

@@ -7,7 +7,7 @@ import { filesMessages as messages } from '../messages.js';
 
 export interface ShareActionContext {
 	folder: Pick<FolderView, 'rows' | 'select' | 'refresh'>;
-	/** It can be downloaded only. */
+	/** Whether the share can be downloaded only. */
 	isLimited: boolean;
 	openFolder: (directory: StoragePath) => void;
 	preview: (entry: Entry) => void;

@@ -10,7 +10,7 @@ export interface Click {
 	isShift: boolean;
 	/** Whether Ctrl, or Cmd, was held. */
 	isControl: boolean;
-	/** It follows another one so soon that it makes a double click. */
+	/** Whether it follows another one so soon that it makes a double click. */
 	isRepeated: boolean;
 }
 

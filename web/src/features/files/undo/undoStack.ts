@@ -87,9 +87,9 @@ export const emptyUndoStack: UndoStack = { username: undefined, steps: [] };
 const maxSteps = 100;
 
 export type UndoAction =
-	/** It was done by this user, or what is left of it could not be undone for now. */
+	/** The step was done by this user, or what is left of it could not be undone for now. */
 	| { type: 'added'; username: string; step: UndoStep }
-	/** It is being undone. */
+	/** The step is being undone. */
 	| { type: 'taken'; id: number };
 
 /** Paths mean other files for another user, whose operations begin a stack of their own. */

@@ -99,7 +99,7 @@ export function useUndo(username: string | undefined): Undoing {
 	}, [username, store, queryClient, notify, dismiss, runBatch]);
 }
 
-/** It was not tried, since the user has cancelled what came before it. */
+/** The outcome of what was not tried, since the user has cancelled what came before it. */
 const untouched = (left: Reversal): Reverted => ({ done: [], reasons: [], left, isCancelled: true });
 
 const noticeKey = (id: number) => `undo-${id}`;

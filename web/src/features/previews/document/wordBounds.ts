@@ -41,7 +41,7 @@ export function assertModestFiles(zip: ZipArchive): void {
 	}
 }
 
-/** Also in comments and the like, where no honest file has them. */
+/** Throws for too many lists and levels, also in comments and the like, where no honest file has them. */
 function assertModestLists(xml: string): void {
 	if (!xml.includes('abstractNum')) return;
 	let lists = 0;
@@ -54,7 +54,7 @@ function assertModestLists(xml: string): void {
 	if (lists * levels > maxListsTimesLevels) throw new TooMuchMarkup('It has too many lists.');
 }
 
-/** Anything else is no XML. */
+/** Whether a file is XML. */
 function isMarkup(bytes: Uint8Array): boolean {
 	let at = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
 	while ([0x20, 0x09, 0x0a, 0x0d].includes(bytes[at] ?? 0)) at++;

@@ -18,7 +18,7 @@ export interface EditorToolbarProps {
 	onSave: () => void;
 }
 
-/** It is rendered again with each change of the text. */
+/** The toolbar of the editor, which is rendered again with each change of the text. */
 export function EditorToolbar({ view, read, isChanged, isSaving, onDone, onSave }: EditorToolbarProps) {
 	const step = (command: typeof undo) => () => {
 		if (!view) return;

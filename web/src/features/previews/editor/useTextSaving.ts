@@ -26,7 +26,7 @@ export interface EditedFile {
 	url: string;
 	edited: Edited;
 	detect: (bytes: Uint8Array) => Promise<Encoding>;
-	/** It is left. Gets the entry that is to be shown then, if that is another one. */
+	/** Called when the editor is left, with the entry that is to be shown then, if that is another one. */
 	onDone: (shown: Entry | undefined) => void;
 }
 

@@ -129,7 +129,7 @@ function addressOf(book: Book, path: string, parser: DOMParser, fonts: FontBudge
 	return bytes && isHarmless ? URL.createObjectURL(new Blob([bytes], { type: type ?? '' })) : undefined;
 }
 
-/** Nothing of one that is broken: the chapter is read without it. */
+/** The bytes of a file of the book; undefined for a broken one, without which the chapter is shown. */
 function readWhole(book: Book, path: string): Uint8Array<ArrayBuffer> | undefined {
 	try {
 		return book.zip.read(path);

@@ -10,7 +10,7 @@ import type { ContentEvent, FrameCommand, FrameContent, FrameEvent } from './fra
 import { useFreshFrame } from './useFreshFrame.js';
 
 export interface ViewerFrameHandle {
-	/** Nothing happens until its content is `opened` or `shown`. */
+	/** Sends a command. Nothing happens until the content is `opened` or `shown`. */
 	send(command: FrameCommand): void;
 }
 
@@ -19,7 +19,7 @@ export interface ViewerFrameProps {
 	title: string;
 	className?: string | undefined;
 	style?: CSSProperties;
-	/** It is empty without. */
+	/** What it shows; without it the frame is empty. */
 	content: FrameContent | undefined;
 	/** The keys that the viewer has a use for. In the frame they do nothing else. */
 	keys?: readonly string[];

@@ -3,7 +3,7 @@ const stepMs = 1000;
 const defaultSeconds = 15;
 
 export interface SilenceWatch {
-	/** There was a sign of life. */
+	/** Notes a sign of life. */
 	hear(): void;
 	end(): void;
 }

@@ -28,7 +28,7 @@ export interface PreviewPanelProps {
 	/** Shows another file of the folder. */
 	onShow: (entry: Entry) => void;
 	onClose: () => void;
-	/** It has faded out. */
+	/** Called once it has faded out. */
 	onClosed: () => void;
 }
 

@@ -20,7 +20,7 @@ export async function loadPdfjs(): Promise<{ pdfjs: Pdfjs; kit: PdfViewerKit }> 
 
 export interface OpenPdf {
 	task: PDFDocumentLoadingTask;
-	/** It can't go on before it receives bytes that it has asked for. */
+	/** Whether it can't go on before it receives bytes that it has asked for. */
 	isWaiting(): boolean;
 	/** Bytes that were asked for. */
 	receive(begin: number, bytes: Uint8Array): void;

@@ -7,10 +7,10 @@ export interface SubtitleFile {
 	label: string;
 }
 
-/** More is no subtitles. */
+/** A larger file is no subtitles. */
 export const maxSubtitleBytes = 2 * 1024 * 1024;
 
-/** More files of them are no choice. */
+/** More files are no choice. */
 const maxFiles = 30;
 /** A long film has some thousands, of a few lines each. */
 const maxCues = 10_000;

@@ -18,13 +18,13 @@ import styles from './TwoFactorSetup.module.css';
 export interface TwoFactorSetupProps {
 	username: string;
 	setup: Setup;
-	/** It is on. */
+	/** Called once it is on. */
 	onConfirmed: () => void;
-	/** The answer was lost: it may be on, and the page's session may have ended. */
+	/** Called if the answer was lost: it may be on, and the page's session may have ended. */
 	onNoAnswer: () => void;
-	/** It was turned on, discarded or begun anew elsewhere. */
+	/** Called if it was turned on, discarded or begun anew elsewhere. */
 	onOutOfDate: (reason: string) => void;
-	/** It stays off. */
+	/** Called if it is to stay off. */
 	onCancel: () => void;
 }
 

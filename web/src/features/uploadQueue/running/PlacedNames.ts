@@ -7,7 +7,7 @@ type Place = Pick<Upload, 'username' | 'area' | 'directory'>;
 export interface Turn {
 	/** Resolves, once none before it is under way that may get its name, to whether another file of the queue has the name. */
 	isTaken: () => Promise<boolean>;
-	/** It has got this name, or none. */
+	/** Ends the turn of a file that has got this name, or none. */
 	end: (name?: string) => void;
 }
 

@@ -9,7 +9,7 @@ export interface RemoveFileDialogProps {
 	item: QueueItem | undefined;
 	onRemove: (item: QueueItem) => void;
 	onClose: () => void;
-	/** It has faded out, and the focus is back where it was if that still exists. */
+	/** Called once it has faded out, and the focus is back where it was if that still exists. */
 	onClosed: () => void;
 }
 

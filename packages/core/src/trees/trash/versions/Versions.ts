@@ -16,7 +16,7 @@ import { VersionCounts } from './VersionCounts.js';
 /** Versions of one file. */
 const maxVersions = 50;
 
-/** So many times as many there may be where members replace each other's contents: then these give way as well. */
+/** Where members replace each other's contents, a file may have this many times as many versions before these give way as well. */
 const alternatingFactor = 4;
 
 /** A file that is about to be replaced. */

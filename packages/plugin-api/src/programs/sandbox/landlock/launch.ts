@@ -86,8 +86,8 @@ function confine(launch: Launch): void {
 }
 
 /**
- * It may have been killed before this could end with it, or before bubblewrap could, which is then the parent, and has not ended. Nobody
- * has the other end of the output by then.
+ * Throws if the server has been killed before this process could end with it, or before bubblewrap could, which is then
+ * the parent, and has not ended: nobody has the other end of the output then.
  */
 function assertServerLives(): void {
 	// `struct pollfd`: the descriptor, what to wait for, what there is.

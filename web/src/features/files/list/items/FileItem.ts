@@ -8,7 +8,7 @@ export interface ParentItemProps {
 	ref?: Ref<HTMLDivElement> | undefined;
 	left: number;
 	top: number;
-	/** It has the cursor: the one row that the Tab key reaches. */
+	/** Whether it has the cursor: the one row that the Tab key reaches. */
 	isCursor: boolean;
 }
 

@@ -72,7 +72,7 @@ async function change(
 	return entry;
 }
 
-/** None if they can't be fetched. */
+/** The versions of a file; none if they can't be fetched. */
 async function versionsOf(area: Area, path: string): Promise<readonly Version[]> {
 	return fetchVersions(area, path).catch(() => []);
 }

@@ -38,7 +38,7 @@ export type ImageSource =
 	| { kind: 'blob'; url: string; type: string }
 	/** The server's rendition, or else the page's fallback. */
 	| { kind: 'rendition'; url: string; otherwise: ImageSource }
-	/** It is drawn by nobody. */
+	/** Neither the browser nor the server can draw it. */
 	| { kind: 'none' };
 
 /** The URL that a picture is drawn from; its type and size come from its first bytes. */

@@ -41,7 +41,7 @@ export function mayTakeLong(head: Uint8Array): boolean {
 	return isExtendedWebp(head) || type === 'image/gif' || type === 'image/jpeg' || isIcon(head);
 }
 
-/** It may have more than one picture: of any other one a browser reads nothing behind that. */
+/** Whether a WebP may have more than one picture: of any other one a browser reads nothing behind that. */
 function isExtendedWebp(head: Uint8Array): boolean {
 	return String.fromCharCode(...head.subarray(8, 16)) === 'WEBPVP8X';
 }

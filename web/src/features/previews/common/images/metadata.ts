@@ -71,7 +71,7 @@ function ofProfile(content: Uint8Array, most: number): number {
 	return Math.max(1, inflatedLength(content.subarray(content.indexOf(0) + 4), most));
 }
 
-/** It comes first, or may lie anywhere in the file. */
+/** The bytes of the profile, which comes first; the bytes of the whole file if it may lie anywhere in it. */
 function ofWebp(view: DataView, bytes: Uint8Array): number {
 	const hasProfile = nameAt(bytes, 12) === 'VP8X' && ((bytes[20] ?? 0) & 0x20) !== 0;
 	if (!hasProfile || bytes.length < 38) return 0;

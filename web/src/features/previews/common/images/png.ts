@@ -5,7 +5,7 @@ const acTL = 0x6163544c;
 const IDAT = 0x49444154;
 
 export interface PngBeginning {
-	/** It may be one where what comes before the picture does not end in these bytes. */
+	/** Whether it is animated, or may be, since what comes before the picture does not end in these bytes. */
 	isAnimated: boolean;
 	/** Whether more comes before the picture than any program writes. */
 	isEndless: boolean;

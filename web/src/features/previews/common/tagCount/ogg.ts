@@ -11,7 +11,7 @@ const prefixes: readonly [begin: RegExp, length: number][] = [
 const secondPrefixes: typeof prefixes = [...prefixes, [/^[\x04\x84]/, 4], [/^/, 0]];
 
 /**
- * So much of the sound is read, too: another stream may follow the first one. A browser's player is some seconds ahead
+ * How much of the sound is read, too: another stream may follow the first one. A browser's player is some seconds ahead
  * of what is heard.
  */
 const soundBytes = 1024 * 1024;

@@ -12,7 +12,7 @@ const rates = [0.5, 0.75, 1, 1.25, 1.5, 2];
 
 export interface MediaControlsProps {
 	media: RefObject<HTMLMediaElement | null>;
-	/** More of them, at the end. */
+	/** Further controls, shown at the end. */
 	children?: ReactNode;
 }
 

@@ -2,7 +2,7 @@ import { type RefObject, useEffect, useState } from 'react';
 
 export interface MediaState {
 	isPlaying: boolean;
-	/** It plays but waits for data. */
+	/** Whether it plays but waits for data. */
 	isWaiting: boolean;
 	/** Seconds. */
 	time: number;
@@ -80,7 +80,7 @@ export function seekBy(media: HTMLMediaElement | null, seconds: number): void {
 	if (media) media.currentTime = Math.max(0, Math.min(media.duration || 0, media.currentTime + seconds));
 }
 
-/** Such as `1:02:09` or `0:07`. */
+/** A time such as `1:02:09` or `0:07`. */
 export function formatClock(seconds: number): string {
 	const whole = Math.floor(seconds);
 	const two = (value: number) => String(value).padStart(2, '0');

@@ -24,7 +24,7 @@ interface Match {
  */
 export class FoundQuery extends SearchQuery {
 	readonly found: FoundIn | undefined;
-	/** Is called once what was found is missing. */
+	/** Called once what was found is missing. */
 	onMiss: (missed: Missed) => void = () => {};
 
 	constructor(query: SearchQuery, found?: FoundIn) {
