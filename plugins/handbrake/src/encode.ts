@@ -6,11 +6,12 @@ import { countPackets, secondsByPackets } from './films/countPackets.js';
 import { decodeFilm } from './films/decodeFilm.js';
 import { hiddenParts, ShownPackets } from './films/hiddenParts.js';
 import { hasLayers } from './films/layers.js';
-import { lossesOf } from './films/losses.js';
+import { lossesOf, unreadParts } from './films/losses.js';
 import { type MovBoxes, movBoxesIn } from './films/movBoxes.js';
 import { unendedIn } from './films/oggEnds.js';
 import { type Film, probe } from './films/probe.js';
 import { scan } from './films/scan.js';
+import { unreadSubtitlesIn } from './films/unreadSubtitles.js';
 import { conversionArguments, videoEncoder } from './formats.js';
 import type { InstalledHandBrake } from './HandBrake.js';
 import { parseProgress } from './progress.js';
@@ -110,7 +111,7 @@ async function measure(ffprobe: SandboxedProgram, source: number, film: Film, si
 	return packets === undefined ? 0 : secondsByPackets(film, packets);
 }
 
-const noBoxes: MovBoxes = { texts: new Set(), isEncrypted: false };
+const noBoxes: MovBoxes = { texts: new Set(), isEncrypted: false, unread: new Set() };
 
 /** What the output lacks. It takes as long as to play the film fast; if that is too long nothing is lost, for the original is kept. */
 async function compare(
@@ -134,6 +135,8 @@ async function compare(
 	const boxed = original.container === 'mov' ? await inTime(movBoxesIn(source, signal)) : noBoxes;
 	const texts = new Set([...original.texts, ...(boxed?.texts ?? ['parts that could not be read'])]);
 	const traits = [...original.traits, ...(boxed?.isEncrypted ? (['encrypted tracks'] as const) : [])];
+	const hasSubtitles = original.container === 'mpeg' ? await inTime(unreadSubtitlesIn(source, signal)) : false;
+	const unread = [...original.unread, ...unreadParts(boxed?.unread, hasSubtitles)];
 	const isLayered = await inTime(hasLayers(ffprobe, source, signal));
 	const decoded = deleteOriginal ? await inTime(decodeAgain()) : undefined;
 	const shown = original.container === 'mov' ? new ShownPackets() : undefined;
@@ -142,7 +145,7 @@ async function compare(
 		packets === undefined ? undefined : inTime(hiddenParts(ffprobe, source, known, signal));
 	const hidden = shown === undefined ? new Map() : await findHidden(shown);
 	return lossesOf({
-		original: { film: { ...original, texts, traits }, packets },
+		original: { film: { ...original, texts, traits, unread }, packets },
 		originalBytes: sourceBytes,
 		output: { film: output, packets: await inTime(countPackets(ffprobe, target.descriptor, signal)) },
 		decoded,

@@ -100,7 +100,37 @@ function encryptedSound(bytes: Buffer): Buffer {
 	return Buffer.concat([bytes.subarray(0, end), box, bytes.subarray(end)]);
 }
 
+/** Adds the positions of a dashboard camera: blocks in room that is declared to be free, and their index. */
+function withPositions(bytes: Buffer): Buffer {
+	const index = bytes.lastIndexOf('moov') - 4;
+	const box = (name: string, content: Buffer) => {
+		const head = Buffer.alloc(8);
+		head.writeUInt32BE(8 + content.length);
+		head.write(name, 4, 'latin1');
+		return Buffer.concat([head, content]);
+	};
+	const block = box('free', Buffer.concat([Buffer.from('GPS '), Buffer.alloc(1000, 'N59E30')]));
+	return Buffer.concat([
+		bytes.subarray(0, index),
+		block,
+		box('moov', Buffer.concat([bytes.subarray(index + 8), box('gps ', number(index))])),
+	]);
+}
+
+const number = (value: number) => {
+	const bytes = Buffer.alloc(4);
+	bytes.writeUInt32BE(value);
+	return bytes;
+};
+
 const kept: Readonly<Record<string, Kept>> = {
+	'of a dashboard camera, with its positions': {
+		args: [...picture('160x90', 4), ...tone(440, 4), ...h264, '-c:a', 'aac'],
+		name: 'positions.mp4',
+		format: 'mp4',
+		damage: withPositions,
+		losses: /^data that no program here reads \(free, gps \)$/,
+	},
 	'of which the middle half is destroyed': {
 		args: [...long, ...h264, '-c:a', 'aac'],
 		name: 'destroyed.mp4',

@@ -8,11 +8,12 @@ import { countPackets, secondsByPackets, type TrackPackets } from '../src/films/
 import { type DecodedFilm, frameReader, isError } from '../src/films/decodeFilm.js';
 import { type HiddenPart, hiddenParts, ShownPackets } from '../src/films/hiddenParts.js';
 import { hasLayers, parseLayers } from '../src/films/layers.js';
-import { lossesOf, type ReadFilm } from '../src/films/losses.js';
+import { lossesOf, type ReadFilm, unreadParts } from '../src/films/losses.js';
 import { movBoxes, movBoxesIn } from '../src/films/movBoxes.js';
 import { unendedTracks } from '../src/films/oggEnds.js';
 import { type Film, matrixOf, type NamedTracks, parseProbe, probe, type SubtitleTrack } from '../src/films/probe.js';
 import { parseScan, type Video } from '../src/films/scan.js';
+import { hasUnreadSubtitles } from '../src/films/unreadSubtitles.js';
 import { conversionArguments, videoEncoder } from '../src/formats.js';
 import { parseEncoders } from '../src/HandBrake.js';
 import { plugin } from '../src/index.js';
@@ -138,6 +139,7 @@ const whole: Film = {
 	pictures: 0,
 	attachments: 0,
 	data: 0,
+	unread: [],
 	chapters: 0,
 	traits: [],
 	subtitleTracks: [],
@@ -943,6 +945,82 @@ test('texts of MP4 and MOV are found that stand in boxes of other programs', asy
 	// Only where they belong.
 	t.deepEqual(await textsOf(box('moov', box('moov', box('udta', box('dscp', 'ours'))))), []);
 	t.deepEqual(await textsOf(box('moov', box('udta', box('Xtra', entry('constructor'))))), ['constructor']);
+});
+
+test('boxes of MP4 and MOV that no program knows are named, wherever cameras put their data', async (t) => {
+	const unreadIn = async (...boxes: Buffer[]) => [...((await boxesOf(...boxes))?.unread ?? ['unknown'])];
+	const film = box('mdat', 'x'.repeat(100));
+	const track = box(
+		'trak',
+		box('tkhd', 'x'),
+		box('edts', 'x'),
+		box('mdia', box('minf', box('stbl', box('abcd', 'x')))),
+	);
+	const index = box('moov', box('mvhd', 'x'), track, box('udta', box('smta', 'x'), box('free', 'x'), number(0)));
+	const whole = [box('ftyp', 'isom'), box('wide'), film, box('uuid', 'x'.repeat(16)), index, box('mfra', 'x')];
+	t.deepEqual(await unreadIn(...whole), []);
+	const position = `\0\0\0\0GPS ${'x'.repeat(500)}`;
+	t.deepEqual(await unreadIn(...whole, box('free', `GPS ${position}`)), ['free']);
+	t.deepEqual(await unreadIn(box('skip', position), ...whole), ['skip']);
+	t.deepEqual(await unreadIn(film, box('moov', track, box('gps ', position))), ['gps ']);
+	t.deepEqual(await unreadIn(film, box('moov', box('trak', box('GPMF', position)))), ['GPMF']);
+	t.deepEqual(await unreadIn(film, index, box('sefd', position)), ['sefd']);
+	t.deepEqual(await unreadIn(...whole, Buffer.from(`\x01\x02\x03\x04\x05${position}`, 'latin1')), ['behind its boxes']);
+	// Nothing is lost with these: room for tags, the name of a program, an index that was moved, zeros at the end.
+	const spare = [box('free', '\0'.repeat(5000)), box('free', 'IsoMedia File Produced with GPAC'), box('gps ')];
+	const moved = box('free', box('mvhd', 'x'.repeat(100)), box('trak', 'x'.repeat(100)));
+	t.deepEqual(await unreadIn(...whole, ...spare, moved, Buffer.alloc(100)), []);
+	t.deepEqual(unreadParts(new Set(['gps ', 'free']), false), ['data that no program here reads (gps , free)']);
+	t.deepEqual(unreadParts(undefined, false), []);
+});
+
+test('tracks that ffprobe lists without a kind are missed in the output, and what describes those of Ogg is not', (t) => {
+	const filmOf = (format_name: string, ...streams: object[]) =>
+		parseProbe(
+			JSON.stringify({
+				format: { format_name },
+				streams: [{ codec_type: 'video' }, ...streams].map((each, index) => ({ index, ...each })),
+			}),
+		);
+	const kate = filmOf('ogg', { codec_type: 'audio' }, {});
+	t.deepEqual(kate?.unread, ['1 track of an unknown kind']);
+	t.deepEqual(losses({ film: { unread: kate?.unread ?? [] } }, {}), ['1 track of an unknown kind']);
+	t.deepEqual(filmOf('matroska', {}, { codec_type: 'other' })?.unread, ['2 tracks of an unknown kind']);
+	const skeleton = filmOf('ogg', { codec_type: 'data', codec_name: 'unknown' });
+	t.deepEqual([skeleton?.data, skeleton?.unread], [0, []]);
+	t.is(filmOf('matroska', { codec_type: 'data' })?.data, 1);
+});
+
+test('subtitles of SVCD and CVD are found in a program stream, wherever they are, and nothing else is taken for them', async (t) => {
+	const { signal } = new AbortController();
+	const find = (...parts: Uint8Array[]) => {
+		const bytes = Buffer.concat(parts);
+		return hasUnreadSubtitles(async (at, length) => bytes.subarray(at, at + length), signal);
+	};
+	const packet = (stream: number, ...content: number[]) =>
+		Buffer.from([0, 0, 1, stream, 0, content.length, ...content]);
+	const pack = Buffer.from([0, 0, 1, 0xba, 0x44, 0, 4, 0, 4, 1, 1, 0x89, 0xc3, 0xf8]);
+	const times = [0x80, 0x80, 5, 0x21, 0, 1, 0, 1];
+	const picture = Buffer.concat([Buffer.from([0, 0, 1, 0xe0, 0xff, 0xff]), Buffer.alloc(0xffff, 7)]);
+	const film = [pack, packet(0xbb, 1, 2, 3), ...Array.from({ length: 40 }, () => [pack, picture]).flat()];
+	t.false(await find());
+	t.false(await find(...film));
+	// Of DVDs: a list that ffprobe has, sound, and the index of a menu.
+	const listed = [packet(0xbd, ...times, 0x20), packet(0xbd, ...times, 0x80), packet(0xbf, ...times, 0x70)];
+	t.false(await find(...film, ...listed, ...film));
+	for (const kind of [0x70, 0x73, 0, 3]) {
+		t.true(await find(...film, ...listed, pack, packet(0xbd, ...times, kind, 1, 2), ...film), `${kind}`);
+		// Of MPEG-1: stuffing, the size of a buffer, and times.
+		t.true(await find(...film, packet(0xbd, 0xff, 0xff, 0x60, 0x20, 0x21, 0, 1, 0, 1, kind)), `${kind}`);
+	}
+	// At each place of the window's end.
+	for (let before = 2 ** 20 - 20; before <= 2 ** 20; before++) {
+		t.true(await find(Buffer.alloc(before, 7), packet(0xbd, ...times, 0x70), ...film), `${before}`);
+	}
+	// Within the picture it is none.
+	const within = Buffer.concat([picture.subarray(0, 100), packet(0xbd, ...times, 0x70), picture.subarray(100 + 15)]);
+	t.false(await find(...film, within, ...film));
+	t.false(await find(...film, Buffer.from([0, 0, 1])));
 });
 
 test('the last box of a film may be as long as no file is, or say no length', async (t) => {

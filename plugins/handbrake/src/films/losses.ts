@@ -52,6 +52,7 @@ export function lossesOf({
 }: Comparison): string[] {
 	const lost = [
 		...lostTracks(original.film, output.film),
+		...original.film.unread,
 		...lateTracks(original),
 		...lostDelay(unreadDelay),
 		...lostEnds(unended),
@@ -86,6 +87,18 @@ function lostTracks(original: Film, output: Film): string[] {
 		['chapters', original.chapters, output.chapters],
 	] as const;
 	return amounts.flatMap(([what, before, after]) => (after < before ? [`${before - after} of ${before} ${what}`] : []));
+}
+
+/**
+ * What an MP4 has in boxes of unknown names, and whether a program stream has subtitles of an unknown kind: undefined if
+ * that is not known. For boxes that could not be read another loss stands already.
+ */
+export function unreadParts(boxes: ReadonlySet<string> = new Set(), hasSubtitles: boolean | undefined): string[] {
+	return [
+		...(boxes.size === 0 ? [] : [`data that no program here reads (${someOf([...boxes])})`]),
+		...(hasSubtitles === undefined ? ['subtitles of an unknown kind (they could not be looked for)'] : []),
+		...(hasSubtitles ? ['subtitles of an unknown kind'] : []),
+	];
 }
 
 /** Tracks of a stream without a table, which begin where neither ffprobe nor HandBrake looks for them. */

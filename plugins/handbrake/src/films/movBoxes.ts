@@ -22,6 +22,28 @@ const parents: ReadonlyMap<string, readonly string[]> = new Map([
 	['stsd', ['stbl']],
 ]);
 
+/**
+ * The boxes of which no film loses anything, or that ffprobe reads, by those in which they are: the pictures and sound
+ * themselves, what lists them, and what an encoder makes anew. Boxes of cameras with positions, speeds or a second film
+ * have other names.
+ */
+const known: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+	Object.entries({
+		[theFile]: 'ftyp styp mdat moof mfra sidx ssix pdin prft emsg meta pnot PICT',
+		moov: 'mvhd iods mvex meta ctab clip rmra cmov pssh',
+		trak: 'tkhd edts tref mdia meta tapt load txas clip matt kmat imap ctab trgr mere',
+	}).map(([parent, names]) => [parent, new Set([...names.split(' '), ...['uuid', 'free', 'skip', 'wide', 'udta']])]),
+);
+
+/** Rooms that are kept free. Some cameras put their data there, so that other programs pass over them. */
+const spare: ReadonlySet<string> = new Set(['free', 'skip', 'wide']);
+/** How many bytes of such a room are looked at. */
+const sampleBytes = 256;
+/** Some programs write their name and version there. */
+const maxSignature = 100;
+/** Of an index that was written anew elsewhere, as when tags were added, and whose place was declared to be free. */
+const remains: ReadonlySet<string> = new Set(['mvhd', 'trak', 'udta', 'tkhd', 'meta', 'ilst', 'hdlr']);
+
 /** Boxes of one text. Other ones are read by ffprobe. */
 const single: ReadonlyMap<string, string> = new Map([
 	['titl', 'title'],
@@ -49,6 +71,8 @@ export interface MovBoxes {
 	texts: ReadonlySet<string>;
 	/** Whether a track is encrypted, of which decoders may say nothing: noise is sound, too. */
 	isEncrypted: boolean;
+	/** The names of boxes with data that no program here knows, such as the positions of a dashboard camera. */
+	unread: ReadonlySet<string>;
 }
 
 /** Properties of XMP that people fill in, in photo programs, by our names for them. Programs fill in dates and histories. */
@@ -81,10 +105,12 @@ const windowsNames: ReadonlyMap<string, string> = new Map([
 
 /**
  * The texts for people that an MP4 or MOV has in boxes which neither ffprobe nor HandBrake reads: XMP, properties that Windows gives to
- * files, those of mobile phones, XML of cameras and ID3; and whether a track is encrypted. Undefined if that can't be known.
+ * files, those of mobile phones, XML of cameras and ID3; whether a track is encrypted; and which boxes nobody knows. Undefined if that can't
+ * be known.
  */
 export async function movBoxes(readAt: ReadAt, signal: AbortSignal): Promise<MovBoxes | undefined> {
 	const found = new Set<string>();
+	const unread = new Set<string>();
 	let isEncrypted = false;
 	let boxesLeft = maxBoxes;
 	let bytesLeft = maxTextBytes;
@@ -103,12 +129,23 @@ export async function movBoxes(readAt: ReadAt, signal: AbortSignal): Promise<Mov
 		for (const text of texts ?? []) found.add(text);
 		return texts !== undefined;
 	};
+	const isUnread = async (name: string, parent: string, at: number, end: number): Promise<boolean> => {
+		if (spare.has(name)) return isUsed(await readAt(at, Math.min(end - at, sampleBytes)), end - at);
+		if (single.has(name) || withTexts.has(name) || name === 'XMP_') return false;
+		return end > at && known.get(parent)?.has(name) === false;
+	};
 	const walk = async (start: number, stop: number, parent: string): Promise<boolean> => {
 		for (let at = start; at + 8 <= stop; ) {
 			signal.throwIfAborted();
 			const head = await readAt(at, 16);
 			// The end of the file, or of a list of a MOV.
 			if (head.length < 8) return true;
+			const name = String.fromCharCode(...head.subarray(4, 8));
+			// Cameras append their data to the file as they are.
+			if (parent === theFile && !/^[ -~]{4}$/.test(name)) {
+				if (head.some((byte) => byte !== 0)) unread.add('behind its boxes');
+				return true;
+			}
 			const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
 			const isLong = view.getUint32(0) === 1;
 			const declared = isLong && head.length === 16 ? Number(view.getBigUint64(8)) : view.getUint32(0);
@@ -117,12 +154,12 @@ export async function movBoxes(readAt: ReadAt, signal: AbortSignal): Promise<Mov
 			const content = at + (isLong ? 16 : 8);
 			if (at + length < content) return true;
 			if (boxesLeft-- === 0) return false;
-			const name = String.fromCharCode(...head.subarray(4, 8));
 			const end = Math.min(stop, at + length);
 			if (parent === 'stsd') isEncrypted ||= encrypted.has(name);
 			else if (parents.get(name)?.includes(parent)) {
 				if (!(await walk(content + (await boxesBegin(name, content)), end, name))) return false;
-			} else if (!(await takeBox(name, content, end))) return false;
+			} else if (await isUnread(name, parent, content, end)) unread.add(name);
+			else if (!(await takeBox(name, content, end))) return false;
 			at += length;
 			// As long as no file is: the last one.
 			if (!Number.isSafeInteger(at)) return true;
@@ -134,11 +171,17 @@ export async function movBoxes(readAt: ReadAt, signal: AbortSignal): Promise<Mov
 		if (name === 'stsd') return 8;
 		return name === 'meta' && Buffer.from(await readAt(content + 4, 4)).toString('latin1') !== 'hdlr' ? 4 : 0;
 	};
-	return (await walk(0, Number.POSITIVE_INFINITY, theFile)) ? { texts: found, isEncrypted } : undefined;
+	return (await walk(0, Number.POSITIVE_INFINITY, theFile)) ? { texts: found, isEncrypted, unread } : undefined;
 }
 
 /** `movBoxes` of an open file. */
 export const movBoxesIn = (descriptor: number, signal: AbortSignal) => movBoxes(readerOf(descriptor), signal);
+
+/** Whether a room that is kept free has data, by its first bytes. */
+function isUsed(sample: Uint8Array, length: number): boolean {
+	if (length <= maxSignature || sample.every((byte) => byte === 0)) return false;
+	return !remains.has(String.fromCharCode(...sample.subarray(4, 8)));
+}
 
 const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 

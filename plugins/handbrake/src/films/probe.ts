@@ -21,6 +21,8 @@ export interface Film {
 	attachments: number;
 	/** Positions, sensors and the like; not the times and chapters that containers keep as tracks. */
 	data: number;
+	/** What no program here reads, in words for people: it is in no output. */
+	unread: readonly string[];
 	chapters: number;
 	/** What else it has that an encoder may leave out. */
 	traits: readonly Trait[];
@@ -196,7 +198,12 @@ export function parseProbe(output: string): Film | undefined {
 		subtitles: of('subtitle').length,
 		pictures: of('video').length - video.length,
 		attachments: of('attachment').length,
-		data: of('data').filter(({ codec_tag_string = '' }) => !redundantData.has(codec_tag_string)).length,
+		// The only data of Ogg describes the other tracks (Skeleton).
+		data:
+			container === 'ogg'
+				? 0
+				: of('data').filter(({ codec_tag_string = '' }) => !redundantData.has(codec_tag_string)).length,
+		unread: unknownTracks(found.streams.filter(({ codec_type = '' }) => !kinds.has(codec_type)).length),
 		chapters: found.chapters.length,
 		traits: traitsOf(found.format.tags, video, found.streams),
 		subtitleTracks: of('subtitle').map(({ index, codec_name }) => ({ index, kind: subtitleKind(codec_name) })),
@@ -208,6 +215,14 @@ export function parseProbe(output: string): Film | undefined {
 			...found.streams.filter((each) => !isPicture(each)).flatMap(({ tags }) => textsOfTrack(tags, container)),
 		]),
 	};
+}
+
+const kinds: ReadonlySet<string> = new Set(['video', 'audio', 'subtitle', 'attachment', 'data']);
+
+/** Such as the subtitles of Ogg (Kate, CMML). */
+function unknownTracks(count: number): string[] {
+	if (count === 0) return [];
+	return [count === 1 ? '1 track of an unknown kind' : `${count} tracks of an unknown kind`];
 }
 
 /** What ffmpeg writes into the header of an AVI, to be replaced at the end, which it can't where the file is a pipe: no film has so many. */

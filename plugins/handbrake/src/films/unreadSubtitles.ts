@@ -1,0 +1,63 @@
+import { Yielder } from '@stowage/plugin-api';
+import { type ReadAt, readerOf } from './readAt.js';
+
+/** Some hundred packets; the longest one has 64 kB. */
+const windowBytes = 2 ** 20;
+/** What of a packet is read: its head, which may be stuffed, and the first byte behind it. */
+const headBytes = 300;
+
+const startCode = Buffer.from([0, 0, 1]);
+/** The stream of sound and subtitles that MPEG does not define; the first byte of each packet says which of them it has. */
+const privateStream = 0xbd;
+/** The first stream whose packets have a length; before it are the heads of packs and what is within a picture. */
+const firstWithLength = 0xbb;
+
+/** Subtitles of SVCD (from 0x70 on) and of CVD. ffprobe lists those of DVDs alone. */
+const isUnread = (kind: number) => (kind >= 0x70 && kind <= 0x7f) || kind <= 3;
+
+/**
+ * Whether an MPEG program stream has subtitles of a kind that neither ffprobe nor HandBrake knows, which are listed
+ * nowhere and left out without a word. It reads the heads of all packets.
+ */
+export async function hasUnreadSubtitles(readAt: ReadAt, signal: AbortSignal): Promise<boolean> {
+	const readWindow = async (at: number) => Buffer.from(await readAt(at, windowBytes));
+	const yielder = new Yielder();
+	let window = await readWindow(0);
+	let windowAt = 0;
+	let at = 0;
+	while (true) {
+		signal.throwIfAborted();
+		if (yielder.shouldYield) await yielder.yield(signal);
+		// A shorter window is the last one.
+		const isLast = window.length < windowBytes;
+		if (!isLast && at + headBytes > windowAt + window.length) {
+			window = await readWindow(at);
+			windowAt = at;
+			continue;
+		}
+		const begin = window.indexOf(startCode, at - windowAt);
+		if (begin < 0 && isLast) return false;
+		at = begin < 0 ? windowAt + window.length - startCode.length + 1 : windowAt + begin;
+		if (begin < 0 || (!isLast && begin + headBytes > window.length)) continue;
+		const packet = window.subarray(begin, begin + headBytes);
+		if (packet.length < 6) return false;
+		const stream = packet.readUInt8(3);
+		if (stream === privateStream && isUnread(kindOf(packet))) return true;
+		at += stream < firstWithLength ? 4 : 6 + packet.readUInt16BE(4);
+	}
+}
+
+/** The first byte behind the head of a packet: of MPEG-2, or of MPEG-1, which has stuffing, a buffer's size and times. */
+function kindOf(packet: Buffer): number {
+	const byte = (at: number) => packet[at] ?? 0xff;
+	let at = 6;
+	if ((byte(at) & 0xc0) === 0x80) return byte(at + 3 + byte(at + 2));
+	while (byte(at) === 0xff && at < packet.length) at++;
+	if ((byte(at) & 0xc0) === 0x40) at += 2;
+	const times = byte(at) & 0xf0;
+	return byte(at + (times === 0x20 ? 5 : times === 0x30 ? 10 : 1));
+}
+
+/** `hasUnreadSubtitles` of an open file. */
+export const unreadSubtitlesIn = (descriptor: number, signal: AbortSignal) =>
+	hasUnreadSubtitles(readerOf(descriptor), signal);
