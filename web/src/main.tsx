@@ -3,6 +3,7 @@ import './ui/theme.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app/App.js';
+import { holdDoubleClicks } from './ui/doubleClicks.js';
 import { keepFocus } from './ui/keyboard/keptFocus.js';
 import { holdKeyReleases } from './ui/keyboard/keyReleases.js';
 import { watchHistory } from './ui/unsavedWork.js';
@@ -10,6 +11,7 @@ import { watchHistory } from './ui/unsavedWork.js';
 const root = document.getElementById('root');
 if (!root) throw new Error('The page has no element #root.');
 
+holdDoubleClicks();
 holdKeyReleases();
 keepFocus();
 watchHistory();

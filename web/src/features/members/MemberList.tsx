@@ -65,15 +65,7 @@ function MemberRow({ member: { username, role }, onRole, onRemove }: MemberRowPr
 					</option>
 				))}
 			</HTMLSelect>
-			<Button
-				variant="minimal"
-				text={messages.remove}
-				aria-describedby={id}
-				onClick={({ detail: clicks }) => {
-					// The second click of a double click would remove the next one, who has moved up meanwhile.
-					if (clicks < 2) onRemove();
-				}}
-			/>
+			<Button variant="minimal" text={messages.remove} aria-describedby={id} onClick={onRemove} />
 		</li>
 	);
 }

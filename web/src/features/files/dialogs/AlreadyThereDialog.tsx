@@ -54,7 +54,7 @@ function Body({ question: { taken, area, folder, left }, onAnswer, onCancel }: B
 		// The button that had the focus is gone: what is asked about now can't be replaced.
 		if (!mayReplace && isFocusLost()) keepBoth.current?.focus();
 	}, [mayReplace]);
-	/** The second click of a double click would answer what is asked next. */
+	/** The second click of a double click would answer what is asked next, by the same button. */
 	const once = (act: () => void) => (event: MouseEvent) => event.detail < 2 && act();
 	const choose = (resolution: Resolution) => once(() => onAnswer(resolution, isForAll));
 	return (

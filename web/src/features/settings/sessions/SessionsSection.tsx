@@ -121,10 +121,7 @@ function SessionRow({ session, onEnd }: { session: UserSession; onEnd: () => voi
 					text={messages.endSession}
 					aria-label={messages.endSessionOf(clientOf(session))}
 					aria-describedby={id}
-					onClick={({ detail: clicks }) => {
-						// The second click of a double click would end the session of the next row, which has moved up meanwhile.
-						if (clicks < 2) onEnd();
-					}}
+					onClick={onEnd}
 				/>
 			)}
 			<span className={styles.lines} id={id}>
