@@ -15,6 +15,7 @@ import './files/keyboard.test.js';
 import './files/location.test.js';
 import './files/menu.test.js';
 import './files/refreshPolicy.test.js';
+import './files/removal.test.js';
 import './files/rows.test.js';
 import './files/selection.test.js';
 import './files/taken.test.js';

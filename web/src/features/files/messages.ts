@@ -92,6 +92,8 @@ export const filesMessages = {
 	deletedNone: 'Failed to delete any items',
 	deleteFailed: 'Error during delete operation',
 	deletedSome: (done: string, failed: number, reason = '') => `Deleted ${done}. ${failed} failed. ${reason}`,
+	deleteCancelled: 'Delete cancelled',
+	deletedUntil: (done: string, left: string) => `Deleted ${done}. ${left} left.`,
 
 	trash: 'Trash',
 	trashKeptFor: (keptFor: string) => `Items are deleted forever after ${keptFor}.`,

@@ -1,4 +1,4 @@
-import type { StoragePath } from '@stowage/rules';
+import { plural, type StoragePath } from '@stowage/rules';
 import { useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { queryKeys } from '../../../api/queryKeys.js';
@@ -77,9 +77,16 @@ export function useTrashOperations(
 
 			deleteForever: async (entries) => {
 				const title = messages.deleting(nameItems(entries));
-				const { done, failed, reason } = await runBatch(title, entries, ({ id }, signal) => deleteForever(id, signal));
+				const { done, failed, reason, isCancelled } = await runBatch(title, entries, ({ id }, signal) =>
+					deleteForever(id, signal),
+				);
 				removeEntries(done);
 				refetch();
+				const left = entries.length - done.length - failed.length;
+				if (failed.length === 0 && isCancelled && left > 0) {
+					const detail = messages.deletedUntil(plural(done.length, 'item'), plural(left, 'item'));
+					return void notify({ message: messages.deleteCancelled, detail });
+				}
 				if (failed.length === 0) return void (done.length > 0 && succeed(messages.deletedForever(nameItems(done))));
 				if (done.length === 0) return fail(messages.deletedNone, reason);
 				notify({

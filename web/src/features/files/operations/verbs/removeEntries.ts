@@ -1,5 +1,5 @@
 import { deleteItem } from '@stowage/contract';
-import type { Entry } from '@stowage/rules';
+import { type Entry, plural } from '@stowage/rules';
 import { call } from '../../../../api/client/client.js';
 import { filesMessages as messages, nameItems } from '../../messages.js';
 import { type Deletion, undoDeletion } from '../../undo/reversals.js';
@@ -13,7 +13,7 @@ export async function removeEntries(parts: OperationParts, entries: readonly Ent
 	const { area, runBatch, forget, refetch, remember, outcomes } = parts;
 	const permanent = to === 'forever' ? { permanent: true } : {};
 	const deleted: Deletion[] = [];
-	const { done, failed, reason } = await runBatch(
+	const { done, failed, reason, isCancelled } = await runBatch(
 		messages.deleting(nameItems(entries)),
 		entries,
 		async (entry, signal) => {
@@ -25,7 +25,11 @@ export async function removeEntries(parts: OperationParts, entries: readonly Ent
 	forget(area, done);
 	refetch();
 	const offer = done.length > 0 ? remember(undoDeletion(deleted)) : {};
-	if (failed.length === 0) {
+	const left = entries.length - done.length - failed.length;
+	if (failed.length === 0 && isCancelled && left > 0) {
+		const partly = messages.deletedUntil(plural(done.length, 'item'), plural(left, 'item'));
+		outcomes.cancelled(messages.deleteCancelled, partly, offer);
+	} else if (failed.length === 0) {
 		const sentence = to === 'forever' ? messages.deletedForever : messages.deleted;
 		if (done.length > 0) outcomes.succeeded(sentence(nameItems(done)), offer);
 	} else if (done.length === 0) outcomes.failed(messages.deletedNone, reason);
