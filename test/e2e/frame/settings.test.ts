@@ -3,7 +3,7 @@ import type { Route } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { eventually, gone } from '../support/expect.js';
 import { overlaysClosed, rowOf, setUpFixture, withKeptContexts, writeFiles } from '../support/fileManager.js';
-import { holdTimers, releaseTimers } from '../support/heldTimers.js';
+import { holdTimers, noHeldTimers, releaseTimers } from '../support/heldTimers.js';
 
 const fixture = withKeptContexts(setUpFixture(test));
 
@@ -81,5 +81,49 @@ test.serial('the settings dialog stays open with the reason if the settings coul
 	await save.click();
 	await dialog.getByText('Settings saved successfully!').waitFor();
 	await gone(t, dialog.getByRole('alert'));
+	t.deepEqual(ada.faults, []);
+});
+
+test.serial('the settings dialog does not close over what was begun since they were saved', async (t) => {
+	const ada = await fixture.enter(t);
+	await holdTimers(ada.context, 1000);
+	const page = await ada.open('/browser?type=private');
+	const dialog = page.getByRole('dialog', { name: 'Settings' });
+	const asks = dialog.getByRole('switch', { name: 'Ask before download' });
+	const previews = dialog.getByRole('switch', { name: 'Enable preview' });
+	const password = dialog.getByLabel('Current password');
+	const save = async (change: () => Promise<void>) => {
+		await change();
+		const answered = page.waitForResponse('**/api/settings');
+		await dialog.getByRole('button', { name: 'Save Changes' }).click();
+		await answered;
+		await dialog.getByText('Settings saved successfully!').waitFor();
+	};
+	await page.getByRole('button', { name: 'Settings' }).click();
+	await save(async () => {
+		await asks.check({ force: true });
+		await password.fill('correct');
+	});
+	await noHeldTimers(page);
+	await password.fill('');
+	await noHeldTimers(page);
+
+	await save(() => asks.uncheck({ force: true }));
+	await previews.uncheck({ force: true });
+	await noHeldTimers(page);
+
+	await save(async () => {});
+	await dialog.getByRole('button', { name: 'Turn On' }).click();
+	await dialog.getByRole('list', { name: 'Recovery codes' }).waitFor();
+	await noHeldTimers(page);
+	await dialog.getByLabel('Code', { exact: true }).fill('123456');
+
+	await save(() => previews.check({ force: true }));
+	await noHeldTimers(page);
+	await dialog.getByRole('region', { name: 'Two-factor sign-in' }).getByRole('button', { name: 'Cancel' }).click();
+
+	await save(() => previews.uncheck({ force: true }));
+	await releaseTimers(page);
+	await overlaysClosed(page);
 	t.deepEqual(ada.faults, []);
 });

@@ -1,4 +1,4 @@
-import { type ReactNode, type Ref, useId } from 'react';
+import { type ReactNode, type Ref, useEffect, useId } from 'react';
 import styles from './Section.module.css';
 
 export interface SectionProps {
@@ -6,6 +6,14 @@ export interface SectionProps {
 	/** The heading, which can be given the focus when the control that had it disappears. */
 	titleRef?: Ref<HTMLHeadingElement>;
 	children: ReactNode;
+}
+
+/** Says that a section holds something that would be lost if the dialog closed by itself, until the returned function is called. */
+export type Hold = () => () => void;
+
+/** Holds the dialog while `isHeld`. */
+export function useHold(hold: Hold, isHeld: boolean): void {
+	useEffect(() => (isHeld ? hold() : undefined), [isHeld, hold]);
 }
 
 /** A named part of the settings. */

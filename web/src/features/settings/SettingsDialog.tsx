@@ -1,11 +1,11 @@
 import { Button, Dialog, DialogBody, DialogFooter, Switch } from '@blueprintjs/core';
 import type { UserSettings } from '@stowage/rules';
-import { useId, useRef, useState } from 'react';
+import { useCallback, useId, useRef, useState } from 'react';
 import { messages } from '../../messages.js';
 import { dialogMilliseconds, useOpenings } from '../../ui/dialogs/dialogs.js';
 import { FormError } from '../../ui/display/FormError.js';
 import { PasswordSection } from './password/PasswordSection.js';
-import { Section } from './Section.js';
+import { type Hold, Section } from './Section.js';
 import styles from './SettingsDialog.module.css';
 import { SessionsSection } from './sessions/SessionsSection.js';
 import { TwoFactorSection } from './twoFactor/TwoFactorSection.js';
@@ -46,7 +46,8 @@ interface SettingsFormProps extends Omit<SettingsDialogProps, 'isOpen'> {
 }
 
 function SettingsForm({ username, settings: saved, onSecret, onClose }: SettingsFormProps) {
-	const { settings, change, save, maySave, isSaving, isSaved, error } = useSettingsDraft(saved, onClose);
+	const { isHeld, hold } = useHolders();
+	const { settings, change, save, maySave, isSaving, isSaved, error } = useSettingsDraft(saved, isHeld, onClose);
 	const cancel = useRef<HTMLButtonElement>(null);
 	return (
 		<>
@@ -70,9 +71,9 @@ function SettingsForm({ username, settings: saved, onSecret, onClose }: Settings
 						onChange={(enablePreview) => change({ enablePreview })}
 					/>
 				</Section>
-				<PasswordSection username={username} />
-				<TwoFactorSection username={username} onSecret={onSecret} />
-				<SessionsSection username={username} />
+				<PasswordSection username={username} hold={hold} />
+				<TwoFactorSection username={username} hold={hold} onSecret={onSecret} />
+				<SessionsSection username={username} hold={hold} />
 			</DialogBody>
 			{isSaved && (
 				<div className={styles.saved} role="status">
@@ -100,6 +101,16 @@ function SettingsForm({ username, settings: saved, onSecret, onClose }: Settings
 			/>
 		</>
 	);
+}
+
+/** What the sections have that would be lost if the dialog closed by itself. */
+function useHolders() {
+	const [count, setCount] = useState(0);
+	const hold = useCallback<Hold>(() => {
+		setCount((before) => before + 1);
+		return () => setCount((before) => before - 1);
+	}, []);
+	return { isHeld: count > 0, hold };
 }
 
 interface SettingProps {

@@ -1,7 +1,7 @@
 import { changeSettings } from '@stowage/contract';
 import { isFailure, type UserSettings } from '@stowage/rules';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { call, NetworkFailure, UnexplainedFailure } from '../../api/client/client.js';
 import { sessionQuery } from '../../api/session/sessionQuery.js';
 import { messages } from '../../messages.js';
@@ -9,8 +9,11 @@ import { messages } from '../../messages.js';
 /** How long the success is shown before the dialog closes. */
 const closeDelayMs = 1000;
 
-/** The settings as they are being edited. `onDone` is called a second after they were saved. */
-export function useSettingsDraft(saved: UserSettings, onDone: () => void) {
+/**
+ * The settings as they are being edited. `onDone` is called a second after they were saved, unless something else was
+ * begun by then: a further change, or what another part of the dialog holds.
+ */
+export function useSettingsDraft(saved: UserSettings, isHeld: boolean, onDone: () => void) {
 	const queryClient = useQueryClient();
 	const [draft, setDraft] = useState<Partial<UserSettings>>({});
 	const changes = changedSettings(saved, draft);
@@ -22,11 +25,15 @@ export function useSettingsDraft(saved: UserSettings, onDone: () => void) {
 		},
 	});
 
+	const isBegun = isHeld || changes !== undefined;
+	/** Something was begun since they were saved. When that is done, nobody expects the dialog to close. */
+	const wasBegun = useRef(false);
 	useEffect(() => {
-		if (!isSuccess) return;
+		wasBegun.current = isSuccess && (isBegun || wasBegun.current);
+		if (!isSuccess || wasBegun.current) return;
 		const timer = setTimeout(onDone, closeDelayMs);
 		return () => clearTimeout(timer);
-	}, [isSuccess, onDone]);
+	}, [isSuccess, isBegun, onDone]);
 
 	return {
 		settings: { ...saved, ...draft },

@@ -2,18 +2,20 @@ import { Button } from '@blueprintjs/core';
 import { passwordLength } from '@stowage/rules';
 import { useEffect, useId, useRef } from 'react';
 import { messages as pageMessages } from '../../../messages.js';
+import { FormFields } from '../../../ui/dialogs/FormFields.js';
 import { FormError } from '../../../ui/display/FormError.js';
 import { PasswordField } from '../../../ui/fields/PasswordField.js';
 import { TextField } from '../../../ui/fields/TextField.js';
 import { accountMessages as messages } from '../messages.js';
-import { Section } from '../Section.js';
+import { type Hold, Section, useHold } from '../Section.js';
 import styles from './PasswordSection.module.css';
-import type { PasswordFieldName } from './passwordForm.js';
+import { isEmpty, type PasswordFieldName } from './passwordForm.js';
 import { usePasswordForm } from './usePasswordForm.js';
 
-export function PasswordSection({ username }: { username: string }) {
+export function PasswordSection({ username, hold }: { username: string; hold: Hold }) {
 	const { form, dispatch, submit, maySubmit } = usePasswordForm(username);
 	const { error } = form;
+	useHold(hold, !isEmpty(form));
 	const noteId = useId();
 	const title = useRef<HTMLHeadingElement>(null);
 	const button = useRef<HTMLButtonElement>(null);
@@ -39,6 +41,7 @@ export function PasswordSection({ username }: { username: string }) {
 		<Section title={messages.password} titleRef={title}>
 			<form
 				className={styles.form}
+				tabIndex={-1}
 				onSubmit={(event) => {
 					event.preventDefault();
 					// It is disabled then, and a disabled button that has the focus swallows every key.
@@ -48,21 +51,23 @@ export function PasswordSection({ username }: { username: string }) {
 			>
 				{/* For password managers, which store a password by its user name. */}
 				<input hidden readOnly type="text" autoComplete="username" value={username} />
-				<PasswordField label={messages.currentPassword} autoComplete="current-password" {...field('current')} />
-				<div className={styles.pair}>
-					<PasswordField
-						label={messages.newPassword}
-						autoComplete="new-password"
-						hint={pageMessages.passwordHint(passwordLength.min)}
-						{...field('new')}
-					/>
-					<TextField
-						label={messages.confirmNewPassword}
-						type="password"
-						autoComplete="new-password"
-						{...field('confirm')}
-					/>
-				</div>
+				<FormFields isBusy={form.isBusy}>
+					<PasswordField label={messages.currentPassword} autoComplete="current-password" {...field('current')} />
+					<div className={styles.pair}>
+						<PasswordField
+							label={messages.newPassword}
+							autoComplete="new-password"
+							hint={pageMessages.passwordHint(passwordLength.min)}
+							{...field('new')}
+						/>
+						<TextField
+							label={messages.confirmNewPassword}
+							type="password"
+							autoComplete="new-password"
+							{...field('confirm')}
+						/>
+					</div>
+				</FormFields>
 				{error && <FormError className={styles.error}>{error.message}</FormError>}
 				<div className={styles.actions}>
 					<Button

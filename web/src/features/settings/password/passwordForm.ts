@@ -37,6 +37,11 @@ export function passwordFormReducer(form: PasswordForm, action: PasswordFormActi
 	}
 }
 
+/** Whether nothing was typed into the form. */
+export function isEmpty(form: PasswordForm): boolean {
+	return form.current === '' && form.new === '' && form.confirm === '';
+}
+
 export function maySubmit(form: PasswordForm): boolean {
 	return !form.isBusy && form.current !== '' && form.new !== '' && form.confirm !== '';
 }

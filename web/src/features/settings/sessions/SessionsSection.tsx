@@ -7,13 +7,13 @@ import { useOpenings } from '../../../ui/dialogs/dialogs.js';
 import { FormDialog } from '../../../ui/dialogs/FormDialog.js';
 import { ListError, ListLoading } from '../../../ui/dialogs/ListDialog.js';
 import { accountMessages as messages } from '../messages.js';
-import { Section } from '../Section.js';
+import { type Hold, Section, useHold } from '../Section.js';
 import styles from './SessionsSection.module.css';
 import { clientOf, sessionLines } from './sessionText.js';
 import { useUserSessions } from './useUserSessions.js';
 
 /** Where the user is signed in, with a button for each other session that ends it. */
-export function SessionsSection({ username }: { username: string }) {
+export function SessionsSection({ username, hold }: { username: string; hold: Hold }) {
 	const { sessions, error, retry, end, endOthers } = useUserSessions(username);
 	const title = useRef<HTMLHeadingElement>(null);
 	return (
@@ -21,6 +21,7 @@ export function SessionsSection({ username }: { username: string }) {
 			{sessions ? (
 				<SessionList
 					sessions={sessions}
+					hold={hold}
 					onEnd={end}
 					onEndOthers={endOthers}
 					onFocusLost={() => title.current?.focus()}
@@ -36,6 +37,7 @@ export function SessionsSection({ username }: { username: string }) {
 
 interface SessionListProps {
 	sessions: readonly UserSession[];
+	hold: Hold;
 	onEnd: (session: UserSession) => void;
 	/** Resolves to whether they were ended. */
 	onEndOthers: () => Promise<boolean>;
@@ -43,10 +45,11 @@ interface SessionListProps {
 	onFocusLost: () => void;
 }
 
-function SessionList({ sessions, onEnd, onEndOthers, onFocusLost }: SessionListProps) {
+function SessionList({ sessions, hold, onEnd, onEndOthers, onFocusLost }: SessionListProps) {
 	const list = useRef<HTMLUListElement>(null);
 	const [isAsking, setAsking] = useState(false);
 	const openings = useOpenings(isAsking);
+	useHold(hold, isAsking);
 	const others = sessions.filter(({ current }) => !current);
 
 	function end(session: UserSession) {

@@ -10,7 +10,7 @@ import { ListError } from '../../../ui/dialogs/ListDialog.js';
 import { FormError } from '../../../ui/display/FormError.js';
 import { isFocusLost } from '../../../ui/keyboard/keptFocus.js';
 import { lazyComponent } from '../../../ui/lazyComponent.js';
-import { Section } from '../Section.js';
+import { type Hold, Section, useHold } from '../Section.js';
 import { ConfirmedFields } from './ConfirmedFields.js';
 import { twoFactorMessages as messages } from './messages.js';
 import { areFew } from './recoveryCodes.js';
@@ -23,12 +23,13 @@ const TwoFactorSetup = lazyComponent(async () => (await import('./TwoFactorSetup
 
 export interface TwoFactorSectionProps {
 	username: string;
+	hold: Hold;
 	/** Whether it shows a secret that can't be shown again. */
 	onSecret: (isShown: boolean) => void;
 }
 
 /** Turns two-factor sign-in on and off. */
-export function TwoFactorSection({ username, onSecret }: TwoFactorSectionProps) {
+export function TwoFactorSection({ username, hold, onSecret }: TwoFactorSectionProps) {
 	const { state, error, reload, show } = useTwoFactor(username);
 	const [setup, setSetup] = useState<Setup>();
 	/** Why the last setup was dropped. */
@@ -46,6 +47,7 @@ export function TwoFactorSection({ username, onSecret }: TwoFactorSectionProps) 
 	}, [view]);
 
 	const holdsSecret = view === 'setup';
+	useHold(hold, holdsSecret || isAsking);
 	useEffect(() => {
 		if (!holdsSecret) return;
 		onSecret(true);
@@ -59,6 +61,7 @@ export function TwoFactorSection({ username, onSecret }: TwoFactorSectionProps) 
 			{view === 'off' && (
 				<TurnOn
 					username={username}
+					hold={hold}
 					onStart={() => setDropped(undefined)}
 					onStarted={setSetup}
 					onFocusLost={() => title.current?.focus()}
@@ -113,13 +116,14 @@ function Loading() {
 
 interface TurnOnProps {
 	username: string;
+	hold: Hold;
 	onStart: () => void;
 	onStarted: (setup: Setup) => void;
 	/** The pressed button is disabled while it is busy. */
 	onFocusLost: () => void;
 }
 
-function TurnOn({ username, onStart, onStarted, onFocusLost }: TurnOnProps) {
+function TurnOn({ username, hold, onStart, onStarted, onFocusLost }: TurnOnProps) {
 	const start = useConfirmedCall({
 		request(payload) {
 			onStart();
@@ -132,6 +136,7 @@ function TurnOn({ username, onStart, onStarted, onFocusLost }: TurnOnProps) {
 	const button = useRef<HTMLButtonElement>(null);
 
 	const isAsked = password !== undefined;
+	useHold(hold, isBusy || isAsked);
 	useEffect(() => {
 		if (!isAsked) return;
 		// `Cancel`, which had the focus, was removed.
