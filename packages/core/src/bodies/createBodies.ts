@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { JsonBodies, Request } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
-import { limitAddress } from '../http/requests/proxy.js';
+import { clientKey, isVisitorKey, limitAddress } from '../http/requests/proxy.js';
 import { Budget } from '../limits/Budget.js';
 import { arrivingBody, type BodyTimeouts } from './arrivingBody.js';
 import { JsonShape } from './JsonShape.js';
@@ -35,6 +35,12 @@ const jsonTimeouts: BodyTimeouts = {
  */
 const smallBytes = 256 * kB;
 
+/**
+ * So many bytes of a body take nothing from a budget, or some dozens of addresses that announce bodies and send none
+ * would keep everybody from signing in. There are at most 10,000 connections.
+ */
+const freeBytes = 4 * kB;
+
 /** The step in which the budget of a body of unknown length grows. */
 const stepBytes = 16 * kB;
 
@@ -56,7 +62,9 @@ interface Options {
 
 export function createBodies({ secondMs = 1000, onSessionEnd }: Options): Bodies {
 	const busy = 'Too many large requests are under way. Please try again in a moment.';
-	const small = new Budget({ total: 64 * MB, perClient: 2 * MB }, busy);
+	// Visitors, however many addresses they have, leave half of it to accounts.
+	const group = { total: 32 * MB, includes: isVisitorKey };
+	const small = new Budget({ total: 64 * MB, perClient: 2 * MB, group }, busy);
 	const large = new Budget({ total: 48 * MB, perClient: 16 * MB }, busy);
 	const held = new WeakMap<Request, () => void>();
 
@@ -83,10 +91,12 @@ export function createBodies({ secondMs = 1000, onSessionEnd }: Options): Bodies
 			const tooLarge = () => new Failure('tooLarge', `The request is larger than ${maxBytes} bytes.`);
 			const announced = Number(req.headers['content-length'] ?? 0);
 			if (announced > maxBytes) throw tooLarge();
-			const budget = maxBytes > smallBytes ? large : small;
-			const client = limitAddress(request.client.address);
+			const { address } = request.client;
+			// One address may have many accounts, each of which could send large ones.
+			const [budget, client] =
+				maxBytes > smallBytes ? [large, limitAddress(address)] : [small, clientKey(request.viewer, address)];
 			const parts: (() => void)[] = [];
-			let taken = 0;
+			let taken = freeBytes;
 			const take = (bytes: number) => {
 				parts.push(budget.reserve(client, bytes));
 				taken += bytes;
@@ -95,7 +105,7 @@ export function createBodies({ secondMs = 1000, onSessionEnd }: Options): Bodies
 				for (const release of parts) release();
 			});
 			// An announced length is taken at once, so that a body which was begun is not refused halfway.
-			take(announced);
+			if (announced > taken) take(announced - taken);
 			const shape = new JsonShape();
 			const chunks: Buffer[] = [];
 			let size = 0;

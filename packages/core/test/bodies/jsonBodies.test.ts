@@ -142,6 +142,36 @@ test('JSON with millions of values or 17 levels is refused, and brackets in a st
 	t.notRegex(accepted.payload, /nested too deeply/);
 });
 
+test('however many bodies visitors announce and don’t send, everybody can sign in, and accounts have room for their calls', async (t) => {
+	const { readJson } = createBodies({ onSessionEnd: () => () => {} });
+	const kB = 1024;
+	/** Begins to read a body of which nothing arrives; resolves to why it was refused at once, if it was. */
+	const begin = async (viewer: object, address: string, announced: number) => {
+		const headers = { 'content-type': 'application/json', 'content-length': String(announced) };
+		const req = Object.assign(new Readable({ read() {} }), { headers });
+		const read = readJson({ raw: { req }, client: { address }, viewer } as unknown as Request, 256 * kB);
+		const refusal = await Promise.race([
+			read.catch((error) => error.kind),
+			new Promise((resolve) => setImmediate(resolve)),
+		]);
+		if (refusal === undefined) t.teardown(() => req.destroy());
+		read.catch(() => {});
+		return refusal;
+	};
+	const visitor = { kind: 'anonymous', access: 'upload' };
+	for (let network = 1; network <= 60; network++) {
+		const address = `2001:db8:0:${network.toString(16)}::1`;
+		for (let size = 256 * kB; size > 4 * kB; ) {
+			if ((await begin(visitor, address, size)) !== undefined) size = Math.floor(size / 2);
+		}
+	}
+	const next = '2001:db8:0:ffff::1';
+	t.is(await begin(visitor, next, 64 * kB), 'unavailable', 'visitors have all that there is for them');
+	t.is(await begin(visitor, next, 4 * kB), undefined, 'a sign-in');
+	const ada = { kind: 'user', id: '1', username: 'ada' };
+	for (let n = 0; n < 4; n++) t.is(await begin(ada, next, 256 * kB), undefined);
+});
+
 test.serial('a body whose bytes arrive one by one takes little more memory than they have', async (t) => {
 	const { readJson } = createBodies({ onSessionEnd: () => () => {} });
 	const bytes = 100_000;
