@@ -90,6 +90,10 @@ test('the size of a picture is read from its first bytes', (t) => {
 	});
 	const gif = '474946383961 2003 5802 000000 2c 0000 0000 2003 5802 00';
 	t.deepEqual(describeImage(hex(gif)), { type: 'image/gif', width: 800, height: 600 });
+	const bitmap = { type: 'image/bmp', width: 640, height: 480 };
+	t.deepEqual(describeImage(hex('424d 00000000 00000000 36000000 28000000 80020000 20feffff')), bitmap);
+	// Of OS/2, with numbers of 16 bits.
+	t.deepEqual(describeImage(hex('424d 00000000 00000000 1a000000 0c000000 8002 e001 0100 1800')), bitmap);
 	t.deepEqual(describeImage(hex('89504e47')), { type: 'image/png', width: 0, height: 0 });
 });
 

@@ -88,8 +88,9 @@ function beginsWithAtom(head: Uint8Array): boolean {
 	if (length === 0) return name === 'mdat';
 	// A longer one has its length in 64 bits.
 	if (length === 1) return numberAt(head, 8) < 2 ** 16 && (numberAt(head, 8) > 0 || numberAt(head, 12) >= 16);
-	// Of no text: its first byte is no letter.
-	return length >= shortest && byteAt(head, 0) < 9 && (name !== 'wide' || length === 8);
+	// Of no text: its first byte is no letter, or, of pictures and sound of 150 MB and more, a NUL follows soon.
+	const isNoText = byteAt(head, 0) < 9 || (name === 'mdat' && text(head, 8, 24).includes('\0'));
+	return length >= shortest && isNoText && (name !== 'wide' || length === 8);
 }
 
 /** EBML: the elements of its header fill it exactly, and one of them says which document follows. */

@@ -10,6 +10,8 @@ const heads: Readonly<Record<string, [string, VideoContainer]>> = {
 	MP4: ['\0\0\0\x1cftypisom\0\0\x02\0isomavc1mp41\0\0\0\x08free', 'mov'],
 	'QuickTime with room for brands': [`\0\0\0\x20ftypqt  \x20\x05\x03\0qt  ${'\0'.repeat(12)}\0\0\0\x08wide`, 'mov'],
 	'QuickTime that begins with its index': ['\0\0\x02\0moov\0\0\0\x6cmvhd', 'mov'],
+	'QuickTime with pictures of 200 MB first': ['\x0b\xeb\xc2\0mdat\0\0\x12\x34pictures', 'mov'],
+	'QuickTime with pictures of 2 GB first': ['\x77\x35\x94\0mdatpict\0\0ures', 'mov'],
 	'QuickTime with more than 4 GB of pictures': ['\0\0\0\x01mdat\0\0\0\x02\0\0\0\0', 'mov'],
 	Matroska: [
 		'\x1a\x45\xdf\xa3\xa3\x42\x86\x81\x01\x42\xf7\x81\x01\x42\xf2\x81\x04\x42\xf3\x81\x08\x42\x82\x88matroska\x42\x87\x81\x04\x42\x85\x81\x02\x18\x53\x80\x67\x01\0',

@@ -5,6 +5,9 @@ import { jpegSize } from './jpeg.js';
 /** The type of all pictures that no browser draws by itself. */
 export const undrawnType = 'image/heic';
 
+/** Of the header of a bitmap that programs of OS/2 and Windows 3 wrote, whose numbers have 16 bits. */
+const os2HeaderBytes = 12;
+
 /**
  * The type of a picture and its size in pixels by its first bytes: a width and height of 0 if they don't contain it, an
  * undefined type for what is no picture.
@@ -19,7 +22,11 @@ export function describeImage(head: Uint8Array): { type: string | undefined; wid
 	if (latin(1, 4) === 'PNG') return sized('image/png', 24, () => [view.getUint32(16), view.getUint32(20)]);
 	if (latin(0, 4) === 'GIF8') return { type: 'image/gif', ...gifSize(head, view) };
 	if (latin(0, 2) === 'BM') {
-		return sized('image/bmp', 26, () => [Math.abs(view.getInt32(18, true)), Math.abs(view.getInt32(22, true))]);
+		return sized('image/bmp', 26, () =>
+			view.getUint32(14, true) === os2HeaderBytes
+				? [view.getUint16(18, true), view.getUint16(20, true)]
+				: [Math.abs(view.getInt32(18, true)), Math.abs(view.getInt32(22, true))],
+		);
 	}
 	if (head[0] === 0xff && head[1] === 0xd8) return { type: 'image/jpeg', ...jpegSize(view) };
 	if (latin(8, 12) === 'WEBP') return { type: 'image/webp', ...webpSize(view, latin(12, 16)) };
