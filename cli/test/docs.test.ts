@@ -1,5 +1,5 @@
-import { execFile } from 'node:child_process';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { execFile as execFileWithCallback } from 'node:child_process';
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -10,6 +10,8 @@ import { createProgram } from '../src/program.js';
 import { dataFolder, run } from './program.js';
 import { verifyUnit } from './verifyUnit.js';
 
+const execFile = promisify(execFileWithCallback);
+
 /** `dist` holds the same folders as the tree. */
 const docs = fileURLToPath(new URL('../../docs/', import.meta.url.replace('/dist/', '/')));
 
@@ -17,8 +19,8 @@ const docs = fileURLToPath(new URL('../../docs/', import.meta.url.replace('/dist
 async function commandsIn(page: string): Promise<string[][]> {
 	const text = await readFile(path.join(docs, page), 'utf8');
 	// The program that a backup is piped to is a matter of taste.
-	const lines = [...text.matchAll(/^ {4}((?:stowage|rsync) [^|\n]*?)(?: +#.*)?$/gm)].map(([, line = '']) =>
-		line.split(' '),
+	const lines = [...text.matchAll(/^ {4}((?:stowage|rsync) [^|\n]*?)(?: +#.*)?$/gm)].flatMap(([, line = '']) =>
+		line.split(' && ').map((each) => each.split(' ')),
 	);
 	if (lines.length === 0) throw new Error(`${page} has no commands.`);
 	return lines;
@@ -33,7 +35,7 @@ test('the commands on the pages for administrators succeed one after another, an
 		words.map((word) => word.replace('/var/lib/stowage', dataDir).replace('/backup', backups).replace('/mnt', disks));
 	const perform = async (words: readonly string[], dataDir: string, worst = 0) => {
 		const [program = '', ...args] = inPlace(words, dataDir);
-		if (program === 'rsync') return void (await promisify(execFile)(program, args));
+		if (program === 'rsync') return void (await execFile(program, args));
 		const hasSettings = args[0] !== 'completion';
 		const all = hasSettings ? [...args, '--data-dir', dataDir, '--log-level', 'error'] : args;
 		const asksPassword = /^user (add|passwd)/.test(args.join(' '));
@@ -61,6 +63,51 @@ test('the commands on the pages for administrators succeed one after another, an
 	for (const words of await commandsIn('trouble.md')) await perform(words, restored, 1);
 });
 
+test('the steps of a nightly backup leave the copy of the files as it is while their disk is away, and copy no unfinished upload', async (t) => {
+	const text = await readFile(path.join(docs, 'backup.md'), 'utf8');
+	const [, typed = ''] = /^( {4}stowage backup .*\n {4}.* && rsync .*)$/m.exec(text) ?? [];
+	// A shell goes on after a line that failed, and a service does not.
+	const inShell = typed.split('\n').map((line) => line.trim().split(' && '));
+	const inService = [[...text.matchAll(/^ExecStart=\/usr\/bin\/(.*)$/gm)].map(([, line = '']) => line)];
+	for (const lines of [inShell, inService, inService.map(([, ...afterZip]) => afterZip)]) {
+		const { dataDir } = await testApp(t);
+		const backups = await dataFolder(t);
+		const perform = async (line: string) => {
+			const [program = '', ...words] = line
+				.split(' ')
+				.map((word) => word.replace('/var/lib/stowage', dataDir).replace('/backup', backups));
+			if (program === 'stowage')
+				return (await run([...words, '--data-dir', dataDir, '--log-level', 'error'])).code === 0;
+			return execFile(program, words).then(
+				() => true,
+				() => false,
+			);
+		};
+		const night = async () => {
+			const done: boolean[] = [];
+			for (const steps of lines) {
+				let isGood = true;
+				for (const step of steps) isGood = isGood && (await perform(step));
+				done.push(isGood);
+			}
+			return done.every((isGood) => isGood);
+		};
+		const copied = (name: string) => readFile(path.join(backups, 'files', name), 'utf8');
+		await writeFile(path.join(dataDir, 'files/Public/photo.txt'), 'the only photo');
+		await writeFile(path.join(dataDir, 'files/.stowage/staging/upload'), 'unfinished');
+		await mkdir(path.join(dataDir, 'audit'), { recursive: true });
+		t.true(await night());
+		t.is(await copied('Public/photo.txt'), 'the only photo');
+		await t.throwsAsync(copied('.stowage/staging/upload'), { code: 'ENOENT' });
+		await copied('.stowage/root.json');
+
+		await rename(path.join(dataDir, 'files'), path.join(dataDir, 'disk'));
+		await mkdir(path.join(dataDir, 'files'));
+		t.false(await night(), 'it is known in the morning');
+		t.is(await copied('Public/photo.txt'), 'the only photo');
+	}
+});
+
 test('the units for a backup every night pass systemd-analyze verify', async (t) => {
 	const folder = await dataFolder(t);
 	const text = await readFile(path.join(docs, 'backup.md'), 'utf8');
@@ -71,7 +118,7 @@ test('the units for a backup every night pass systemd-analyze verify', async (t)
 	);
 	// The program need not be installed here.
 	for (const [, name = '', unit = ''] of units)
-		await writeFile(path.join(folder, name), unit.replace('/usr/bin/stowage', process.execPath));
+		await writeFile(path.join(folder, name), unit.replaceAll('/usr/bin/stowage', process.execPath));
 	for (const [, name = ''] of units) {
 		t.deepEqual(await verifyUnit(path.join(folder, name)), { code: 0, output: '' }, name);
 	}

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { ConfigError, readConfigBytes, recordCommand, type Services } from '@stowage/core';
+import { ConfigError, type RootState, readConfigBytes, recordCommand, type Services } from '@stowage/core';
 import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
 import { type Backup, openBackup, openBackupFile, openBackupInput } from '../backup/readBackup.js';
@@ -10,7 +10,7 @@ import { createFile, type NewFile } from '../backup/writeDurably.js';
 import { administrator } from '../commandLine/administrator.js';
 import { withApp } from '../commandLine/appCommand.js';
 import { commandLog } from '../commandLine/commandLog.js';
-import { withHelp } from '../commandLine/help.js';
+import { startupCode, withHelp } from '../commandLine/help.js';
 import { loadConfigAsOwner, NamedFile } from '../commandLine/loadConfigAsOwner.js';
 import { printableConfig, withSettings } from '../commandLine/settings.js';
 import { isOnTerminal, printError, printJson, printLine, writeBytes } from '../terminal/output.js';
@@ -28,11 +28,15 @@ export function backupCommand(): Command {
 			.option('--hashes', 'with the SHA-256 of every file, not only of those that temporary links and shares lead to')
 			.option('--json', 'print its manifest, its file and the removed backups'),
 	);
-	withHelp(command, [
-		'backup /backup --keep 14',
-		'backup /backup/before-upgrade.zip --hashes',
-		'backup - | gpg --encrypt --recipient ada > stowage.zip.gpg',
-	]);
+	withHelp(
+		command,
+		[
+			'backup /backup --keep 14',
+			'backup /backup/before-upgrade.zip --hashes',
+			'backup - | gpg --encrypt --recipient ada > stowage.zip.gpg',
+		],
+		`Exit codes: 0 done, 1 refused or failed, or a storage root is away, ${startupCode}.`,
+	);
 	return command.action(async (word: string, { hashes, keep, json, config }: BackupFlags) => {
 		const target = targetOf(word, keep);
 		if (target.kind === 'output') assertPiped(json === true);
@@ -56,7 +60,8 @@ export function backupCommand(): Command {
 				const removed = kept === undefined ? [] : ((await file?.opened?.removeOldest(kept)) ?? []);
 				if (json) printJson({ file: to, removed, ...manifest });
 				else for (const name of removed) printLine(`Removed the old backup ${name}.`);
-				reportUnreadable(unreadable, hashes === true);
+				const roots = await services.rootAdministration.list();
+				report(unreadable, hashes === true, roots);
 			});
 		} finally {
 			await file?.opened?.close();
@@ -65,15 +70,22 @@ export function backupCommand(): Command {
 }
 
 /**
- * Lists unreadable files, which have no hash in the backup. Throws if every file was to have one; otherwise the hashes are
- * for files that links lead to, and no link serves an unreadable one.
+ * Lists unreadable files, which have no hash in the backup, and the storage roots that can't be used. Throws if every file was
+ * to have its hash; otherwise the hashes are for files that links lead to, and no link serves an unreadable one. Throws for a
+ * root that is away, too: a script that goes on would copy an empty mount point over the copy of its files.
  */
-function reportUnreadable({ count, paths }: Unreadable, hashesAll: boolean): void {
-	if (count === 0) return;
+function report({ count, paths }: Unreadable, hashesAll: boolean, roots: readonly RootState[]): void {
 	for (const each of paths) printError(`Can't be read, and has no hash in the backup: ${each}`);
 	if (count > paths.length) printError(`... and ${count - paths.length} more.`);
-	if (hashesAll)
+	const unusable = roots.filter(({ fault }) => fault !== null);
+	for (const { name, fault } of unusable) printError(`The storage root ${name} can't be used: ${fault}`);
+	if (count > 0 && hashesAll)
 		throw new Failure('forbidden', 'The backup is written, but without the hashes of files that can’t be read.');
+	if (unusable.length > 0)
+		throw new Failure(
+			'unavailable',
+			'The backup is written and whole, but not every storage root can be used. Do not copy the files of such a root now: what lies in its place would replace the copy of them.',
+		);
 }
 
 const secrets = 'It holds secrets: keep it where only you can read it.';
