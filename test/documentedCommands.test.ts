@@ -14,7 +14,7 @@ const testedElsewhere: readonly (readonly [RegExp, string])[] = [
 		'test/packages/tryDeb.ts',
 	],
 	[/^npm install -g \.\/stowage-[\d.]+\.tgz$/, 'test/packages/packages.test.ts'],
-	[/^systemctl (reload|restart|status|stop) stowage$/, 'cli/test/service.test.ts'],
+	[/^systemctl (reload|restart|start|status|stop) stowage$/, 'cli/test/service.test.ts'],
 	[/^systemctl edit stowage$/, 'cli/test/service.test.ts'],
 	[/^journalctl -u stowage$/, 'cli/test/service.test.ts'],
 	[/^curl -[Fd] .* https:\/\/files\.example\.org\/api\/(upload\/public|register)$/, 'test/documentedCommands.test.ts'],

@@ -573,6 +573,52 @@ test('the session key of all servers over a database server is changed while non
 	t.is((await new Client(next).get('/api/ready')).statusCode, 200);
 });
 
+test('migrate --back puts the copy of before a migration back, refuses one that is none, and any while a server uses the database', async (t) => {
+	const folder = await dataFolder(t);
+	const url = `sqlite:${path.join(folder, 'stowage.db')}`;
+	const last = allMigrations.at(-1)?.name ?? '';
+	const older = await openDatabase(url, { migrations: allMigrations.slice(0, -1) });
+	await older.close();
+	const flags = ['--data-dir', folder, ...quiet];
+	t.is((await run(['migrate', ...flags])).code, 0);
+	const [copy = ''] = (await readdir(folder)).filter((name) => name.endsWith(`.before-${last}`));
+	const back = (file: string, ...words: string[]) =>
+		run(['migrate', '--back', path.join(folder, file), ...words, ...flags]);
+	const app = await testApp(t, { '--data-dir': folder });
+	await new Client(app).register('ada');
+	const served = await back(copy);
+	t.is(served.code, 1);
+	t.is(served.stderr, `Stop the server first, which uses this database: process ${process.pid}.`);
+	await app.stop();
+
+	const whole = await readFile(path.join(folder, copy));
+	await writeFile(path.join(folder, 'cut'), whole.subarray(0, whole.length >> 1));
+	await writeFile(path.join(folder, 'text'), 'no database');
+	for (const file of ['cut', 'text', 'missing', '.']) t.is((await back(file)).code, 1, file);
+	t.regex((await back(copy, '--status')).stderr, /--back is used alone/);
+	const names = async () => readSnapshot(url, async ({ migrations }) => migrations);
+	t.true((await names()).includes(last), 'nothing has changed');
+	t.deepEqual(
+		(await readdir(folder)).filter((name) => /going-back|replaced/.test(name)),
+		[],
+	);
+
+	const done = await back(copy, '--json');
+	t.is(done.code, 0, done.stderr);
+	t.false((await names()).includes(last));
+	const { replaced } = JSON.parse(done.stdout) as { replaced: string };
+	t.deepEqual(await readFile(path.join(folder, copy)), whole, 'the copy stays');
+	const users = async (of: string) =>
+		readSnapshot(of, async (snapshot) => {
+			let count = 0;
+			for await (const rows of snapshot.rows('users')) count += rows.length;
+			return count;
+		});
+	t.deepEqual([await users(url), await users(`sqlite:${replaced}`)], [0, 1]);
+	t.is((await stat(path.join(folder, 'stowage.db'))).mode & 0o777, 0o600);
+	t.is((await orders(folder)).at(-1), 'migrate');
+});
+
 test('migrate --status lists migrations without running them, and migrate takes a snapshot before it runs them', async (t) => {
 	const folder = await dataFolder(t);
 	const url = `sqlite:${path.join(folder, 'stowage.db')}`;

@@ -1,3 +1,4 @@
+import { createReadStream } from 'node:fs';
 import path from 'node:path';
 import {
 	agreeOnSecret,
@@ -8,26 +9,30 @@ import {
 	liveMs,
 	migrationNames,
 	openDatabase,
+	putBack,
 	readOrMakeSecret,
 	readSnapshot,
 	recordCommand,
 	type Snapshot,
+	servingHere,
 	type TableRows,
 	withoutPassword,
 } from '@stowage/core';
 import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
+import { openBackupFile } from '../backup/readBackup.js';
 import { administrator } from '../commandLine/administrator.js';
 import { commandLog } from '../commandLine/commandLog.js';
 import { withHelp } from '../commandLine/help.js';
-import { loadConfigAsOwner } from '../commandLine/loadConfigAsOwner.js';
+import { loadConfigAsOwner, NamedFile } from '../commandLine/loadConfigAsOwner.js';
 import { withSettings } from '../commandLine/settings.js';
-import { printLine, printList } from '../terminal/output.js';
+import { printJson, printLine, printList } from '../terminal/output.js';
 import { withProgress, withRowProgress } from '../terminal/Progress.js';
 
 interface MigrateOptions {
 	status?: boolean;
 	newSessionKey?: boolean;
+	back?: string;
 	json?: boolean;
 }
 
@@ -51,10 +56,23 @@ export function migrateCommand(): Command {
 				'--new-session-key',
 				'let the session key of this configuration be that of all servers over a database server',
 			)
+			.option(
+				'--back <copy>',
+				'put the copy that was made before a migration in the place of the SQLite database, and keep what is there beside it',
+			)
 			.option('--json', 'as JSON'),
 	);
-	withHelp(command, ['migrate --status', 'migrate']);
-	return command.action(async ({ status, json, newSessionKey }: MigrateOptions) => {
+	withHelp(command, [
+		'migrate --status',
+		'migrate',
+		'migrate --back /var/lib/stowage/stowage.db.2031-02-03T04-05-06.000Z.before-0039-boats',
+	]);
+	return command.action(async ({ status, json, newSessionKey, back }: MigrateOptions) => {
+		if (back !== undefined) {
+			if (status || newSessionKey)
+				throw new Failure('invalid', '--back is used alone: the older version then makes the tables its own.');
+			return goBack(command, path.resolve(back), json === true);
+		}
 		const config = await loadConfigAsOwner(command);
 		await checkConfig(config);
 		const applied = async () => readSnapshot(config.databaseUrl, async ({ migrations }) => migrations);
@@ -93,6 +111,31 @@ export function migrateCommand(): Command {
 			row: ({ name, state }) => [name, state],
 		});
 	});
+}
+
+/** Puts a copy back. A server that runs would go on with the former database, and write of it over the copy. */
+async function goBack(command: Command, file: string, json: boolean): Promise<void> {
+	const source = new NamedFile(file, async () => openBackupFile(file));
+	const config = await loadConfigAsOwner(command, [source]);
+	const copy = createReadStream('', { fd: source.opened as number });
+	try {
+		await checkConfig(config);
+		const serving = await servingHere(config);
+		if (serving.length > 0)
+			throw new Failure('locked', `Stop the server first, which uses this database: process ${serving.join(', ')}.`);
+		const replaced = await putBack(config.databaseUrl, copy, new Date());
+		const detail = `back to ${path.basename(file)}`;
+		await recordCommand(config, commandLog(command, config), administrator(), { action: 'migrate', detail });
+		if (json) printJson({ restored: file, replaced });
+		else {
+			printLine(`The database is that of ${path.basename(file)} again. What was there is ${replaced}.`);
+			printLine(
+				'Install the version that it was made by before you start the server: this one would migrate it again.',
+			);
+		}
+	} finally {
+		copy.destroy();
+	}
 }
 
 function stateOf(name: string, before: readonly string[], now: readonly string[]): string {

@@ -9,6 +9,7 @@ export {
 	fillDatabase,
 	migrationNames,
 	openDatabase,
+	putBack,
 	type Row,
 	readSnapshot,
 	type Snapshot,
@@ -59,7 +60,7 @@ export type { ConnectionSource } from './http/connections/accepting.js';
 export { endFailedRequest } from './http/connections/endFailedRequest.js';
 export { freeSocket, openSocket, socketPathOf } from './http/connections/unixSocket.js';
 export { createPeers, limitAddress, type Peers } from './http/requests/proxy.js';
-export { assertUnserved } from './leases/assertUnserved.js';
+export { assertUnserved, servingHere } from './leases/assertUnserved.js';
 export { byDoubt, findServing, forgottenMs, liveMs } from './leases/LiveProcesses.js';
 export { clockFaults, differingSettings, maxNodeClockMs } from './leases/nodeFaults.js';
 export { identifyProcess } from './leases/processIdentity.js';

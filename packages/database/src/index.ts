@@ -30,5 +30,8 @@ export const readSnapshot: typeof import('./portable/readRows.js').readSnapshot 
 export const fillDatabase: typeof import('./portable/writeRows.js').fillDatabase = async (url, names, batches) =>
 	(await import('./portable/writeRows.js')).fillDatabase(url, names, batches);
 
+export const putBack: typeof import('./migrations/putBack.js').putBack = async (url, copy, now) =>
+	(await import('./migrations/putBack.js')).putBack(url, copy, now);
+
 export const searchIndexFile: typeof import('./searchIndex/searchIndexFile.js').searchIndexFile = async (folder) =>
 	(await import('./searchIndex/searchIndexFile.js')).searchIndexFile(folder);

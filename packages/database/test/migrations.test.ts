@@ -1,5 +1,6 @@
-import { readdir, stat } from 'node:fs/promises';
-import { DatabaseError, type Migration, openDatabase, readSnapshot } from '@stowage/database';
+import { createReadStream } from 'node:fs';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { checkDatabase, DatabaseError, type Migration, openDatabase, putBack, readSnapshot } from '@stowage/database';
 import test, { type ExecutionContext } from 'ava';
 import Libsql from 'libsql';
 import { allMigrations } from '../src/migrations/all.js';
@@ -22,6 +23,43 @@ const sinkBoats: Migration = {
 		throw new Error('The boats sank.');
 	},
 };
+
+test('a copy of before a migration is put back whole, though a killed process has left a write-ahead log, and again after a cut', async (t) => {
+	const { url, path } = await database(t);
+	const now = Date.UTC(2031, 1, 2, 3, 4, 5);
+	await reopen(url, [...allMigrations, addBoats], now);
+	const copy = `${path}/stowage.db.2031-02-02T03-04-05.000Z.before-9001-boats`;
+	const whole = await readFile(copy);
+	// As a process leaves them that is killed: once the last connection closes, there is no log.
+	const db = await openDatabase(url, { migrations: [...allMigrations, addBoats] });
+	for (let n = 0; n < 50; n++) await db.users.add({ username: `later${n}`, secret: 's' });
+	const endings = ['', '-wal', '-shm'];
+	const left = new Map<string, Buffer>();
+	for (const ending of endings) left.set(ending, await readFile(`${path}/stowage.db${ending}`));
+	await db.close();
+	for (const [ending, bytes] of left) await writeFile(`${path}/stowage.db${ending}`, bytes);
+	t.true((left.get('-wal')?.length ?? 0) > 0);
+	await writeFile(`${path}/stowage.db.going-back`, 'what an earlier call was writing');
+
+	const former = await putBack(url, createReadStream(copy), new Date(now + 60_000));
+	t.is(former, `${path}/stowage.db.replaced-2031-02-02T03-05-05.000Z`);
+	const state = async (of: string) => {
+		const { damage, orphans } = await checkDatabase(of, 1e6);
+		return readSnapshot(of, async ({ migrations, rows }) => {
+			let users = 0;
+			for await (const some of rows('users')) users += some.length;
+			return { damage, orphans, users, hasBoats: migrations.includes(addBoats.name) };
+		});
+	};
+	t.deepEqual(await state(url), { damage: [], orphans: 0, users: 1, hasBoats: false });
+	t.deepEqual(await state(`sqlite:${former}`), { damage: [], orphans: 0, users: 51, hasBoats: true });
+	t.deepEqual(await readFile(copy), whole);
+	await reopen(url, allMigrations);
+	t.false((await readdir(path)).includes('stowage.db.going-back'));
+	await t.throwsAsync(() => putBack('mysql://u:p@127.0.0.1:1/x', createReadStream(copy), new Date(now)), {
+		message: /^Only of an SQLite database/,
+	});
+});
 
 test('a database that is up to date is not copied', async (t) => {
 	const { url, snapshots } = await database(t);

@@ -1,0 +1,98 @@
+import {
+	closeSync,
+	constants,
+	copyFileSync,
+	createWriteStream,
+	fsyncSync,
+	linkSync,
+	openSync,
+	realpathSync,
+	renameSync,
+	rmSync,
+} from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Failure } from '@stowage/rules';
+import Libsql from 'libsql';
+import { codeOf, DatabaseError, translated } from '../connection/errors.js';
+import { assertUsable, namedFile } from '../connection/sqlite/sqliteFile.js';
+import { parseDatabaseUrl } from '../connection/target.js';
+
+/** What SQLite keeps beside a database and would replay onto whatever lies in its place. */
+const replayed = ['-wal', '-journal'];
+
+/**
+ * Puts a copy in the place of the SQLite database, over which nobody serves. What was there stays as `<name>.replaced-<time>`, with what
+ * belongs to it beside it. At any moment, also after a power cut, either of both is there, whole. Resolves to the name of what was there.
+ * Throws `invalid` for a database of another kind, and for a copy that is none or is damaged; then nothing has changed.
+ */
+export async function putBack(url: string, copy: Readable, now: Date): Promise<string> {
+	const target = parseDatabaseUrl(url);
+	if (target.kind !== 'sqlite')
+		throw new Failure('invalid', 'Only of an SQLite database there are such copies. Bring your own dump back.');
+	const named = resolve(target.path);
+	assertUsable(named);
+	// The files beside it are named after what a link leads to.
+	const file = realpathSync.native(named);
+	const partial = `${file}.going-back`;
+	try {
+		rmSync(partial, { force: true });
+		await pipeline(copy, createWriteStream(partial, { flags: 'wx', mode: 0o600, flush: true }));
+		assertCopy(partial);
+		const former = `${file}.replaced-${now.toISOString().replaceAll(':', '-')}`;
+		for (const ending of ['', ...replayed]) keep(`${file}${ending}`, `${former}${ending}`);
+		sync(dirname(file));
+		// It has its second names by now. One that stayed here would be replayed onto the copy.
+		for (const ending of [...replayed, '-shm']) rmSync(`${file}${ending}`, { force: true });
+		renameSync(partial, file);
+		sync(dirname(file));
+		return former;
+	} catch (error) {
+		throw translated(error);
+	} finally {
+		for (const ending of ['', '-wal', '-shm']) rmSync(`${partial}${ending}`, { force: true });
+	}
+}
+
+/** Throws `invalid` unless the file is a whole database of Stowage. */
+function assertCopy(file: string): void {
+	try {
+		const connection = new Libsql(file);
+		try {
+			const [{ quick_check: finding } = { quick_check: 'no database' }] = connection
+				.prepare('PRAGMA quick_check(1)')
+				.all() as { quick_check: string }[];
+			if (finding !== 'ok') throw new Failure('invalid', `The copy is damaged, and was not put back: ${finding}`);
+			if (connection.prepare('select name from migrations').all().length === 0) throw noCopy();
+		} finally {
+			connection.close();
+		}
+	} catch (cause) {
+		if (codeOf(cause) === 'SQLITE_ERROR' || namedFile(cause, file) instanceof DatabaseError) throw noCopy(cause);
+		throw cause;
+	}
+}
+
+const noCopy = (cause?: unknown) => new Failure('invalid', 'This is no copy of a database of Stowage.', { cause });
+
+/** Gives a file, if it is there, a second name, or copies it where the disk has no hard links. */
+function keep(file: string, former: string): void {
+	try {
+		linkSync(file, former);
+	} catch (error) {
+		if (codeOf(error) === 'ENOENT') return;
+		if (codeOf(error) === 'EEXIST') throw error;
+		copyFileSync(file, former, constants.COPYFILE_EXCL);
+		sync(former);
+	}
+}
+
+function sync(path: string): void {
+	const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+	try {
+		fsyncSync(descriptor);
+	} finally {
+		closeSync(descriptor);
+	}
+}
