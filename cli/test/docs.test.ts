@@ -15,9 +15,12 @@ const execFile = promisify(execFileWithCallback);
 /** `dist` holds the same folders as the tree. */
 const docs = fileURLToPath(new URL('../../docs/', import.meta.url.replace('/dist/', '/')));
 
-/** The commands of a page, in their order, without comments. */
-async function commandsIn(page: string): Promise<string[][]> {
-	const text = await readFile(path.join(docs, page), 'utf8');
+const onlyDatabase = '## Only the database is damaged';
+
+/** The commands of a page, or of the part of it before or after a heading, in their order, without comments. */
+async function commandsIn(page: string, heading?: string, part: 0 | 1 = 0): Promise<string[][]> {
+	const whole = await readFile(path.join(docs, page), 'utf8');
+	const text = heading === undefined ? whole : (whole.split(heading)[part] ?? '');
 	// The program that a backup is piped to is a matter of taste.
 	const lines = [...text.matchAll(/^ {4}((?:stowage|rsync) [^|\n]*?)(?: +#.*)?$/gm)].flatMap(([, line = '']) =>
 		line.split(' && ').map((each) => each.split(' ')),
@@ -52,7 +55,7 @@ test('the commands on the pages for administrators succeed one after another, an
 	const { token } = json(await grace.post('/api/generateTempLink', { filePath: 'a.txt', expiration: '1d' }));
 	for (const words of await commandsIn('backup.md')) await perform(words, app.dataDir);
 	const [dated = ''] = (await readdir(backups)).filter((name) => /^stowage-.*Z\.zip$/.test(name));
-	for (const words of await commandsIn('restore.md'))
+	for (const words of await commandsIn('restore.md', onlyDatabase))
 		await perform(
 			words.map((word) => word.replace('stowage-2031-02-03T030000Z.zip', dated)),
 			restored,
@@ -61,6 +64,45 @@ test('the commands on the pages for administrators succeed one after another, an
 	t.is((await new Client(again).get(`/api/temp/${token}`)).payload, 'A');
 	// Warnings depend on this machine.
 	for (const words of await commandsIn('trouble.md')) await perform(words, restored, 1);
+});
+
+test('the steps for a damaged database keep the files of today, their links, and what was deleted since the backup', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	await ada.upload('/api/upload', [file('a.txt', 'A'), file('old.txt', 'old')]);
+	const { token } = json(await ada.post('/api/generateTempLink', { filePath: 'a.txt', expiration: '1d' }));
+	const backups = await dataFolder(t);
+	const zip = path.join(backups, 'stowage-2031-02-03T030000Z.zip');
+	const flags = ['--data-dir', app.dataDir, '--log-level', 'error'];
+	t.is((await run(['backup', zip, ...flags])).code, 0);
+	await ada.upload('/api/upload', [file('today.txt', 'of today')]);
+	await ada.call('DELETE', '/api/deleteItem', { filePath: 'old.txt', type: 'private' });
+	await app.stop();
+	const damaged = path.join(backups, 'damaged');
+	await mkdir(damaged);
+	await writeFile(path.join(app.dataDir, 'stowage.db'), 'damaged', { flag: 'r+' });
+
+	const text = await readFile(path.join(docs, 'restore.md'), 'utf8');
+	const [, move = ''] = /^ {4}sudo sh -c '(mv .*stowage\.db\*.*)'$/m.exec(text) ?? [];
+	const here = (word: string) =>
+		word
+			.replaceAll('/var/lib/stowage.damaged', damaged)
+			.replaceAll('/var/lib/stowage', app.dataDir)
+			.replaceAll('/backup', backups);
+	await execFile('sh', ['-c', here(move)]);
+	for (const words of await commandsIn('restore.md', onlyDatabase, 1)) {
+		const { code, stderr } = await run([...words.slice(1).map(here), ...flags]);
+		t.is(code, 0, `${words.join(' ')}: ${stderr}`);
+	}
+	const again = await testApp(t, { '--data-dir': app.dataDir });
+	const client = new Client(again);
+	t.is((await client.get(`/api/temp/${token}`)).payload, 'A');
+	t.is((await client.post('/api/login', { username: 'ada', password: 'correct horse' })).statusCode, 200);
+	t.is((await client.get('/api/download/today.txt?type=private')).payload, 'of today');
+	t.deepEqual(
+		json(await client.get('/api/trash')).entries.map(({ name }: { name: string }) => name),
+		['old.txt'],
+	);
 });
 
 test('the steps of a nightly backup leave the copy of the files as it is while their disk is away, and copy no unfinished upload', async (t) => {

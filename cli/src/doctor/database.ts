@@ -14,6 +14,10 @@ import {
 import { clockFinding } from './dataFolder.js';
 import { type Finding, fault, ok, reasonOf, warn } from './findings.js';
 
+/** The rest of that page begins with another data folder, which would cost the files of today. */
+const restoreIt =
+	'Stop the server, leave the files where they are, and restore the database from a backup: docs/restore.md, "Only the database is damaged".';
+
 /** Whether the database is undamaged and of this version; `isUsable` if the storage roots can be read from it. */
 export async function checkDatabaseOf(config: Config): Promise<{ findings: Finding[]; isUsable: boolean }> {
 	const what = 'database';
@@ -22,10 +26,10 @@ export async function checkDatabaseOf(config: Config): Promise<{ findings: Findi
 		const { migrations, incompatible } = await readSnapshot(databaseUrl, async (snapshot) => snapshot);
 		const { damage, orphans, now, live } = await checkDatabase(databaseUrl, forgottenMs);
 		const findings: Finding[] = damage.map((each) =>
-			fault(what, `damaged: ${each}`, 'Stop the server and restore a backup: docs/restore.md.'),
+			fault(what, `damaged: ${each}`, restoreIt),
 		);
 		if (orphans > 0)
-			findings.push(fault(what, `${orphans} rows refer to nothing`, 'Restore a backup: docs/restore.md.'));
+			findings.push(fault(what, `${orphans} rows refer to nothing`, restoreIt));
 		const pending = migrationNames.filter((name) => !migrations.includes(name));
 		if (incompatible.length > 0)
 			findings.push(
@@ -52,11 +56,11 @@ export async function checkDatabaseOf(config: Config): Promise<{ findings: Findi
 }
 
 function remedyOf(message: string): string {
-	if (message.startsWith('The database is damaged')) return 'Stop the server and restore a backup: docs/restore.md.';
+	if (message.startsWith('The database is damaged')) return restoreIt;
 	if (message.startsWith('This user may not'))
 		return "Run this as the server's user; if that is this one, give the file to it (chown -h).";
 	if (/^(The database|A file of the database) (is a named pipe|is a link|is no file)/.test(message))
-		return 'Find out who has put it there, and remove it. If the database itself is gone, restore a backup: docs/restore.md.';
+		return `Find out who has put it there, and remove it. If the database itself is gone: ${restoreIt}`;
 	if (
 		/^(The database file|A file of the database) cannot be used|^The database is not available right now \(/.test(
 			message,
