@@ -573,6 +573,27 @@ test('the session key of all servers over a database server is changed while non
 	t.is((await new Client(next).get('/api/ready')).statusCode, 200);
 });
 
+test('a backup migrates nothing: of the tables of an older version there is none by this one, which that version would refuse', async (t) => {
+	const folder = await dataFolder(t);
+	const url = `sqlite:${path.join(folder, 'stowage.db')}`;
+	const last = allMigrations.at(-1)?.name ?? '';
+	await (await openDatabase(url, { migrations: allMigrations.slice(0, -1) })).close();
+	const zip = path.join(folder, 'one.zip');
+	const flags = ['--data-dir', folder, ...quiet];
+	const refused = await run(['backup', zip, ...flags]);
+	t.is(refused.code, 1);
+	t.regex(refused.stderr, new RegExp(`^The tables of the database are those of an older version.*pending: ${last}\\)`));
+	t.false(await readSnapshot(url, async ({ migrations }) => migrations.includes(last)));
+	t.deepEqual(
+		(await readdir(folder)).filter((name) => name.startsWith('one.zip')),
+		[],
+	);
+	const { stdout } = await run(['doctor', '--json', ...flags]);
+	t.false(stdout.includes('stowage backup'), 'doctor advises none');
+	t.is((await run(['migrate', ...flags])).code, 0);
+	t.is((await run(['backup', zip, ...flags])).code, 0);
+});
+
 test('migrate --back puts the copy of before a migration back, refuses one that is none, and any while a server uses the database', async (t) => {
 	const folder = await dataFolder(t);
 	const url = `sqlite:${path.join(folder, 'stowage.db')}`;

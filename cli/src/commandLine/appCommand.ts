@@ -1,4 +1,4 @@
-import { openCommandServices, type Services } from '@stowage/core';
+import { type Config, openCommandServices, type Services } from '@stowage/core';
 import { Command } from 'commander';
 import { administrator } from './administrator.js';
 import { commandLog } from './commandLog.js';
@@ -35,13 +35,18 @@ export function appCommand<Options extends object>({
 	return command.action(() => withApp(command, [], (services) => run(services, command.args, command.opts<Options>())));
 }
 
-/** Runs `use` with the services of this command's configuration, once the named files are open. */
+/**
+ * Runs `use` with the services of this command's configuration, once the named files are open. `examine` may refuse that configuration
+ * before the database is opened, which brings its tables up to date.
+ */
 export async function withApp(
 	command: Command,
 	files: readonly NamedFile[],
 	use: (services: Services) => Promise<void>,
+	examine?: (config: Config) => Promise<void>,
 ): Promise<void> {
 	const config = await loadConfigAsOwner(command, files);
+	await examine?.(config);
 	const log = commandLog(command, config);
 	const opened = await openCommandServices(config, { log, administrator: administrator() });
 	try {

@@ -1,5 +1,14 @@
 import path from 'node:path';
-import { ConfigError, type RootState, readConfigBytes, recordCommand, type Services } from '@stowage/core';
+import {
+	type Config,
+	ConfigError,
+	migrationNames,
+	type RootState,
+	readConfigBytes,
+	readSnapshot,
+	recordCommand,
+	type Services,
+} from '@stowage/core';
 import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
 import { type Backup, openBackup, openBackupFile, openBackupInput } from '../backup/readBackup.js';
@@ -62,7 +71,7 @@ export function backupCommand(): Command {
 				else for (const name of removed) printLine(`Removed the old backup ${name}.`);
 				const roots = await services.rootAdministration.list();
 				report(unreadable, hashes === true, roots);
-			});
+			}, assertMigrated);
 		} finally {
 			await file?.opened?.close();
 		}
@@ -86,6 +95,18 @@ function report({ count, paths }: Unreadable, hashesAll: boolean, roots: readonl
 			'unavailable',
 			'The backup is written and whole, but not every storage root can be used. Do not copy the files of such a root now: what lies in its place would replace the copy of them.',
 		);
+}
+
+/** Opening the database would migrate it, and the version that is gone back to would refuse the backup. */
+async function assertMigrated({ databaseUrl }: Config): Promise<void> {
+	// What can't be read is a matter of who opens it, and of one that is new nothing is pending.
+	const applied = await readSnapshot(databaseUrl, async ({ migrations }) => migrations).catch((): string[] => []);
+	const pending = migrationNames.filter((name) => !applied.includes(name));
+	if (applied.length === 0 || pending.length === 0) return;
+	throw new Failure(
+		'conflict',
+		`The tables of the database are those of an older version, which could not restore a backup of this one (pending: ${pending.join(', ')}). Make the backup by that version, or first start the server by this one, or run stowage migrate, which copies an SQLite database before.`,
+	);
 }
 
 const secrets = 'It holds secrets: keep it where only you can read it.';

@@ -36,7 +36,7 @@ export async function checkDatabaseOf(config: Config): Promise<{ findings: Findi
 				fault(what, `written by a newer Stowage (${incompatible.join(', ')})`, 'Install that version again.'),
 			);
 		else if (pending.length > 0)
-			findings.push(warn(what, `pending migrations: ${pending.join(', ')}`, 'stowage backup, then stowage migrate.'));
+			findings.push(warn(what, `pending migrations: ${pending.join(', ')}`, pendingRemedy(databaseUrl)));
 		if (findings.length === 0) findings.push(ok(what, 'whole and up to date'));
 		const isUsable = findings.every(({ state }) => state === 'ok');
 		if (now !== undefined) findings.push(clockFinding('the database', now, maxNodeClockMs));
@@ -53,6 +53,12 @@ export async function checkDatabaseOf(config: Config): Promise<{ findings: Findi
 			: fault(what, message, remedyOf(message));
 		return { findings: [finding], isUsable: false };
 	}
+}
+
+function pendingRemedy(databaseUrl: string): string {
+	return databaseUrl.startsWith('sqlite:')
+		? 'stowage migrate, or the next start of the server, which copy the database before. A backup that the older version can restore is made by that one.'
+		: 'Make a dump of the database, then stowage migrate. A backup that the older version can restore is made by that one.';
 }
 
 function remedyOf(message: string): string {
