@@ -56,22 +56,27 @@ export function backupCommand(): Command {
 			from === '' ? undefined : readConfigFile(from),
 		);
 		try {
-			await withApp(command, file === undefined ? [configuration] : [configuration, file], async (services) => {
-				const settings = printableConfig(services.config);
-				const options = { hashesAll: hashes === true, configuration: configuration.opened, settings };
-				const to = file?.file ?? 'standard output';
-				const { manifest, unreadable } = await services.audit.recorded({ action: 'backup', to }, () =>
-					withProgress({ json }, (progress) => writeBackup(services, file?.opened ?? toOutput, options, progress)),
-				);
-				if (file === undefined) printError(`Wrote the backup. ${secrets}`);
-				else if (!json) printLine(`Wrote ${file.file}. ${secrets}`);
-				const kept = target.kind === 'output' ? undefined : target.keep;
-				const removed = kept === undefined ? [] : ((await file?.opened?.removeOldest(kept)) ?? []);
-				if (json) printJson({ file: to, removed, ...manifest });
-				else for (const name of removed) printLine(`Removed the old backup ${name}.`);
-				const roots = await services.rootAdministration.list();
-				report(unreadable, hashes === true, roots);
-			}, assertMigrated);
+			await withApp(
+				command,
+				file === undefined ? [configuration] : [configuration, file],
+				async (services) => {
+					const settings = printableConfig(services.config);
+					const options = { hashesAll: hashes === true, configuration: configuration.opened, settings };
+					const to = file?.file ?? 'standard output';
+					const { manifest, unreadable } = await services.audit.recorded({ action: 'backup', to }, () =>
+						withProgress({ json }, (progress) => writeBackup(services, file?.opened ?? toOutput, options, progress)),
+					);
+					if (file === undefined) printError(`Wrote the backup. ${secrets}`);
+					else if (!json) printLine(`Wrote ${file.file}. ${secrets}`);
+					const kept = target.kind === 'output' ? undefined : target.keep;
+					const removed = kept === undefined ? [] : ((await file?.opened?.removeOldest(kept)) ?? []);
+					if (json) printJson({ file: to, removed, ...manifest });
+					else for (const name of removed) printLine(`Removed the old backup ${name}.`);
+					const roots = await services.rootAdministration.list();
+					report(unreadable, hashes === true, roots);
+				},
+				assertMigrated,
+			);
 		} finally {
 			await file?.opened?.close();
 		}

@@ -25,11 +25,8 @@ export async function checkDatabaseOf(config: Config): Promise<{ findings: Findi
 	try {
 		const { migrations, incompatible } = await readSnapshot(databaseUrl, async (snapshot) => snapshot);
 		const { damage, orphans, now, live } = await checkDatabase(databaseUrl, forgottenMs);
-		const findings: Finding[] = damage.map((each) =>
-			fault(what, `damaged: ${each}`, restoreIt),
-		);
-		if (orphans > 0)
-			findings.push(fault(what, `${orphans} rows refer to nothing`, restoreIt));
+		const findings: Finding[] = damage.map((each) => fault(what, `damaged: ${each}`, restoreIt));
+		if (orphans > 0) findings.push(fault(what, `${orphans} rows refer to nothing`, restoreIt));
 		const pending = migrationNames.filter((name) => !migrations.includes(name));
 		if (incompatible.length > 0)
 			findings.push(

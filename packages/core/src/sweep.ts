@@ -7,38 +7,48 @@ const receiptMs = 30 * 24 * 60 * 60_000;
 /** How long it is remembered what a home contains that nobody uses. */
 const usageMs = 30 * 24 * 60 * 60_000;
 
+type Part = readonly [name: string, sweep: () => Promise<unknown>];
+
 /**
  * Removes expired data, in one process at a time: a second process leaves it to the first. A part that fails, such as
  * for a root that is away, keeps no other one from being swept; it is logged, once for as long as it goes on failing like that.
+ * For a day after the clock was set nothing goes that was to be kept for long.
  */
 export function createSweep(services: Services): () => Promise<void> {
 	const { audit, database, jobs, leases, links, resumableUploads, shareUses, trashBin, log, now } = services;
-	const parts: [string, () => Promise<unknown>][] = [
-		['sessions', () => database.sessions.sweep(now())],
-		['small values', () => database.sweepKeyValues()],
+	/** What fills up by the minute, and costs nobody anything where it goes too early. */
+	const short: Part[] = [
 		['limits', () => database.sweepLimits()],
 		['tickets', () => database.tickets.sweep()],
 		['events', () => database.events.sweep(relayAges)],
 		['leases', () => database.leases.sweep()],
+		['parts of downloads from shares', () => shareUses.sweep()],
+		// It asks the clock itself.
+		['trash', () => trashBin.sweep()],
+	];
+	/** What was to be kept for hours or weeks: a clock that is set ahead would cost all of it. */
+	const long: Part[] = [
+		['sessions', () => database.sessions.sweep(now())],
+		['small values', () => database.sweepKeyValues()],
 		['links', () => links.sweep()],
 		['jobs', () => jobs.sweep()],
 		['uploads', () => resumableUploads.sweep()],
-		['parts of downloads from shares', () => shareUses.sweep()],
 		['receipts of shares', () => database.shareUses.forgetReceipts(now() - receiptMs)],
 		['changes of members', () => database.members.forgetChanges(now() - receiptMs)],
-		['trash', () => trashBin.sweep()],
 		['contents of homes', () => database.homeUsage.sweep(usageMs)],
 	];
 	/** The messages of those that have failed the last time. */
 	let failing = new Map<string, string>();
 
 	const sweepParts = async (failed: (part: string, error: unknown) => void): Promise<void> => {
+		const byAge = trashBin.clock.isTrusted();
 		// Its folder may be this process's own.
-		await audit.sweep().catch((error: unknown) => failed('audit log', error));
+		await audit.sweep({ byAge }).catch((error: unknown) => failed('audit log', error));
 		const lease = await leases.acquire('sweep');
 		if (lease === undefined) return;
 		try {
-			for (const [part, sweep] of parts) await sweep().catch((error: unknown) => failed(part, error));
+			for (const [part, sweep] of byAge ? [...long, ...short] : short)
+				await sweep().catch((error: unknown) => failed(part, error));
 		} finally {
 			await lease.release();
 		}

@@ -24,7 +24,7 @@ const sinkBoats: Migration = {
 	},
 };
 
-test('a copy of before a migration is put back whole, though a killed process has left a write-ahead log, and again after a cut', async (t) => {
+test('a copy of before a migration is put back whole, though a killed process has left a write-ahead log, and after an earlier call was cut off', async (t) => {
 	const { url, path } = await database(t);
 	const now = Date.UTC(2031, 1, 2, 3, 4, 5);
 	await reopen(url, [...allMigrations, addBoats], now);

@@ -43,8 +43,8 @@ export interface Audit {
 		send: (describe: (details: Partial<AuditEvent>) => void) => Promise<T>,
 	): Promise<T>;
 	record(event: AuditEvent, outcome: AuditOutcome): void;
-	/** Writes the aggregates that wait, and removes files that are older or more than the settings allow. */
-	sweep(): Promise<void>;
+	/** Writes the aggregates that wait, and removes files that are more, and with `byAge` older, than the settings allow. */
+	sweep(options: { byAge: boolean }): Promise<void>;
 	/** Writes all that waits. */
 	close(): Promise<void>;
 }
@@ -198,13 +198,14 @@ export function createAudit({ config, log, now, monotonic, bytesSent, administra
 			}
 		},
 
-		async sweep() {
+		async sweep({ byAge }) {
 			await resumed;
 			await writtenByAll.idle();
 			repeats.endAll();
 			throttle.writeAggregates();
 			await sayWhatIsLost();
-			await removeOldAudit(folder, now(), config.audit);
+			const { keepFor, maxSize } = config.audit;
+			await removeOldAudit(folder, now(), { keepFor: byAge ? keepFor : Number.POSITIVE_INFINITY, maxSize });
 		},
 
 		async close() {

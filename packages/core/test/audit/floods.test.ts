@@ -285,7 +285,7 @@ test('a server begins with the budget that the files of the log leave', async (t
 			},
 			...{ log: pino({ level: 'silent' }), now, monotonic: () => 1000, bytesSent: () => 0 },
 		});
-		await audit.sweep();
+		await audit.sweep({ byAge: true });
 		const viewer = { kind: 'user' as const, id: 'ada', username: 'ada' };
 		for (let n = 0; n < 200; n++)
 			audit.record({ action: 'createFolder', viewer, area: 'private', path: `folder ${n}` }, { outcome: 'ok' });
@@ -313,7 +313,7 @@ async function nodesOfOneFolder(t: ExecutionContext) {
 			...{ log: pino({ level: 'silent' }), now: () => clock.now, monotonic: () => clock.monotonic },
 			bytesSent: () => 0,
 		});
-		await audit.sweep();
+		await audit.sweep({ byAge: true });
 		return audit;
 	};
 	const flood = async (audit: Audit, user: string, lines = 2000) => {
@@ -354,7 +354,7 @@ test('nodes with one data folder share the budgets, also while all of them work'
 	clock.monotonic += 30_000;
 	clock.now += 30_000;
 	two.record({ action: 'settings' }, { outcome: 'ok' });
-	await two.sweep();
+	await two.sweep({ byAge: true });
 	await flood(two, 'bob');
 	await Promise.all([one.close(), two.close()]);
 	const written = [await bytes('one'), await bytes('two')] as const;
@@ -376,7 +376,7 @@ test('whoever has their own trash give way again and again takes no line from wh
 	for (let n = 1; n <= 2000; n++) {
 		audit.record({ ...gone, account: 'eve', entries: n }, { outcome: 'ok' });
 		// What was equal within a minute is no more.
-		if (n % 5 === 0) await audit.sweep();
+		if (n % 5 === 0) await audit.sweep({ byAge: true });
 	}
 	for (let n = 1; n <= 5; n++)
 		for (let account = 1; account <= 12; account++)

@@ -1,8 +1,12 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { Failure } from '@stowage/rules';
 import test from 'ava';
 import { createSweep } from '../../src/sweep.js';
 import { logLines } from '../logLines.js';
 import { testApp } from '../testApp.js';
+
+const hourMs = 60 * 60_000;
 
 test('expired rows are swept by one process at a time', async (t) => {
 	const { services } = await testApp(t);
@@ -47,4 +51,38 @@ test('a part of the sweep that fails keeps no other one from it, and is logged o
 	storage.sweepStaging = () => Promise.reject(new Failure('unavailable', 'The storage is not available right now.'));
 	await sweep();
 	t.is(faults(), 3, 'it is away once more');
+});
+
+test('a clock that is set ahead costs no audit log, session, link or unfinished upload for a day', async (t) => {
+	const clock = { ms: Date.now(), monotonic: 0 };
+	const { log, lines } = logLines();
+	const clocks = { now: () => clock.ms, monotonic: () => clock.monotonic, log };
+	const { services, dataDir } = await testApp(t, {}, clocks);
+	const folder = path.join(dataDir, 'audit');
+	await mkdir(folder, { recursive: true });
+	const [recent, old] = [80, 100].map(
+		(days) => `${new Date(clock.ms - days * 24 * hourMs).toISOString().slice(0, 10)}.jsonl`,
+	);
+	for (const name of [recent, old]) await writeFile(path.join(folder, name ?? ''), '{}\n');
+	const swept: string[] = [];
+	const note = (name: string) => async () => void swept.push(name);
+	const { database, links, resumableUploads } = services;
+	Object.assign(database.sessions, { sweep: note('sessions') });
+	Object.assign(links, { sweep: note('links') });
+	Object.assign(resumableUploads, { sweep: note('uploads') });
+	Object.assign(database.leases, { sweep: note('leases') });
+	const sweep = createSweep(services);
+	const hours = async (count: number, jump = 0) => {
+		clock.monotonic += count * hourMs;
+		clock.ms += count * hourMs + jump;
+		await sweep();
+		const days = (await readdir(folder)).filter((name) => name === recent || name === old);
+		return { swept: swept.splice(0).sort(), days: days.sort().reverse() };
+	};
+	const all = ['leases', 'links', 'sessions', 'uploads'];
+	t.deepEqual(await hours(1), { swept: all, days: [recent] });
+	t.deepEqual(await hours(1, 91 * 24 * hourMs), { swept: ['leases'], days: [recent] });
+	t.deepEqual(await hours(22), { swept: ['leases'], days: [recent] });
+	t.is(lines.filter((line) => line.includes('the clock was set')).length, 1);
+	t.deepEqual(await hours(3), { swept: all, days: [] });
 });

@@ -21,7 +21,8 @@ export class TrashBin {
 	readonly #limits: TrashLimits;
 	readonly #moves: TrashMoves;
 	readonly #list: TrashList;
-	readonly #clock: ClockJumps;
+	/** Guards whatever goes by age, also outside of the trash. */
+	readonly clock: ClockJumps;
 
 	constructor(parts: TrashParts) {
 		this.#parts = parts;
@@ -33,7 +34,7 @@ export class TrashBin {
 			onLeft: () => this.#purge.onLeft(),
 		});
 		this.#list = new TrashList(parts, this.#moves, this.#sizes);
-		this.#clock = new ClockJumps(parts);
+		this.clock = new ClockJumps(parts);
 	}
 
 	/** Whether what is deleted is kept at all. */
@@ -152,7 +153,7 @@ export class TrashBin {
 	async sweep(): Promise<void> {
 		const { now, config, onEnded } = this.#parts;
 		await this.recordAll();
-		if (this.#clock.isTrusted()) {
+		if (this.clock.isTrusted()) {
 			const keepFor = { item: this.keepFor, version: config.versions.keepFor };
 			for (const kind of ['item', 'version'] as const) {
 				const expired = await this.#purge.mark({ kind, deletedUntil: now() - keepFor[kind] });

@@ -47,7 +47,7 @@ async function complete(parts: TrashParts, record: TrashRecord): Promise<boolean
 	}
 }
 
-/** Whether the time of day can be trusted: a wrong clock must not remove what shall be kept for weeks. */
+/** Whether the time of day can be trusted: a wrong clock must not remove what shall be kept for days or weeks. */
 export class ClockJumps {
 	readonly #parts: Pick<TrashParts, 'now' | 'monotonic' | 'log'>;
 	/** When both clocks were last in step. */
@@ -67,7 +67,10 @@ export class ClockJumps {
 		const jump = this.#inStep.now - before.now - (this.#inStep.monotonic - before.monotonic);
 		if (Math.abs(jump) > maxJumpMs) {
 			this.#distrustedUntil = this.#inStep.monotonic + dayMs;
-			log.warn({ jump }, 'the clock was set: nothing in the trash expires for a day');
+			log.warn(
+				{ jump },
+				'the clock was set: nothing is removed for its age for a day, such as from the trash and the audit log',
+			);
 		}
 		return this.#inStep.monotonic >= this.#distrustedUntil;
 	}
