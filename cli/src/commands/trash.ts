@@ -1,4 +1,4 @@
-import { recoverTrash, type Services, type TrashRecord } from '@stowage/core';
+import { assignTrash, findOwnersByName, recoverTrash, type Services, type TrashRecord } from '@stowage/core';
 import { anonymousOwner, Failure, formatListSize, plural, type User, type Visitor } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../commandLine/appCommand.js';
@@ -11,7 +11,7 @@ import {
 	selectionOf,
 	withSelection,
 } from '../commandLine/trashSelection.js';
-import { printEach, printLine, timeCell, timeText } from '../terminal/output.js';
+import { printEach, printError, printLine, timeCell, timeText } from '../terminal/output.js';
 
 const publicOption = ['--public', 'only what visitors had uploaded, which stowage public purge has deleted'] as const;
 
@@ -60,28 +60,54 @@ export function trashCommand(): Command {
 			).option(...publicOption),
 		)
 		.addCommand(
-			appCommand({
+			appCommand<{ byName?: boolean }>({
 				usage: 'recover',
 				description: 'list again what the database does not know, as after it was lost, by the notes beside the items',
-				examples: ['trash recover'],
-				run: recoverAll,
-			}),
+				examples: ['trash recover', 'trash recover --by-name'],
+				run: (services, _words, { byName }) => recoverAll(services, byName === true),
+			}).option('--by-name', 'give what was of accounts that are gone to those that have their names now'),
 		);
 }
 
-async function recoverAll({ audit, database, roots, storage }: Services): Promise<void> {
+async function recoverAll({ audit, database, roots, storage }: Services, isByName: boolean): Promise<void> {
+	const { trash: store, users } = database;
+	const byName = isByName ? await findOwnersByName({ users }, roots.all()) : undefined;
+	const withoutAccount = new Set<string>();
 	for (const mount of roots.all()) {
-		const { recovered, unknown } = await audit.recorded(
+		const result = await audit.recorded(
 			{ action: 'recoverTrash', root: mount.name },
-			() => recoverTrash({ store: database.trash, users: database.users, storage }, mount),
+			() => recoverTrash({ store, users, storage }, mount, byName),
 			({ recovered: entries }) => (entries === 0 ? undefined : { entries }),
 		);
+		const { recovered, unknown } = result;
 		printLine(`${mount.name}: ${plural(recovered, 'item')} listed again.`);
-		if (unknown.length > 0)
-			printLine(
-				`Nothing says whose these were, in .stowage/trash: ${unknown.slice(0, maxNamed).join(', ')}${unknown.length > maxNamed ? ', ...' : ''}`,
-			);
+		if (unknown.length > 0) printLine(`Nothing says whose these were, in .stowage/trash: ${firstOf(unknown)}`);
+		for (const name of result.withoutAccount) withoutAccount.add(name);
 	}
+	if (byName !== undefined) {
+		const assigned = await audit.recorded(
+			{ action: 'recoverTrash', detail: 'by name' },
+			() => assignTrash(store, byName),
+			(entries) => (entries === 0 ? undefined : { entries }),
+		);
+		if (assigned > 0) printLine(`${plural(assigned, 'item')} given to the accounts that have the names now.`);
+	}
+	if (withoutAccount.size > 0)
+		printLine(
+			`Some are of accounts that are gone (${firstOf([...withoutAccount])}): trash restore <id> --to <user>. If the database was lost, and these people have new accounts of the same names: trash recover --by-name`,
+		);
+	const refused = byName?.refused ?? [];
+	for (const { username, accounts, items } of refused)
+		printError(`${accounts} accounts called ${username} are gone, and ${plural(items, 'item')} of theirs wait.`);
+	if (refused.length > 0)
+		throw new Failure(
+			'conflict',
+			'Whose of them the account of now is, the name does not tell. Look what they are (trash list), and restore them: trash restore <id> --to <user>',
+		);
+}
+
+function firstOf(names: readonly string[]): string {
+	return `${names.slice(0, maxNamed).join(', ')}${names.length > maxNamed ? ', ...' : ''}`;
 }
 
 async function listTrash(

@@ -80,7 +80,7 @@ export type { ListedShare } from './shares/createShares.js';
 export { checkWatch } from './trees/feeds/checkWatch.js';
 export { moreWatches } from './trees/feeds/FolderFeeds.js';
 export type { RootState } from './trees/roots/RootAdministration.js';
-export { recoverTrash, unknownTrash } from './trees/trash/recording/recoverTrash.js';
+export { assignTrash, findOwnersByName, recoverTrash, unknownTrash } from './trees/trash/recording/recoverTrash.js';
 export { removeVisitorFile, type VisitorFile, visitorFiles } from './trees/visitorFiles.js';
 export type { UnfinishedUpload } from './uploads/resumable/createResumableUploads.js';
 

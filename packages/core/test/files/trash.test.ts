@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { TrashedItem } from '@stowage/plugin-api';
 import { Failure, parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
-import { type AppOptions, recoverTrash, unknownTrash } from '../../src/index.js';
+import { type AppOptions, assignTrash, findOwnersByName, recoverTrash, unknownTrash } from '../../src/index.js';
 import { TrashLimits } from '../../src/trees/trash/TrashLimits.js';
 import { TrashPurge } from '../../src/trees/trash/TrashPurge.js';
 import { TrashSizes } from '../../src/trees/trash/TrashSizes.js';
@@ -543,8 +543,12 @@ test('what a lost database does not know is listed again by the notes beside the
 	const times = [1e308, -1, 0.5, 8.64e15].map((deletedAt) => JSON.stringify({ ...planted, deletedAt }));
 	const lines = ['{"id":1}', 'no JSON', ...times, ''].join('\n');
 	await writeFile(path.join(folder, (await notes())[0] ?? ''), lines, { flag: 'a' });
-	t.deepEqual(await recoverTrash(stores, roots.first), { recovered: 2, unknown: ['e'.repeat(32)] });
-	t.deepEqual(await recoverTrash(stores, roots.first), { recovered: 0, unknown: ['e'.repeat(32)] });
+	t.deepEqual(await recoverTrash(stores, roots.first), {
+		...{ recovered: 2, unknown: ['e'.repeat(32)], withoutAccount: [] },
+	});
+	t.deepEqual(await recoverTrash(stores, roots.first), {
+		...{ recovered: 0, unknown: ['e'.repeat(32)], withoutAccount: [] },
+	});
 	await until('both are measured', async () => (await trash()).size === 23);
 	t.deepEqual((await trash()).entries.map(({ name, size }) => [name, size]).sort(), [
 		['docs', 4],
@@ -554,6 +558,53 @@ test('what a lost database does not know is listed again by the notes beside the
 		(await restore(docs, fox)).restored.map(({ path: at }) => at),
 		['docs', 'docs/fox.txt'],
 	);
+});
+
+test('what the notes say was of an account that is gone is of none by its name, unless that is ordered and one account had it', async (t) => {
+	const { app, remove, onDisk, trash } = await setUp(t);
+	const { database, roots, storage, trashBin, accounts } = app.services;
+	const { trash: store, users } = database;
+	const stores = { store, users, storage };
+	const forget = async () => {
+		await trashBin.close();
+		await store.remove(await onDisk());
+	};
+	const first = await users.find('ada');
+	const bob = await accounts.create('bob', 'correct horse');
+	await remove('docs/fox.txt');
+	await trashBin.close();
+	await accounts.remove('ada', { kind: 'move', to: bob });
+	const second = await new Client(app).register('ada');
+	await forget();
+	t.deepEqual(await recoverTrash(stores, roots.first), { recovered: 1, unknown: [], withoutAccount: ['ada'] });
+	t.deepEqual((await trash(second)).entries, []);
+	const [record] = await store.list({ order: 'oldest', limit: 2 });
+	t.like(record, { ownerId: first?.id, ownerName: 'ada' });
+
+	// As after the database was lost: what was listed already, and what is not yet.
+	const byName = async () => findOwnersByName({ users }, roots.all());
+	t.deepEqual((await byName()).refused, []);
+	t.is(await assignTrash(store, await byName()), 1);
+	t.deepEqual(
+		(await trash(second)).entries.map(({ name }) => name),
+		['fox.txt'],
+	);
+	await forget();
+	t.like(await recoverTrash(stores, roots.first, await byName()), { recovered: 1, withoutAccount: [] });
+	t.is((await trash(second)).entries.length, 1);
+
+	// Another one of this name is gone as well.
+	await second.upload('/api/upload', [file('b.txt', 'B')]);
+	await second.call('DELETE', '/api/deleteItem', { filePath: 'b.txt', type: 'private' });
+	await trashBin.close();
+	await accounts.remove('ada', { kind: 'move', to: bob });
+	const third = await new Client(app).register('ada');
+	await forget();
+	const owners = await byName();
+	t.deepEqual(owners.refused, [{ username: 'ada', accounts: 2, items: 2 }]);
+	t.like(await recoverTrash(stores, roots.first, owners), { recovered: 2, withoutAccount: ['ada'] });
+	t.is(await assignTrash(store, owners), 0);
+	t.deepEqual((await trash(third)).entries, []);
 });
 
 test('notes of many deletions are put together, without those of items that are gone', async (t) => {

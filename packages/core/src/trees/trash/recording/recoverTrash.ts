@@ -1,4 +1,5 @@
 import type { TrashRecord, TrashStore, UserStore } from '@stowage/plugin-api';
+import { anonymousOwner } from '@stowage/rules';
 import { identityOf } from '../../identity.js';
 import type { MountedStorage } from '../../storage/MountedStorage.js';
 import type { Mount } from '../../storage/Mounts.js';
@@ -17,6 +18,8 @@ export interface RecoveredTrash {
 	recovered: number;
 	/** Items without a note, by their ids: nobody knows whose they were. */
 	unknown: string[];
+	/** The last names of those of the recovered items' owners that have no account. */
+	withoutAccount: string[];
 }
 
 /** The items in the trash of a root that the database does not know. */
@@ -26,24 +29,100 @@ export async function unknownTrash(store: TrashStore, { storage }: Mount): Promi
 	return ids.filter((id) => !known.has(id));
 }
 
+/** Whose items become whose, where that is told by names: accounts of now by the ids of those that are gone. */
+export interface OwnersByName {
+	owners: ReadonlyMap<string, string>;
+	/** Names that several accounts had that are gone: nobody can tell which of them the one of now is. */
+	refused: { username: string; accounts: number; items: number }[];
+}
+
+/** Finds for the owners in the notes whose ids no account has the accounts that have their names. Throws `unavailable`. */
+export async function findOwnersByName(
+	{ users }: Pick<Dependencies, 'users'>,
+	mounts: readonly Mount[],
+): Promise<OwnersByName> {
+	const found = new Map<string, { username: string; items: Map<string, number> }>();
+	for (const { storage } of mounts) {
+		const { ids, notes } = await trashContents(storage);
+		const there = new Set(ids);
+		for (const path of notes) {
+			for (const { id, ownerId, ownerName } of await readNotes(storage, path)) {
+				if (!there.delete(id) || !(await isGone(users, ownerId))) continue;
+				const user = await users.find(ownerName);
+				if (user === undefined) continue;
+				const of = found.get(user.id) ?? { username: user.username, items: new Map() };
+				found.set(user.id, of);
+				of.items.set(ownerId, (of.items.get(ownerId) ?? 0) + 1);
+			}
+		}
+	}
+	const owners = new Map<string, string>();
+	const refused: OwnersByName['refused'] = [];
+	for (const [userId, { username, items }] of found) {
+		const [[first] = []] = items;
+		if (items.size === 1 && first !== undefined) owners.set(first, userId);
+		else
+			refused.push({
+				username,
+				accounts: items.size,
+				items: [...items.values()].reduce((sum, count) => sum + count, 0),
+			});
+	}
+	return { owners, refused };
+}
+
+const isGone = async (users: Dependencies['users'], id: string) =>
+	id !== anonymousOwner && (await users.get(id)) === undefined;
+
+/** Items that are read together. */
+const pageSize = 500;
+
+/** Gives what is listed already as that of accounts that are gone to those of now. Resolves to how many items. */
+export async function assignTrash(store: TrashStore, { owners }: OwnersByName): Promise<number> {
+	let count = 0;
+	for (const [gone, ownerId] of owners) {
+		for (;;) {
+			const records = await store.list({ order: 'oldest', limit: pageSize, ownerId: gone });
+			if (records.length === 0) break;
+			for (const record of records) {
+				// If it ends in between, the note beside the item has it listed again.
+				await store.remove([record.id]);
+				await store.add({ ...record, ownerId });
+			}
+			count += records.length;
+		}
+	}
+	return count;
+}
+
 /**
  * Lists items again that the database does not know, by the notes beside them: it was lost, or restored from an older
- * copy. A version whose file is not where it was becomes an ordinary item. Throws `unavailable`.
+ * copy. Each stays that of the account that it was of: a later one of the same name is somebody else, unless `byName` says
+ * otherwise. A version whose file is not where it was becomes an ordinary item. Throws `unavailable`.
  */
-export async function recoverTrash(dependencies: Dependencies, mount: Mount): Promise<RecoveredTrash> {
+export async function recoverTrash(
+	dependencies: Dependencies,
+	mount: Mount,
+	byName?: OwnersByName,
+): Promise<RecoveredTrash> {
 	const { storage } = mount;
 	const unknown = new Set(await unknownTrash(dependencies.store, mount));
 	const found: TrashNote[] = [];
 	const successors = new Map<string, string>();
-	if (unknown.size === 0) return { recovered: 0, unknown: [] };
+	if (unknown.size === 0) return { recovered: 0, unknown: [], withoutAccount: [] };
 	for (const path of (await trashContents(storage)).notes) {
 		for (const note of await readNotes(storage, path)) {
 			if (note.version !== undefined) successors.set(note.version.replacedId, note.version.of);
 			if (unknown.delete(note.id)) found.push(note);
 		}
 	}
-	for (const note of found) await dependencies.store.add(await recordOf(dependencies, mount, note, successors));
-	return { recovered: found.length, unknown: [...unknown] };
+	const withoutAccount = new Set<string>();
+	for (const { ownerId: noted, ...note } of found) {
+		const ownerId = byName?.owners.get(noted) ?? noted;
+		if (await isGone(dependencies.users, ownerId)) withoutAccount.add(note.ownerName);
+		await dependencies.store.add(await recordOf(dependencies, mount, { ...note, ownerId }, successors));
+	}
+	return { recovered: found.length, unknown: [...unknown], withoutAccount: [...withoutAccount] };
 }
 
 async function recordOf(
@@ -52,8 +131,8 @@ async function recordOf(
 	{ version, ...note }: TrashNote,
 	successors: ReadonlyMap<string, string>,
 ): Promise<TrashRecord> {
-	const ownerId = await ownerOf(dependencies.users, note);
-	const kept = { ...note, ownerId, rootId: storage.rootId, state: 'kept' } as const;
+	const { ownerId } = note;
+	const kept = { ...note, rootId: storage.rootId, state: 'kept' } as const;
 	if (version !== undefined) {
 		const { storage: all, ...others } = dependencies;
 		const file = await itemAt({ ...others, storage: () => all }, ownerId, note.path);
@@ -79,12 +158,4 @@ function leadsTo(from: string, file: string, successors: ReadonlyMap<string, str
 		seen.add(next);
 	}
 	return false;
-}
-
-/** The user of that id, or in another database the one of that name, or the lost one. */
-async function ownerOf(
-	users: Dependencies['users'],
-	{ ownerId, ownerName }: Pick<TrashNote, 'ownerId' | 'ownerName'>,
-): Promise<string> {
-	return ((await users.get(ownerId)) ?? (await users.find(ownerName)))?.id ?? ownerId;
 }
