@@ -32,6 +32,9 @@ import { type MariaDb, startMariadb } from '../../packages/database/test/mariadb
 import { mountSmallDisk } from '../../test/faults/smallDisk.js';
 import type { Manifest } from '../src/backup/format.js';
 import { publishFile } from '../src/backup/publishFile.js';
+import { openBackup, openBackupFile } from '../src/backup/readBackup.js';
+import { restore } from '../src/backup/restore.js';
+import { Progress } from '../src/terminal/Progress.js';
 import { dataFolder, onTerminal, program, run, stowage } from './program.js';
 
 let mariadb: MariaDb;
@@ -263,6 +266,49 @@ test('a backup of a running server is restored on an empty machine, from SQLite 
 	const third = await dataFolder(t);
 	t.is((await run(['restore', back, '--data-dir', third, ...quiet])).code, 0);
 	t.deepEqual(await contents(`sqlite:${third}/stowage.db`), await contents(maria));
+});
+
+test('a restore that ended after its rows were there goes on when it is run again, and only that one does', async (t) => {
+	const app = await testApp(t);
+	await new Client(app).register('ada');
+	const folder = await dataFolder(t);
+	const at = (name: string) => path.join(folder, name);
+	await writeFile(at('stowage.yaml'), `dataDir: ${app.dataDir}\n`);
+	const make = async (name: string) => {
+		const made = await run(['backup', at(name), '--config', at('stowage.yaml'), ...quiet]);
+		t.is(made.code, 0, made.stderr);
+	};
+	await make('one.zip');
+	await make('other.zip');
+	const maria = await mariadb.createDatabase();
+	for (const [name, url] of [
+		['new', `sqlite:${at('new')}/stowage.db`],
+		['far', maria],
+	] as const) {
+		const flags = ['--data-dir', at(name), '--database-url', url, ...quiet];
+		const config = at(`${name}.yaml`);
+		const again = (zip: string) => run(['restore', at(zip), '--write-config', config, ...flags]);
+		await writeFile(config, 'of somebody else');
+		t.like(await again('one.zip'), { code: 1, stderr: `There is a file of this name already: ${config}` });
+		await t.throwsAsync(stat(at(name)), { code: 'ENOENT' });
+		await rm(config);
+
+		const backup = await openBackup(openBackupFile(at('one.zip')), 'one.zip');
+		const full = { assertFits: () => {}, close: async () => {}, write: () => Promise.reject(new Error('full')) };
+		const settings = { dataDir: at(name), databaseUrl: url, sessionKey: undefined };
+		await t.throwsAsync(() => restore(backup, settings, full, new Progress(false)), { message: 'full' });
+		backup.close();
+		t.regex((await again('other.zip')).stderr, /not empty/, 'another backup does not go on with these rows');
+		// As where it was cut off just after that file had its name.
+		await writeFile(config, await readFile(at('stowage.yaml')));
+		const second = await again('one.zip');
+		t.is(second.code, 0, second.stderr);
+		t.regex(second.stdout, /^Restored 1 users/);
+		t.is(await readFile(config, 'utf8'), await readFile(at('stowage.yaml'), 'utf8'));
+		t.deepEqual(await contents(url), await contents(app.services.config.databaseUrl));
+		t.deepEqual(await orders(at(name)), ['restore']);
+		t.regex((await again('one.zip')).stderr, /not empty: its table users has rows/, 'it has ended');
+	}
 });
 
 test('a damaged backup is refused before anything is written', async (t) => {

@@ -16,6 +16,8 @@ import { explained } from './writeDurably.js';
 /** An open backup; reading fails for entries that don't match the manifest. */
 export interface Backup {
 	manifest: Manifest;
+	/** The SHA-256 of its manifest, which no other backup has. */
+	id: string;
 	has(name: string): boolean;
 	content(name: string): Promise<Buffer>;
 	/** The rows of the tables, in the order in which they were written. */
@@ -50,7 +52,8 @@ export async function openBackup(descriptor: number, file: string): Promise<Back
 		// Reading the entry fails if it has more bytes than it states.
 		if ((entries.get(entryNames.manifest)?.uncompressedSize ?? 0) > maxContent)
 			throw new Failure('invalid', 'The manifest of the backup is too large.');
-		const manifest = parseManifest((await buffer(await streamOf(entryNames.manifest))).toString());
+		const manifestBytes = await buffer(await streamOf(entryNames.manifest));
+		const manifest = parseManifest(manifestBytes.toString());
 		const records = async function* (name: string): AsyncGenerator<Record<string, unknown>> {
 			for await (const line of linesOf(await streamOf(name), name)) yield recordOf(line, name);
 		};
@@ -69,6 +72,7 @@ export async function openBackup(descriptor: number, file: string): Promise<Back
 		};
 		return {
 			manifest,
+			id: createHash('sha256').update(manifestBytes).digest('hex'),
 			has: (name) => manifest.entries[name] !== undefined,
 			async content(name) {
 				if ((manifest.entries[name]?.size ?? 0) > maxContent)

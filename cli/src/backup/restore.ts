@@ -3,6 +3,8 @@ import { Readable } from 'node:stream';
 import {
 	type Config,
 	fillDatabase,
+	filledScope,
+	isFilled,
 	type KnownLink,
 	linksOf,
 	makeDataDir,
@@ -24,35 +26,60 @@ import { type NewFile, writeDurably } from './writeDurably.js';
 /** Rows that are written at once. */
 const batchSize = 500;
 
+/** The file that `restore` writes the configuration to. */
+export interface ConfigurationFile extends NewFile {
+	/** Throws `alreadyExists` where a file with other bytes is there. */
+	assertFits(content: Buffer): void;
+}
+
 /**
  * Restores a backup into an empty data folder and an empty database of either kind. Nothing is written before all of the backup was read
- * and found to be complete; an interrupted restore is repeated by the same call.
+ * and found to be complete. An interrupted restore is repeated by the same call, which goes on after the rows where these are there already;
+ * `finishRestore` ends that.
  */
 export async function restore(
 	backup: Backup,
 	config: Pick<Config, 'dataDir' | 'databaseUrl' | 'sessionKey'>,
-	configurationFile: NewFile | undefined,
+	configurationFile: ConfigurationFile | undefined,
 	progress: Progress,
-): Promise<Written> {
+): Promise<void> {
 	await backup.verify(progress);
-	if (configurationFile !== undefined && !backup.has(entryNames.configuration))
-		throw new Failure('notFound', 'The backup holds no configuration file: the server was run without one.');
+	if (configurationFile !== undefined) {
+		if (!backup.has(entryNames.configuration))
+			throw new Failure('notFound', 'The backup holds no configuration file: the server was run without one.');
+		configurationFile.assertFits(await backup.content(entryNames.configuration));
+	}
 	await makeDataDir(config.dataDir);
 	if (config.sessionKey === undefined && backup.has(entryNames.key))
 		await restoreKey(path.join(config.dataDir, entryNames.key), await backup.content(entryNames.key));
-	const { migrations, tables } = backup.manifest.database;
-	const count = Object.values(tables).reduce((sum, each) => sum + each, 0);
-	const rows = withRowProgress(batches(backup), { what: 'Writing the database', total: { count } }, progress);
-	const written = await fillDatabase(config.databaseUrl, { migrations, tables: Object.keys(tables) }, rows);
-	for (const [table, rowCount] of Object.entries(tables)) {
-		if (written.get(table)?.count !== rowCount)
-			throw new Failure('invalid', `The backup is damaged: it has not all rows of ${table}.`);
-	}
+	if (!(await isFilled(config.databaseUrl, backup.id))) await fill(backup, config.databaseUrl, progress);
 	// The migrations since then.
 	await (await openDatabase(config.databaseUrl)).close();
 	if (configurationFile !== undefined)
 		await configurationFile.write(Readable.from([await backup.content(entryNames.configuration)]));
-	return written;
+}
+
+/** Ends a restore: from now on the database is like any other one that is not empty, and takes no backup. */
+export async function finishRestore(backup: Backup, { databaseUrl }: Pick<Config, 'databaseUrl'>): Promise<void> {
+	const database = await openDatabase(databaseUrl);
+	try {
+		await database.keyValues(filledScope).remove(backup.id);
+	} finally {
+		await database.close();
+	}
+}
+
+async function fill(backup: Backup, databaseUrl: string, progress: Progress): Promise<void> {
+	const { migrations, tables } = backup.manifest.database;
+	const count = Object.values(tables).reduce((sum, each) => sum + each, 0);
+	const rows = withRowProgress(batches(backup), { what: 'Writing the database', total: { count } }, progress);
+	const check = (written: Written) => {
+		for (const [table, rowCount] of Object.entries(tables)) {
+			if (written.get(table)?.count !== rowCount)
+				throw new Failure('invalid', `The backup is damaged: it has not all rows of ${table}.`);
+		}
+	};
+	await fillDatabase(databaseUrl, { migrations, tables: Object.keys(tables), key: backup.id, check }, rows);
 }
 
 /** Another key would end every session, and one that is in use may not be replaced. */

@@ -9,10 +9,10 @@ import {
 	recordCommand,
 	type Services,
 } from '@stowage/core';
-import { Failure } from '@stowage/rules';
+import { Failure, isFailure } from '@stowage/rules';
 import { Command } from 'commander';
 import { type Backup, openBackup, openBackupFile, openBackupInput } from '../backup/readBackup.js';
-import { relinkAll, restore } from '../backup/restore.js';
+import { type ConfigurationFile, finishRestore, relinkAll, restore } from '../backup/restore.js';
 import { targetOf } from '../backup/target.js';
 import { type Unreadable, writeBackup } from '../backup/writeBackup.js';
 import { createFile, type NewFile } from '../backup/writeDurably.js';
@@ -171,18 +171,21 @@ export function restoreCommand(): Command {
 			return;
 		}
 		const written = path.resolve(writeConfig ?? '');
-		const target = new NamedFile(written, (byRoot) => createFile(written, byRoot));
+		const target = new NamedFile(written, (byRoot) => configurationFile(written, byRoot));
 		try {
 			const config = await loadConfigAsOwner(command, writeConfig === undefined ? [source] : [source, target]);
 			const backup = await opened();
-			const tables = await withProgress({}, (progress) => restore(backup, config, target.opened, progress)).finally(
-				() => backup.close(),
-			);
-			const detail = `the backup of ${backup.manifest.createdAt}`;
-			await recordCommand(config, commandLog(command, config), administrator(), { action: 'restore', detail });
-			printLine(
-				`Restored ${tables.get('users')?.count ?? 0} users and ${tables.get('temp_links')?.count ?? 0} temporary links and shared items of ${backup.manifest.createdAt}.`,
-			);
+			try {
+				await withProgress({}, (progress) => restore(backup, config, target.opened, progress));
+				const { createdAt, database } = backup.manifest;
+				const detail = `the backup of ${createdAt}`;
+				await recordCommand(config, commandLog(command, config), administrator(), { action: 'restore', detail });
+				await finishRestore(backup, config);
+				const { users = 0, temp_links: links = 0 } = database.tables;
+				printLine(`Restored ${users} users and ${links} temporary links and shared items of ${createdAt}.`);
+			} finally {
+				backup.close();
+			}
 			printLine(
 				'Copy the files back now, then run the same command with --relink so that temporary links and shares hold.',
 			);
@@ -190,6 +193,32 @@ export function restoreCommand(): Command {
 			await target.opened?.close();
 		}
 	});
+}
+
+/** A file that is there already may be what an interrupted call has written. */
+async function configurationFile(file: string, byRoot: boolean): Promise<ConfigurationFile> {
+	try {
+		return { ...(await createFile(file, byRoot)), assertFits: () => undefined };
+	} catch (error) {
+		if (!isFailure(error, 'alreadyExists')) throw error;
+		const found = bytesOf(file);
+		if (found === undefined) throw error;
+		return {
+			assertFits(content) {
+				if (!found.equals(content)) throw error;
+			},
+			write: async () => undefined,
+			close: async () => undefined,
+		};
+	}
+}
+
+function bytesOf(file: string): Buffer | undefined {
+	try {
+		return readConfigBytes(file);
+	} catch {
+		return undefined;
+	}
 }
 
 async function relinkFrom(backup: Backup, services: Services): Promise<void> {

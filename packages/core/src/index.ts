@@ -7,6 +7,8 @@ import type { CommandServices } from './openServices.js';
 export {
 	checkDatabase,
 	fillDatabase,
+	filledScope,
+	isFilled,
 	migrationNames,
 	openDatabase,
 	putBack,

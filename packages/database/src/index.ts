@@ -3,6 +3,7 @@ export { parseDatabaseUrl } from './connection/target.js';
 export { type Migration, migrationNames } from './migrations/all.js';
 export type { Database, DatabaseOptions } from './open.js';
 export type { DatabaseFindings } from './portable/checkDatabase.js';
+export { filledScope } from './portable/filledScope.js';
 export type { Row } from './portable/Row.js';
 export type { Snapshot } from './portable/readRows.js';
 export type { TableRows, Written } from './portable/writeRows.js';
@@ -29,6 +30,9 @@ export const readSnapshot: typeof import('./portable/readRows.js').readSnapshot 
 
 export const fillDatabase: typeof import('./portable/writeRows.js').fillDatabase = async (url, names, batches) =>
 	(await import('./portable/writeRows.js')).fillDatabase(url, names, batches);
+
+export const isFilled: typeof import('./portable/writeRows.js').isFilled = async (url, key) =>
+	(await import('./portable/writeRows.js')).isFilled(url, key);
 
 export const putBack: typeof import('./migrations/putBack.js').putBack = async (url, copy, now) =>
 	(await import('./migrations/putBack.js')).putBack(url, copy, now);

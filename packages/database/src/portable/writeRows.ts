@@ -5,9 +5,12 @@ import { codeOf, DatabaseError, isUnavailable, translated } from '../connection/
 import { plainRow } from '../connection/plainValues.js';
 import { parseDatabaseUrl } from '../connection/target.js';
 import { allMigrations } from '../migrations/all.js';
+import { keyHash } from '../stores/keyHash.js';
+import { filledScope } from './filledScope.js';
 import { mysqlRows } from './mysqlRows.js';
 import type { Row } from './Row.js';
 import { RowDigest } from './RowDigest.js';
+import { readSnapshot } from './readRows.js';
 
 export interface TableRows {
 	table: string;
@@ -20,13 +23,25 @@ export type Written = ReadonlyMap<string, { count: number; digest: string }>;
 /** A statement has a bound for its values. */
 const batchSize = 100;
 
+interface Filling {
+	migrations: readonly string[];
+	tables: readonly string[];
+	/** For `isFilled`. */
+	key?: string;
+	/** What it throws leaves the database empty. */
+	check?: (written: Written) => void;
+}
+
+/** From this migration on there is a table for such a key. */
+const keyValuesMigration = '0021-key-values';
+
 /**
  * Fills an empty database of either kind with the rows of tables of these migrations, all of them or none, reads them back and compares.
  * Throws a DatabaseError for a database that is not empty, and for unknown migrations, and `invalid` for what are no rows of its tables.
  */
 export async function fillDatabase(
 	url: string,
-	{ migrations, tables }: { migrations: readonly string[]; tables: readonly string[] },
+	{ migrations, tables, key, check }: Filling,
 	batches: AsyncIterable<TableRows>,
 ): Promise<Written> {
 	const unknown = migrations.filter((name) => !allMigrations.some((migration) => migration.name === name));
@@ -37,12 +52,37 @@ export async function fillDatabase(
 	try {
 		const knex = await open(url, migrations);
 		try {
-			return await knex.transaction((transaction) => fill(transaction, tables, batches));
+			return await knex.transaction(async (transaction) => {
+				const written = await fill(transaction, tables, batches);
+				check?.(written);
+				if (key !== undefined && migrations.includes(keyValuesMigration))
+					await transaction('key_values').insert({
+						...{ scope: filledScope, key_hash: keyHash(key), value: 'true' },
+						expires_at: Number.MAX_SAFE_INTEGER,
+					});
+				return written;
+			});
 		} finally {
 			await knex.destroy();
 		}
 	} catch (error) {
 		throw translated(error);
+	}
+}
+
+/** Whether the database was filled by a call with that key, which is still there. */
+export async function isFilled(url: string, key: string): Promise<boolean> {
+	try {
+		return await readSnapshot(url, async ({ tables, rows }) => {
+			if (!tables.includes('key_values')) return false;
+			for await (const some of rows('key_values'))
+				if (some.some(({ scope, key_hash }) => scope === filledScope && key_hash === keyHash(key))) return true;
+			return false;
+		});
+	} catch (error) {
+		// There is none yet, or it is none: who fills it says so.
+		if (error instanceof DatabaseError) return false;
+		throw error;
 	}
 }
 
