@@ -584,12 +584,16 @@ test('database copy copies all tables beside a running server, from SQLite to Ma
 	await shareOf(app);
 	const from = app.services.config.databaseUrl;
 	const to = await mariadb.createDatabase();
-	const copied = await run(['database', 'copy', '--to', to, '--json', '--data-dir', app.dataDir]);
+	const copied = await run(['database', 'copy', '--to', '-', '--json', '--data-dir', app.dataDir], `${to}\n`);
 	t.is(copied.code, 0, copied.stderr);
 	const tables = (JSON.parse(copied.stdout) as { table: string; rows: number }[]).map(({ table }) => table);
 	t.true(['sessions', 'members', 'share_parts', 'share_passes'].every((table) => tables.includes(table)));
 	t.deepEqual(await contents(to, tables), await contents(from, tables));
 	t.regex((await run(['database', 'copy', '--to', to, '--data-dir', app.dataDir])).stderr, /is not empty/);
+	const none = await run(['database', 'copy', '--to', '-', '--data-dir', app.dataDir], '\n');
+	t.like(none, { code: 1, stderr: 'Standard input names no database.' });
+	const help = (await run(['database', 'copy', '--help'])).stdout + (await run(['restore', '--help'])).stdout;
+	t.notRegex(help, /\$ stowage .*secret/, 'no example shows a password to other users of the machine');
 	const back = `sqlite:${path.join(await dataFolder(t), 'back.db')}`;
 	const returned = await run(['database', 'copy', '--database-url', to, '--to', back]);
 	t.is(returned.code, 0, returned.stderr);

@@ -21,8 +21,8 @@ const onlyDatabase = '## Only the database is damaged';
 async function commandsIn(page: string, heading?: string, part: 0 | 1 = 0): Promise<string[][]> {
 	const whole = await readFile(path.join(docs, page), 'utf8');
 	const text = heading === undefined ? whole : (whole.split(heading)[part] ?? '');
-	// The program that a backup is piped to is a matter of taste.
-	const lines = [...text.matchAll(/^ {4}((?:stowage|rsync) [^|\n]*?)(?: +#.*)?$/gm)].flatMap(([, line = '']) =>
+	// The program that a backup is piped to is a matter of taste, and what is passed as standard input too.
+	const lines = [...text.matchAll(/^ {4}((?:stowage|rsync) [^|<\n]*?)(?: +#.*)?$/gm)].flatMap(([, line = '']) =>
 		line.split(' && ').map((each) => each.split(' ')),
 	);
 	if (lines.length === 0) throw new Error(`${page} has no commands.`);

@@ -155,7 +155,7 @@ export function restoreCommand(): Command {
 	);
 	withHelp(command, [
 		'restore /backup/stowage-2031-02-03T030000Z.zip --data-dir /var/lib/stowage',
-		'restore /backup/stowage-2031-02-03T030000Z.zip --database-url mysql://stowage:secret@127.0.0.1/stowage',
+		'restore /backup/stowage-2031-02-03T030000Z.zip --config /etc/stowage/config.yaml',
 		'restore /backup/stowage-2031-02-03T030000Z.zip --relink',
 		'restore - < /backup/stowage-2031-02-03T030000Z.zip',
 	]);

@@ -28,6 +28,7 @@ import { loadConfigAsOwner, NamedFile } from '../commandLine/loadConfigAsOwner.j
 import { withSettings } from '../commandLine/settings.js';
 import { printJson, printLine, printList } from '../terminal/output.js';
 import { withProgress, withRowProgress } from '../terminal/Progress.js';
+import { readLine } from '../terminal/readPassword.js';
 
 interface MigrateOptions {
 	status?: boolean;
@@ -144,6 +145,18 @@ function stateOf(name: string, before: readonly string[], now: readonly string[]
 	return before.includes(name) ? 'applied' : 'applied now';
 }
 
+/** The address of a database, which may have a password, from standard input. */
+async function readAddress(): Promise<string> {
+	if (process.stdin.isTTY)
+		throw new Failure(
+			'invalid',
+			'With --to - a file or a program gives the address: database copy --to - < /root/new-database',
+		);
+	const address = (await readLine('The address')).trim();
+	if (address === '') throw new Failure('invalid', 'Standard input names no database.');
+	return address;
+}
+
 export function databaseCommand(): Command {
 	return new Command('database').description('work on the database as a whole').addCommand(copyCommand());
 }
@@ -152,14 +165,18 @@ function copyCommand(): Command {
 	const command = withSettings(
 		new Command('copy')
 			.description('copy all rows into an empty database of either kind, and compare them')
-			.requiredOption('--to <url>', 'the database to fill: sqlite:<path> or mysql://user:password@host:port/name')
+			.requiredOption(
+				'--to <url>',
+				'the database to fill: sqlite:<path>, mysql://user:password@host:port/name, or - for one that standard input names, which other users of the machine can’t see',
+			)
 			.option('--json', 'as JSON'),
 	);
 	withHelp(command, [
-		'database copy --to mysql://stowage:secret@127.0.0.1/stowage',
-		'database copy --database-url mysql://stowage:secret@127.0.0.1/stowage --to sqlite:/var/lib/stowage/stowage.db',
+		'database copy --to - < /root/new-database',
+		'database copy --config /etc/stowage/config.yaml --to sqlite:/var/lib/stowage/stowage.db',
 	]);
-	return command.action(async ({ to, json }: { to: string; json?: boolean }) => {
+	return command.action(async ({ to: named, json }: { to: string; json?: boolean }) => {
+		const to = named === '-' ? await readAddress() : named;
 		const config = await loadConfigAsOwner(command);
 		const { databaseUrl } = config;
 		if (absolute(to) === absolute(databaseUrl)) throw new Failure('invalid', 'This is the database itself.');

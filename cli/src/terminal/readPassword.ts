@@ -6,18 +6,22 @@ import { Failure } from '@stowage/rules';
  * every user of the machine could read.
  */
 export async function readPassword(question: string): Promise<string> {
-	if (!process.stdin.isTTY) return firstLine(await buffer(process.stdin));
+	if (!process.stdin.isTTY) return readLine('The password');
 	const password = await prompt(question);
 	if ((await prompt('Again: ')) !== password) throw new Failure('invalid', 'Passwords do not match');
 	return password;
 }
 
-/** Throws for bytes of another encoding: the replacement characters could not be typed again. */
-function firstLine(bytes: Uint8Array): string {
+/**
+ * The first line of standard input, which is no terminal; `what` names it in errors. Throws for bytes of another encoding: the replacement
+ * characters could not be typed again.
+ */
+export async function readLine(what: string): Promise<string> {
+	const bytes = await buffer(process.stdin);
 	try {
 		return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes).split(/\r?\n/)[0] ?? '';
 	} catch (cause) {
-		throw new Failure('invalid', 'The password is not UTF-8.', { cause });
+		throw new Failure('invalid', `${what} is not UTF-8.`, { cause });
 	}
 }
 
