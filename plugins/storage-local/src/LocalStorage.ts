@@ -11,6 +11,7 @@ import type {
 	MountAwareStorage,
 	MoveOptions,
 	OpenFile,
+	RemovalOptions,
 	ReplacingStorage,
 	SharingStorage,
 	SmallFile,
@@ -191,9 +192,10 @@ export class LocalStorage
 		if (freeSpace !== undefined) this.#later(freeSpace);
 	}
 
-	async remove(path: StoragePath): Promise<void> {
+	async remove(path: StoragePath, { onFreeing }: RemovalOptions = {}): Promise<void> {
 		const freeSpace = await withFailures(path, () => removeItem(this.disk, path));
-		this.#later(freeSpace);
+		const freed = this.#later(freeSpace);
+		onFreeing?.(freed);
 	}
 
 	async assertUnmounted(path: StoragePath): Promise<void> {
@@ -245,12 +247,14 @@ export class LocalStorage
 		await Promise.all(this.#background);
 	}
 
-	#later(work: () => Promise<void>): void {
-		if (this.disk.isClosing) return;
+	/** Resolves once the work has ended, however. */
+	#later(work: () => Promise<void>): Promise<void> {
+		if (this.disk.isClosing) return Promise.resolve();
 		// Not awaited; failed work is tried again at the next start.
 		const running = work()
 			.catch(() => {})
 			.finally(() => this.#background.delete(running));
 		this.#background.add(running);
+		return running;
 	}
 }

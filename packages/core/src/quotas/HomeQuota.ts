@@ -19,7 +19,7 @@ interface Dependencies {
 	/** Whether what is in the trash could make so much room. */
 	canGiveWay(lack: Amount): Promise<boolean>;
 	/** Makes room by what is in the trash, if that is enough; resolves to whether it is. */
-	giveWay(lack: Amount): Promise<boolean>;
+	giveWay(lackNow: () => Promise<Amount>): Promise<boolean>;
 }
 
 /** The quota of one home: a user's own, or the one of all visitors. */

@@ -59,8 +59,8 @@ interface Limited {
 	reservedFiles: Map<string, Reservation>;
 	/** Whether what is in the trash could make so much room. */
 	canGiveWay(lack: Amount): Promise<boolean>;
-	/** Makes room by what is in the trash, if that is enough; resolves to whether it is. */
-	giveWay(lack: Amount): Promise<boolean>;
+	/** Makes room by what is in the trash until nothing is lacking, if that is enough; resolves to whether it is. */
+	giveWay(lackNow: () => Promise<Amount>): Promise<boolean>;
 }
 
 /** A reservation in a home with a quota. */
@@ -94,7 +94,10 @@ export class LimitedReservation implements Reservation {
 		if (await this.#take(amount)) return;
 		await this.#home.usage.correct(() => this.#excess(amount));
 		if (await this.#takeAmongOthers(amount)) return;
-		await this.#home.giveWay(this.#excess(amount));
+		await this.#home.giveWay(async () => {
+			await this.#home.usage.refresh();
+			return this.#excess(amount);
+		});
 		if (!(await this.#take(amount))) this.#refuse(amount);
 	}
 

@@ -129,7 +129,7 @@ export function createQuotas(dependencies: Dependencies): Quotas {
 				countedUsage: () => countedUsageOf(owner),
 				reservedFiles: reservedFilesOf(owner),
 				canGiveWay: async (lack) => mayPurge(viewer) && (await trash.canGiveWay({ ownerId: viewer.id }, lack)),
-				giveWay: async (lack) => mayPurge(viewer) && (await trash.giveWay({ ownerId: viewer.id }, lack)),
+				giveWay: async (lackNow) => mayPurge(viewer) && (await trash.giveWay({ ownerId: viewer.id }, lackNow)),
 			});
 		},
 

@@ -155,7 +155,7 @@ export class DiskSpaces {
 		const { rootId } = disk;
 		return createSpaceGuards(
 			() => availableSpace(disk, this.#settings),
-			(bytes) => this.#trash.giveWay({ rootId }, { bytes, entries: 0 }),
+			(lackNow) => this.#trash.giveWay({ rootId }, async () => ({ bytes: await lackNow(), entries: 0 })),
 			{
 				mayExist: () => this.#uses.mayHaveOthers(),
 				say: () => this.#uses.say(),

@@ -96,6 +96,11 @@ export interface MoveOptions extends NamingOptions {
 	beforeNaming?: ((name: string) => Promise<void>) | undefined;
 }
 
+export interface RemovalOptions {
+	/** Called where the space is freed by and by, such as that of a folder, with what resolves once that has ended, however. */
+	onFreeing?: (freed: Promise<void>) => void;
+}
+
 export interface CommitOptions extends MoveOptions {
 	/** Milliseconds since the epoch. */
 	mtime?: number;
@@ -213,7 +218,7 @@ export interface StorageProvider {
 	 * Removes a file or a folder with its contents; for readers it disappears in one step. Throws `conflict`, and removes nothing, where
 	 * something is mounted in it (`MountAwareStorage`).
 	 */
-	remove(path: StoragePath): Promise<void>;
+	remove(path: StoragePath, options?: RemovalOptions): Promise<void>;
 	/** Removes an empty folder. Throws `conflict` if it contains anything, also items that are not listed, and `notFound` for a file. */
 	removeEmptyFolder(path: StoragePath): Promise<void>;
 	/**

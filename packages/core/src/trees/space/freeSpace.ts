@@ -92,10 +92,13 @@ const noOthers: OtherWriters = {
 	include: () => {},
 };
 
-/** `giveWay` frees so many bytes by what is in the trash of the disk, if there is so much; it resolves to whether it did. */
+/**
+ * `giveWay` frees bytes by what is in the trash of the disk until `lackNow` resolves to 0, if there is so much; it resolves to
+ * whether it does.
+ */
 export function createSpaceGuards(
 	freeAboveReserve: () => Promise<number>,
-	giveWay: (bytes: number) => Promise<boolean>,
+	giveWay: (lackNow: () => Promise<number>) => Promise<boolean>,
 	others = noOthers,
 ): SpaceGuards {
 	/** Bytes granted to uploads under way that may not be written to the disk yet. */
@@ -149,9 +152,13 @@ export function createSpaceGuards(
 	/** The available bytes, after room was made if less than `needed` is left. */
 	const makeAvailable: Available = async (needed = 0, wanted = needed) => {
 		const available = await readAvailable(needed, wanted);
-		if (available >= needed || !(await giveWay(needed - available))) return available;
-		lastReading = undefined;
-		return readAvailable(needed, wanted);
+		if (available >= needed) return available;
+		const readAgain = () => {
+			lastReading = undefined;
+			return readAvailable(needed, wanted);
+		};
+		const gaveWay = await giveWay(async () => Math.max(0, needed - (await readAgain())));
+		return gaveWay ? readAgain() : available;
 	};
 
 	/** The most that an upload which has brought so much reserves at once. */

@@ -130,12 +130,15 @@ export class TrashBin {
 	}
 
 	/**
-	 * Makes room for what is written now: purges the oldest items until this much is free again, if there is so much.
-	 * Resolves to whether it is.
+	 * Makes room for what is written now: purges the oldest items until nothing is lacking, by `lackNow`, which is asked
+	 * again and again, if there is so much. Resolves to whether nothing is lacking.
 	 */
-	async giveWay(selection: Pick<TrashSelection, 'ownerId' | 'rootId'>, lack: TrashSize): Promise<boolean> {
+	async giveWay(
+		selection: Pick<TrashSelection, 'ownerId' | 'rootId'>,
+		lackNow: () => Promise<TrashSize>,
+	): Promise<boolean> {
 		await this.recordAll();
-		return this.#purge.giveWay(selection, lack);
+		return this.#purge.giveWay(selection, lackNow);
 	}
 
 	/** Moves an item to the trash of the root on which its home lies now. Throws `notFound`. */

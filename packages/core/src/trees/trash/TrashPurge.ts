@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { type TrashRecord, type TrashSelection, type TrashSize, Yielder } from '@stowage/plugin-api';
 import { undefinedIf } from '@stowage/rules';
 import { createKeyedMutex } from '../../limits/keyedMutex.js';
@@ -10,12 +11,34 @@ import { trashedLinkPath } from './trashPaths.js';
 /** Whose trash gives way, or that of which disk. */
 type GivingWay = Pick<TrashSelection, 'ownerId' | 'rootId'>;
 
+/** How often it is looked whether there is room, while what gave way is being removed. */
+const lookMs = 50;
+
+/** What gave way may be a folder of millions of files: whoever waits for it is refused, and may try again. */
+const maxFreeingMs = 15_000;
+
+/** Pauses in which a file system may count as free what was removed. */
+const settlingMs = [50, 200, 800, 2_000] as const;
+
+/** Files may be compressed, and others write meanwhile. */
+const leastShare = 0.1;
+
+/** After so many steps by which there is no more room than before nothing gives way there for some minutes. */
+const maxInVain = 2;
+const restMs = 10 * 60_000;
+
+const isNothing = ({ bytes, entries }: TrashSize): boolean => bytes <= 0 && entries <= 0;
+
 /** Removing from the trash for good. What is marked `purging` is gone for everybody, and its space is freed by and by. */
 export class TrashPurge {
 	readonly #parts: TrashParts;
 	readonly #room: TrashRoom;
 	readonly #alone = createKeyedMutex();
 	#removing: Promise<void> = Promise.resolve();
+	/** How many items are being removed from each disk, by its root: their names are gone, and not yet all of their space is free. */
+	readonly #freeing = new Map<string, number>();
+	/** Until when nothing gives way, since it was in vain. */
+	readonly #restsUntil = new Map<string, number>();
 
 	constructor(parts: TrashParts, sizes: TrashSizes) {
 		this.#parts = parts;
@@ -42,41 +65,114 @@ export class TrashPurge {
 	}
 
 	/** Whether so much could give way. Nothing does. */
-	canGiveWay(selection: GivingWay, lack: TrashSize): Promise<boolean> {
-		return this.#room.has(selection, lack);
+	async canGiveWay(selection: GivingWay, lack: TrashSize): Promise<boolean> {
+		const rests = (this.#restsUntil.get(JSON.stringify(selection)) ?? 0) > this.#parts.monotonic();
+		return !rests && (await this.#room.has(selection, lack));
 	}
 
-	/** Purges the oldest until this much is free again, if there is so much, versions first; resolves to whether it is. */
-	async giveWay(selection: GivingWay, lack: TrashSize): Promise<boolean> {
+	/**
+	 * Purges the oldest until nothing is lacking any more, if there is so much, versions first; resolves to whether it is
+	 * so. `lackNow` is asked again after each step: what gave way to others may be enough for all, and a disk may free less
+	 * than its files had (other names or copies that share their bytes, snapshots), or later.
+	 */
+	async giveWay(selection: GivingWay, lackNow: () => Promise<TrashSize>): Promise<boolean> {
 		// All who ask in vain are answered by the same sum, and don't wait for each other.
-		if (!(await this.#room.has(selection, lack))) return false;
+		const lackBefore = await lackNow();
+		if (isNothing(lackBefore)) return true;
+		if (!(await this.canGiveWay(selection, lackBefore))) return false;
 		return this.#alone(JSON.stringify(selection), async () => {
-			const { store } = this.#parts;
-			if (!(await this.#room.has(selection, lack))) return false;
-			const freed: TrashSize = { bytes: 0, entries: 0 };
-			const isEnough = () => freed.bytes >= lack.bytes && freed.entries >= lack.entries;
-			while (!isEnough()) {
-				const ids: string[] = [];
-				const owners = new Map<string, TrashOwner>();
-				const oldest = (kind: TrashRecord['kind']) =>
-					store.list({ order: 'oldest', limit: trashBatch, kind, ...selection });
-				const versions = await oldest('version');
-				const kind = versions.length > 0 ? 'version' : 'item';
-				for (const { id, size, ownerId, ownerName } of kind === 'version' ? versions : await oldest('item')) {
-					if (isEnough()) break;
-					ids.push(id);
-					owners.set(ownerId, { ownerId, ownerName });
-					freed.bytes += size?.bytes ?? 0;
-					freed.entries += size?.entries ?? 0;
+			const { rootId } = selection;
+			for (let inVain = 0; ; ) {
+				await this.#untilFree(rootId, lackNow);
+				const lack = await lackNow();
+				if (isNothing(lack)) return true;
+				// What is still on its way to be free may be enough.
+				if (this.#isFreeing(rootId) || !(await this.canGiveWay(selection, lack))) return false;
+				const given = await this.#end(selection, lack);
+				if (given === undefined) return false;
+				this.#room.gave(selection, given);
+				await this.#freeSpace();
+				if (await this.#hasHelped(rootId, lack, given, lackNow)) inVain = 0;
+				else if (++inVain === maxInVain) {
+					this.#rest(selection);
+					return false;
 				}
-				if (ids.length === 0) return false;
-				const owner = owners.size === 1 ? [...owners.values()][0] : undefined;
-				await this.#parts.onEnded(kind, await store.beginPurging({ ids }), 'space', owner);
 			}
-			this.#room.gave(selection, freed);
-			await this.#freeSpace();
-			return true;
 		});
+	}
+
+	/** Chooses the oldest for so much; resolves to how much they have, or to undefined where there is nothing. */
+	async #end(selection: GivingWay, lack: TrashSize): Promise<TrashSize | undefined> {
+		const { store } = this.#parts;
+		const freed: TrashSize = { bytes: 0, entries: 0 };
+		const isEnough = () => freed.bytes >= lack.bytes && freed.entries >= lack.entries;
+		while (!isEnough()) {
+			const ids: string[] = [];
+			const owners = new Map<string, TrashOwner>();
+			const oldest = (kind: TrashRecord['kind']) =>
+				store.list({ order: 'oldest', limit: trashBatch, kind, ...selection });
+			const versions = await oldest('version');
+			const kind = versions.length > 0 ? 'version' : 'item';
+			for (const { id, size, ownerId, ownerName } of kind === 'version' ? versions : await oldest('item')) {
+				if (isEnough()) break;
+				ids.push(id);
+				owners.set(ownerId, { ownerId, ownerName });
+				freed.bytes += size?.bytes ?? 0;
+				freed.entries += size?.entries ?? 0;
+			}
+			if (ids.length === 0) return undefined;
+			const owner = owners.size === 1 ? [...owners.values()][0] : undefined;
+			await this.#parts.onEnded(kind, await store.beginPurging({ ids }), 'space', owner);
+		}
+		return freed;
+	}
+
+	/** Waits until what was removed from a disk is free, if there is not room enough before. */
+	async #untilFree(rootId: string | undefined, lackNow: () => Promise<TrashSize>): Promise<void> {
+		const end = this.#parts.monotonic() + maxFreeingMs;
+		while (this.#isFreeing(rootId) && this.#parts.monotonic() < end) {
+			await wait(lookMs);
+			if (isNothing(await lackNow())) return;
+		}
+	}
+
+	/** Whether a disk, or a quota, has about as much more room as what gave way had. */
+	async #hasHelped(
+		rootId: string | undefined,
+		before: TrashSize,
+		given: TrashSize,
+		lackNow: () => Promise<TrashSize>,
+	): Promise<boolean> {
+		await this.#untilFree(rootId, lackNow);
+		const hasHelped = async () => {
+			const left = await lackNow();
+			if (isNothing(left) || this.#isFreeing(rootId)) return true;
+			return before.bytes - left.bytes > given.bytes * leastShare || before.entries > left.entries;
+		};
+		// Some file systems count it as free some moments later.
+		for (const ms of settlingMs) {
+			if (await hasHelped()) return true;
+			await wait(ms);
+		}
+		return hasHelped();
+	}
+
+	#isFreeing(rootId: string | undefined): boolean {
+		return rootId !== undefined && (this.#freeing.get(rootId) ?? 0) > 0;
+	}
+
+	#onFreeing(rootId: string, freed: Promise<void>): void {
+		const add = (count: number) => this.#freeing.set(rootId, (this.#freeing.get(rootId) ?? 0) + count);
+		add(1);
+		void freed.finally(() => add(-1));
+	}
+
+	#rest(selection: GivingWay): void {
+		this.#restsUntil.set(JSON.stringify(selection), this.#parts.monotonic() + restMs);
+		this.#parts.log.warn(
+			selection,
+			'items of the trash gave way, and there is no more room than before (snapshots or copies may hold it): nothing more does for some minutes',
+		);
 	}
 
 	/** Something has left the trash in another way. */
@@ -132,7 +228,9 @@ export class TrashPurge {
 	async #removeItem(record: TrashRecord): Promise<boolean> {
 		const located = await locateTrashed(this.#parts, record);
 		if (located === undefined) return false;
-		const removing = located.mount.storage.remove(located.path).then(() => true);
+		const { storage } = located.mount;
+		const onFreeing = (freed: Promise<void>) => this.#onFreeing(storage.rootId, freed);
+		const removing = storage.remove(located.path, { onFreeing }).then(() => true);
 		return (await undefinedIf(removing, 'notFound')) === true;
 	}
 
