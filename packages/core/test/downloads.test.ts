@@ -1,5 +1,6 @@
 import './archives/archiveLimits.test.js';
 import './archives/archives.test.js';
+import './responses/changedFiles.test.js';
 import './responses/endingStreams.test.js';
 import './thumbnails/fairness.test.js';
 import './thumbnails/localFile.test.js';

@@ -169,7 +169,7 @@ function closing(file: OpenFile, release: () => void): OpenFile {
 	return {
 		item: file.item,
 		read: (range) => file.read(range),
-		isChanged: () => file.isChanged(),
+		isChanged: (options) => file.isChanged(options),
 		async close() {
 			try {
 				await file.close();

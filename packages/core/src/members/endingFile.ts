@@ -17,7 +17,7 @@ export function endingFile(file: OpenFile, hold: (onLost: () => void) => () => v
 			}
 		},
 		...(withLocalFile === undefined ? {} : { withLocalFile: (use) => withLocalFile.call(file, use) as never }),
-		isChanged: () => file.isChanged(),
+		isChanged: (options) => file.isChanged(options),
 		close() {
 			leave();
 			return file.close();

@@ -9,7 +9,7 @@ import type { Log } from '../log.js';
 import { checkPreconditions, mayUseRange, type Validators } from './preconditions.js';
 import { parseRanges } from './ranges.js';
 import { userFileHeaders } from './userFileHeaders.js';
-import { ClientGone, writeBody, writeChunk } from './writeBody.js';
+import { type BeforeLast, ClientGone, writeBody, writeChunk } from './writeBody.js';
 
 export interface SendOptions {
 	/** The name under which the client saves it. */
@@ -31,7 +31,7 @@ export interface SendOptions {
 /**
  * Answers a GET or HEAD with a file: whole, in one or several ranges, or not at all where a condition says so. Bytes go past hapi,
  * straight to the socket. Closes the file. Throws only before the first byte, which is read by then; a failure after it breaks the
- * connection, so that a truncated file is not taken for a whole one.
+ * connection, so that a truncated file is not taken for a whole one, nor one that another program has written to meanwhile.
  */
 export async function sendFile(
 	request: Request,
@@ -91,7 +91,7 @@ export async function sendFile(
 		if (hasFirstByte) await onFirstByte?.();
 		if (ranges === 'whole') {
 			response.writeHead(200, { ...headers, 'content-length': size });
-			await writeBody(response, begun.chunks);
+			await writeBody(response, begun.chunks, beforeLast(file, size));
 			response.end();
 		} else await sendRanges(response, file, headers, ranges, begun.chunks);
 	} catch (error) {
@@ -103,6 +103,17 @@ export async function sendFile(
 		await file.close();
 	}
 	return h.abandon;
+}
+
+/** Keeps the last chunk back where the file is not the one that was begun; what was only added to it is not in the answer. */
+function beforeLast(file: OpenFile, length: number): BeforeLast {
+	return {
+		length,
+		async check() {
+			if (await file.isChanged({ mayGrow: true }))
+				throw new Failure('conflict', 'The file was written to while it was sent.');
+		},
+	};
 }
 
 /** Reads the first chunk, so that an immediate failure becomes an error response. */
@@ -139,7 +150,7 @@ async function sendRanges(
 			'content-range': contentRange(first, file),
 			'content-length': lengthOf(first),
 		});
-		await writeBody(response, begun);
+		await writeBody(response, begun, beforeLast(file, lengthOf(first)));
 	} else {
 		await sendSeveralRanges(response, file, headers, ranges, begun);
 	}
@@ -168,7 +179,7 @@ async function sendSeveralRanges(
 	});
 	for (const [index, range] of ranges.entries()) {
 		await writeChunk(response, partHeader(range));
-		await writeBody(response, index === 0 ? begun : file.read(range));
+		await writeBody(response, index === 0 ? begun : file.read(range), beforeLast(file, lengthOf(range)));
 	}
 	await writeChunk(response, end);
 }

@@ -4,8 +4,23 @@ import type { ServerResponse } from 'node:http';
  * Writes chunks one by one, each only after the one before has left the process, so that their buffers can be used again and a slow
  * reader costs a socket and no memory. Throws ClientGone when the client disconnects.
  */
-export async function writeBody(response: ServerResponse, chunks: AsyncIterable<Uint8Array>): Promise<void> {
-	for await (const chunk of chunks) await writeChunk(response, chunk);
+export async function writeBody(
+	response: ServerResponse,
+	chunks: AsyncIterable<Uint8Array>,
+	beforeLast?: BeforeLast,
+): Promise<void> {
+	let left = beforeLast?.length ?? Number.POSITIVE_INFINITY;
+	for await (const chunk of chunks) {
+		left -= chunk.length;
+		if (left <= 0) await beforeLast?.check();
+		await writeChunk(response, chunk);
+	}
+}
+
+/** What is asked before the last chunk of a body of that length; an error keeps it back. */
+export interface BeforeLast {
+	length: number;
+	check(): Promise<void>;
 }
 
 const sent = new WeakMap<ServerResponse, number>();

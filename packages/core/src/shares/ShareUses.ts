@@ -80,7 +80,7 @@ export class ShareUses {
 		return {
 			item: file.item,
 			read: (range) => this.#read(file, of, range),
-			isChanged: () => file.isChanged(),
+			isChanged: (options) => file.isChanged(options),
 			close: () => file.close(),
 		};
 	}

@@ -102,6 +102,7 @@ export class Transfers {
 /** Wraps the file: `report` is told how far it has been sent. */
 function withProgress(file: OpenFile, report: Report): OpenFile {
 	const { size } = file.item;
+	let wasChanged = false;
 	return {
 		item: file.item,
 		async *read(range?: ByteRange) {
@@ -122,10 +123,14 @@ function withProgress(file: OpenFile, report: Report): OpenFile {
 				isChanged = sent > begin && isFailure(error, 'conflict');
 				throw error;
 			} finally {
-				report(sent, size, sent === size ? 'done' : isChanged ? 'changed' : 'waiting');
+				report(sent, size, sent === size ? 'done' : isChanged || wasChanged ? 'changed' : 'waiting');
 			}
 		},
-		isChanged: () => file.isChanged(),
+		async isChanged(options) {
+			const isChanged = await file.isChanged(options);
+			wasChanged ||= isChanged;
+			return isChanged;
+		},
 		close: () => file.close(),
 	};
 }

@@ -56,8 +56,11 @@ export interface OpenFile {
 	readInto?(buffers: readonly Uint8Array[], position: number): Promise<void>;
 	/** Lends the open file itself, which stays open until `use` has settled. Optional. */
 	withLocalFile?<T>(use: (file: LocalFile) => Promise<T>): Promise<T>;
-	/** Whether the content may have been written to since it was opened. A new name, or none any more, is no change. */
-	isChanged(): Promise<boolean>;
+	/**
+	 * Whether the content may have been written to since it was opened. A new name, or none any more, is no change; nor is more at its end
+	 * where it `mayGrow`, as a log does.
+	 */
+	isChanged(options?: { mayGrow?: boolean }): Promise<boolean>;
 	/** Frees the file once running reads have ended. May be called again. */
 	close(): Promise<void>;
 }

@@ -146,11 +146,12 @@ export class OpenLocalFile implements OpenFile {
 		}
 	}
 
-	async isChanged(): Promise<boolean> {
+	async isChanged({ mayGrow = false }: { mayGrow?: boolean } = {}): Promise<boolean> {
 		if (this.#isClosing) throw new Error('The file is closed.');
 		this.#readers++;
 		try {
 			const { size, mtimeNs } = await this.disk.statOf(this.fd);
+			if (mayGrow && size > this.stat.size) return false;
 			return size !== this.stat.size || mtimeNs !== this.stat.mtimeNs;
 		} finally {
 			this.#readers--;

@@ -33,7 +33,7 @@ export function prefixedFile(file: OpenFile, idPrefix: string): OpenFile {
 		read: (range) => file.read(range),
 		...(readInto === undefined ? {} : { readInto: readInto.bind(file) }),
 		...(withLocalFile === undefined ? {} : { withLocalFile: (use) => withLocalFile.call(file, use) as never }),
-		isChanged: () => file.isChanged(),
+		isChanged: (options) => file.isChanged(options),
 		close: () => file.close(),
 	};
 }
