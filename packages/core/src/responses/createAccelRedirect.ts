@@ -20,6 +20,9 @@ export function createAccelRedirect(config: Pick<Config, 'downloads' | 'listen' 
 	return async ({ raw: { req } }, { tree, storagePath }) => {
 		// nginx would compare it with a tag of its own.
 		if (req.headers['if-match'] !== undefined) return undefined;
+		// It would take a date for a version.
+		const ifRange = req.headers['if-range'];
+		if (ifRange !== undefined && !String(ifRange).startsWith('"')) return undefined;
 		if (!isTrusted(addressOf(req.socket))) return undefined;
 		const path = await tree.storage.localPath(storagePath);
 		return path && `${accelRedirect}/${path.split('/').map(encodeURIComponent).join('/')}`;

@@ -21,18 +21,17 @@ export function checkPreconditions(
 	} else if (dateOf(headers['if-unmodified-since']) < seconds) return 'failed';
 	const ifNoneMatch = headers['if-none-match'];
 	if (ifNoneMatch !== undefined) return listsTag(ifNoneMatch, etag, 'weak') ? 'notModified' : 'go';
-	return dateOf(headers['if-modified-since']) >= seconds ? 'notModified' : 'go';
+	// Not of an older one either: a former version that was restored has its own time again.
+	return dateOf(headers['if-modified-since']) === seconds ? 'notModified' : 'go';
 }
 
 /**
  * Whether the ranges of a request apply to this version (RFC 9110, section 13.1.5). Without a condition they apply to the one with
- * `knownEtag`, or to any.
+ * `knownEtag`, or to any. To a date they never do: a modified time in whole seconds, which may be set, too, is no strong validator.
  */
-export function mayUseRange(headers: IncomingHttpHeaders, { etag, mtime }: Validators, knownEtag = etag): boolean {
+export function mayUseRange(headers: IncomingHttpHeaders, { etag }: Validators, knownEtag = etag): boolean {
 	const ifRange = headers['if-range'];
-	if (ifRange === undefined) return etag === knownEtag;
-	const condition = String(ifRange);
-	return condition.startsWith('"') ? condition === etag : dateOf(condition) === Math.floor(mtime / 1000);
+	return ifRange === undefined ? etag === knownEtag : ifRange === etag;
 }
 
 /** Whether a list of ETags has this one, or is `*`. By the weak comparison also one that a proxy has made weak. */
