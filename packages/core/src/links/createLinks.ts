@@ -31,7 +31,7 @@ import { trackItems } from './trackItems.js';
 export interface ResolvedLink extends LocatedLink {
 	id: string;
 	/** The user on whose behalf the link grants access. */
-	owner: Viewer;
+	owner: User;
 	/** Open, unless the item is a folder; the caller closes it. */
 	file: OpenFile | undefined;
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { LinkStore } from '@stowage/plugin-api';
+import type { LinkStore, StatsListingStorage } from '@stowage/plugin-api';
 import { Failure, isFailure, parsePath, type StoragePath, type Viewer } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
@@ -182,6 +182,63 @@ test('a link to a folder serves its ZIP, which can be resumed and follows a rena
 	t.is(json(await ada.get('/api/links'))[0].downloads, 1);
 	t.is((await changeName(ada, 'docs', 'papers')).statusCode, 200);
 	t.regex(String((await visitor.get(url)).headers['content-disposition']), /filename="papers_/);
+});
+
+test('a link to a folder that is renamed before or while it is read serves that folder, and none that has its name by then', async (t) => {
+	const { app, ada, visitor, home, link } = await setUp(t);
+	const url = await link('docs');
+	const exchange = async (name: string, to: string) => {
+		await rename(home(name), home(to));
+		await mkdir(home(`${name}/deep`), { recursive: true });
+		await writeFile(home(`${name}/secret.txt`), 'secret');
+		await writeFile(home(`${name}/deep/secret.txt`), 'secret');
+	};
+	// By another program first, after which nothing says where the folder is.
+	const { archives, roots } = app.services;
+	const { open } = archives;
+	archives.open = async (...call) => {
+		archives.open = open;
+		await exchange('docs', 'old');
+		return open(...call);
+	};
+	t.is((await visitor.get(url)).statusCode, 404);
+	await rm(home('docs'), { recursive: true });
+	await rename(home('old'), home('docs'));
+
+	const files = ['fox.txt', 'deep/naïve – 日本.txt'];
+	const contents = async (name: string) => {
+		const answer = await visitor.get(url);
+		t.is(answer.statusCode, 200, answer.payload);
+		const listed = await listZip(await assertReadable(t, answer.bytes));
+		t.deepEqual(
+			listed.map(([each]) => each).sort(),
+			[`${name}/`, `${name}/deep/`, ...files.map((each) => `${name}/${each}`)].sort(),
+		);
+	};
+	const renameByOwner = async (to: string) => {
+		t.is((await changeName(ada, 'docs', to)).statusCode, 200);
+		await mkdir(home('docs/deep'), { recursive: true });
+		await writeFile(home('docs/secret.txt'), 'secret');
+		await writeFile(home('docs/deep/secret.txt'), 'secret');
+	};
+	archives.open = async (...call) => {
+		archives.open = open;
+		await renameByOwner('papers');
+		return open(...call);
+	};
+	await contents('papers');
+
+	await rm(home('docs'), { recursive: true });
+	t.is((await changeName(ada, 'papers', 'docs')).statusCode, 200);
+	const storage = roots.first.storage as StatsListingStorage;
+	const { listWithStats } = storage;
+	storage.listWithStats = async function* (folder) {
+		yield* listWithStats.call(storage, folder);
+		if (folder !== 'users/ada/docs') return;
+		storage.listWithStats = listWithStats.bind(storage);
+		await renameByOwner('letters');
+	};
+	await contents('letters');
 });
 
 test('the owner lists links newest first, with their numbers of downloads and without their tokens', async (t) => {
