@@ -137,8 +137,9 @@ test('a backup of a running server is restored on an empty machine, from SQLite 
 	// A third home lies on a disk of its own.
 	const disk = path.join(await dataFolder(t), 'disk');
 	await app.services.rootAdministration.add('big', 'local', disk);
-	await app.services.roots.homes.assignTo('carl', 'big');
-	const carl = await new Client(app).register('carl');
+	await app.services.accounts.create('carl', 'correct horse', { root: 'big' });
+	const carl = new Client(app);
+	await carl.post('/api/login', { username: 'carl', password: 'correct horse' });
 	await carl.upload('/api/upload', [file('f.txt', 'F')]);
 	tokens.f = json(await carl.post('/api/generateTempLink', { filePath: 'f.txt', expiration: '1w' })).token;
 	t.deepEqual((await readdir(path.join(disk, 'users/carl'))).sort(), ['Public', 'f.txt']);
@@ -153,7 +154,7 @@ test('a backup of a running server is restored on an empty machine, from SQLite 
 		hasAllHashes: true,
 		database: {
 			kind: 'sqlite',
-			tables: { users: 3, temp_links: 11, members: 2, shares: 3, storage_roots: 2, homes: 1 },
+			tables: { users: 3, temp_links: 11, members: 2, shares: 3, storage_roots: 2, homes: 3 },
 		},
 	});
 	t.is((await stat(zip)).mode & 0o777, 0o600);

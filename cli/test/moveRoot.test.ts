@@ -140,5 +140,5 @@ test('doctor reports a home that is being moved, and the folder that a move left
 	t.is(left.length, 1);
 	t.like(left[0], { state: 'warn', what: 'old home' });
 	t.true(left[0]?.message.endsWith(`there is still a folder users/ada on big (${there})`), left[0]?.message);
-	t.regex(left[0]?.remedy ?? '', /bring over what is missing in the home, then remove the folder/);
+	t.regex(left[0]?.remedy ?? '', /bring over what is missing in the home, and remove the folder/);
 });

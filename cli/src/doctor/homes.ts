@@ -21,7 +21,7 @@ export async function checkHomes({ homeMoves }: Services, roots: readonly RootSt
 		return warn(
 			'old home',
 			`the home of ${username} lies on another root, and there is still a folder ${folder} on ${root}${place}`,
-			'A move keeps it when another program changes something in it at the last moment: bring over what is missing in the home, then remove the folder.',
+			`Look whose files these are. A move keeps what another program changes at the last moment: then bring over what is missing in the home, and remove the folder. Those of somebody else who had the name before, or was to get it, take under another name before ${username} is given any of them.`,
 		);
 	});
 	return [...moves, ...left];

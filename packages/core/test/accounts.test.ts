@@ -2,6 +2,7 @@ import './accounts/accounts.test.js';
 import './accounts/cookies.test.js';
 import './accounts/failedSignIns.test.js';
 import './accounts/fullDatabase.test.js';
+import './accounts/homesOnDisk.test.js';
 import './accounts/passwordRaces.test.js';
 import './accounts/renaming.test.js';
 import './accounts/secondFactors.test.js';

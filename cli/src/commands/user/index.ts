@@ -22,17 +22,15 @@ export function userCommand(): Command {
 				examples: ['user add ada', 'user add ada --adopt-home < password.txt', 'user add ada --root big'],
 				async run({ accounts, audit, roots }, [name = ''], { adoptHome, root }) {
 					if (root !== undefined) {
-						// A home of that name may lie there already, which nobody can see while its disk is away.
-						if (adoptHome !== true) await assertUsable(await roots.named(root));
-						await audit.recorded(
-							{ action: 'assignHome', account: name, root },
-							() => roots.homes.assignTo(name, root),
-							(isChanged) => (isChanged ? {} : undefined),
-						);
+						const mount = await roots.named(root);
+						// The name of the root in the sentence, and before a password is typed.
+						if (adoptHome !== true) await assertUsable(mount);
 					}
-					const user = await accounts.create(name, await readPassword('Password: '), {
-						adoptsHome: adoptHome === true,
-					});
+					const password = await readPassword('Password: ');
+					const home = { adoptsHome: adoptHome === true, ...(root === undefined ? {} : { root }) };
+					const add = () => accounts.create(name, password, home);
+					const assigned = { action: 'assignHome', account: name } as const;
+					const user = await (root === undefined ? add() : audit.recorded({ ...assigned, root }, add));
 					printLine(`Added ${user.username}.`);
 				},
 			})

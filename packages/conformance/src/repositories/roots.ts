@@ -90,6 +90,15 @@ export function rootRules(assertThat: Rule): void {
 		t.deepEqual(await homes.list('one'), []);
 	});
 
+	assertThat('homes without a root get one all at once, and others keep theirs', async (t, { homes }) => {
+		await homes.set('name 7', 'elsewhere');
+		const names = Array.from({ length: 450 }, (_, n) => `name ${n}`);
+		for (let n = 0; n < 2; n++) await homes.assignEach(names, 'first');
+		await homes.assignEach([], 'first');
+		t.is((await homes.list('first')).length, 449);
+		t.deepEqual(await homes.list('elsewhere'), ['name 7']);
+	});
+
 	assertThat(
 		'the move of a home is listed, and excludes others, until its job has ended',
 		async (t, { homes, jobs, users }) => {

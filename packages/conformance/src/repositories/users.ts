@@ -25,10 +25,15 @@ export function userRules(assertThat: Rule): void {
 		t.is(await users.get('00000000-0000-0000-0000-000000000000'), undefined);
 	});
 
-	assertThat('usernames are found and unique without regard to case', async (t, { users }) => {
+	assertThat('usernames are found and unique without regard to case', async (t, { users, homes }) => {
 		const alice = await users.add({ username: 'Alice', secret: 's' });
 		t.is((await users.find('aLICE'))?.id, alice.id);
 		await refuses(t, 'alreadyExists', () => users.add({ username: 'ALICE', secret: 'other' }));
+		await refuses(t, 'alreadyExists', () => users.add({ username: 'Alice', secret: 'other', rootId: 'elsewhere' }));
+		t.is(await homes.find('Alice'), undefined, 'nor is a home assigned');
+		await homes.set('bob', 'former');
+		await users.add({ username: 'bob', secret: 's', rootId: 'new' });
+		t.is(await homes.find('bob'), 'new');
 		t.is((await users.find('alice'))?.secret, 's');
 	});
 

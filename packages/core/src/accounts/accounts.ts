@@ -7,20 +7,21 @@ import type {
 	UserRecord,
 	UserStore,
 } from '@stowage/plugin-api';
-import { anonymousOwner, Failure, foldUsername, isFailure, isValidUsername, passwordLength } from '@stowage/rules';
+import { anonymousOwner, Failure, isFailure, isValidUsername, passwordLength } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
 import { shareOf } from '../config/workers.js';
 import { limitAddress, siteOf } from '../http/requests/proxy.js';
 import type { Leases } from '../leases/createLeases.js';
 import { FairQueue } from '../limits/FairQueue.js';
 import { rateLimited } from '../limits/rateLimited.js';
-import { homesOnDisk, makeHome } from '../trees/storage/homes.js';
+import { makeHome } from '../trees/storage/homes.js';
 import type { MountedStorage } from '../trees/storage/MountedStorage.js';
 import type { TrashBin } from '../trees/trash/TrashBin.js';
 import { aloneWithUsers } from './aloneWithUsers.js';
 import { limitAttempts } from './loginLimits.js';
 import { type FilesAction, removeUser } from './removeUser.js';
 import { assertNotHalfRenamed, renameUser } from './renameUser.js';
+import { type NewHome, rootOfNewHome } from './rootOfNewHome.js';
 import { type SecondFactors, wrongCode } from './secondFactors.js';
 
 export interface Accounts {
@@ -33,9 +34,10 @@ export interface Accounts {
 	signUp(username: string, password: string, client: Caller): Promise<UserRecord>;
 	/**
 	 * Throws `invalid` for a name or password that is not allowed and `alreadyExists` for a taken name, also where a home of that name lies
-	 * on disk without a user, unless it is to be adopted.
+	 * on any root without a user, unless it is to be adopted; `unavailable` while the root that the home shall lie on is away. `root` is
+	 * the name of that one.
 	 */
-	create(username: string, password: string, options?: { adoptsHome?: boolean }): Promise<UserRecord>;
+	create(username: string, password: string, options?: NewHome): Promise<UserRecord>;
 	/** Sets a new password and ends all sessions of the user, both or neither. */
 	setPassword(username: string, password: string): Promise<void>;
 	/**
@@ -113,7 +115,6 @@ interface Dependencies {
 export function createAccounts(parts: Dependencies): Accounts {
 	const { users, limits, config, now, auth, storage, renames, secondFactors, trash } = parts;
 	const alone = aloneWithUsers(parts);
-	const homes = () => homesOnDisk(storage);
 	const hashes = new FairQueue(
 		{
 			running: shareOf(hashing.running, config),
@@ -199,15 +200,14 @@ export function createAccounts(parts: Dependencies): Accounts {
 				return auth().needsRehash(user.secret) ? renewed(user, password) : user;
 			}),
 
-		async create(username, password, { adoptsHome = false } = {}) {
+		async create(username, password, newHome = {}) {
 			checkUsername(username);
 			checkPassword(password);
 			const taken = new Failure('alreadyExists', 'This user name is already taken.');
 			if ((await users.find(username)) !== undefined) throw taken;
-			// A home without a user contains somebody's files: a new account of its name would get them.
-			if (!adoptsHome && (await homes()).some((home) => foldUsername(home) === foldUsername(username))) throw taken;
+			const { rootId } = (await rootOfNewHome(storage, username, newHome, taken)).storage;
 			const secret = await auth().hash(password);
-			const user = await users.add({ username, secret }).catch((error: unknown) => {
+			const user = await users.add({ username, secret, rootId }).catch((error: unknown) => {
 				throw isFailure(error, 'alreadyExists') ? taken : error;
 			});
 			try {
@@ -242,7 +242,7 @@ export function createAccounts(parts: Dependencies): Accounts {
 			checkUsername(newName);
 			// One that was cut off may have the new name.
 			const user = (await users.find(username)) ?? (await users.find(newName));
-			const rename = () => renameUser(username, newName, { users, renames, storage, homes });
+			const rename = () => renameUser(username, newName, { users, renames, storage });
 			await (user === undefined ? rename() : alone([user], rename));
 		},
 

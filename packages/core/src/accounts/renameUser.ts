@@ -16,8 +16,6 @@ interface Dependencies {
 	/** Renames that have not ended, by the id of the user. */
 	renames: KeyValueStore;
 	storage: MountedStorage;
-	/** Names of homes that exist on disk. */
-	homes(): Promise<string[]>;
 }
 
 /**
@@ -25,11 +23,7 @@ interface Dependencies {
  * account is disabled; then the home moves; then the account is enabled again. After an interruption the same call continues; until then
  * the user can't sign in.
  */
-export async function renameUser(
-	from: string,
-	to: string,
-	{ users, renames, storage, homes }: Dependencies,
-): Promise<void> {
+export async function renameUser(from: string, to: string, { users, renames, storage }: Dependencies): Promise<void> {
 	const pendingOf = async (user: UserRecord | undefined) => user && pendingRenameOf(user.id, renames);
 	const noSuchUser = new Failure('notFound', `There is no user ${from}.`);
 
@@ -50,8 +44,8 @@ export async function renameUser(
 		if (user.username === to) throw new Failure('invalid', `The user is called ${to} already.`);
 		const taken = (cause?: unknown) =>
 			new Failure('alreadyExists', `This user name is already taken: ${to}`, { cause });
-		const sameHome = (home: string) => home !== user.username && foldUsername(home) === foldUsername(to);
-		if ((await homes()).some(sameHome)) throw taken();
+		const { homes } = await storage.findHomes(to);
+		if (homes.some(({ name }) => name !== user.username)) throw taken();
 		// Of a home whose disk is away this fails, before the account is disabled for a rename that can't end.
 		await undefinedIf(storage.stat(homeRoot(user.username)), 'notFound');
 		const plan = { from: user.username, to, wasDisabled: pending?.wasDisabled ?? user.isDisabled };

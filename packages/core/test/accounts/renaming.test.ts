@@ -6,7 +6,6 @@ import { text } from 'node:stream/consumers';
 import { rootPath } from '@stowage/rules';
 import test from 'ava';
 import { renameUser } from '../../src/accounts/renameUser.js';
-import { homesOnDisk } from '../../src/trees/storage/homes.js';
 import { Client, file, form, json, type TestApp, testApp } from '../testApp.js';
 import { until } from '../until.js';
 
@@ -42,7 +41,6 @@ test('a rename that is interrupted at any step is completed when it is run again
 			users: crashing(database.users, calls, ['rename', 'setDisabled']),
 			renames: crashing(renames, calls, ['set', 'remove']),
 			storage: crashing(storage, calls, ['move']),
-			homes: () => homesOnDisk(storage),
 		};
 		const first = await renameUser(from, to, parts).then(
 			() => undefined,

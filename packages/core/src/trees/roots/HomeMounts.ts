@@ -11,7 +11,8 @@ interface KnownRoots {
 	all(): readonly Mount[];
 	readonly records: readonly RootRecord[];
 	mountOf(rootId: string | undefined): Mount | undefined;
-	record(name: string): RootRecord;
+	/** Whether it is the root that was the first one before the configuration named another storage. */
+	wasFirst(rootId: string): boolean;
 	reload(): Promise<void>;
 }
 
@@ -77,8 +78,15 @@ export class HomeMounts implements Homes {
 	async assign(username: string): Promise<void> {
 		const { roots, homes } = this.#dependencies;
 		if (roots.all().length === 1) return;
-		if ((await homes.find(username)) !== undefined) return;
-		const isOnFirst = await hasHome(roots.first.storage, username);
+		const known = await homes.find(username);
+		if (known !== undefined) {
+			// Somebody may have asked for the home before its account was made, in whichever process.
+			if (this.#cached.get(username)?.mount.storage.rootId !== known) this.#cached.delete(username);
+			return;
+		}
+		// Of an account that is older than this record. A folder of its name on another root is somebody else's.
+		const isOnFirst =
+			(await hasHome(roots.first.storage, username)) || (await hasHome(roots.default.storage, username));
 		await homes.assign(username, (isOnFirst ? roots.first : roots.default).storage.rootId);
 		this.#cached.delete(username);
 	}
@@ -89,22 +97,6 @@ export class HomeMounts implements Homes {
 		if (known !== undefined) await homes.set(newName, known);
 		else if (await hasHome(roots.first.storage, username)) await homes.set(newName, roots.first.storage.rootId);
 		this.#cached.delete(newName);
-	}
-
-	/**
-	 * Records on which root a new home shall be created. Throws `notFound` for an unknown root and `alreadyExists` if
-	 * the home is elsewhere. Resolves to whether that was not recorded yet.
-	 */
-	async assignTo(username: string, name: string): Promise<boolean> {
-		const { roots, homes } = this.#dependencies;
-		const { rootId } = roots.record(name);
-		const before = await homes.find(username);
-		const isOnFirst = rootId !== roots.first.storage.rootId && (await hasHome(roots.first.storage, username));
-		if (isOnFirst || (await homes.assign(username, rootId)) !== rootId) {
-			throw new Failure('alreadyExists', `There is a home of ${username} on another root.`);
-		}
-		this.#cached.delete(username);
-		return before !== rootId;
 	}
 
 	/** A root was removed. */
@@ -122,10 +114,11 @@ export class HomeMounts implements Homes {
 		const { polls } = this.moves;
 		const { rootId, move } = await homes.findWithMove(username);
 		this.moves.record(username, move, polls);
-		let mount = rootId === undefined ? roots.first : roots.mountOf(rootId);
+		const known = () => (rootId === undefined || roots.wasFirst(rootId) ? roots.first : roots.mountOf(rootId));
+		let mount = known();
 		if (mount === undefined) {
 			await roots.reload();
-			mount = roots.mountOf(rootId);
+			mount = known();
 		}
 		if (mount === undefined) throw new Failure('unavailable', 'The disk of these files is not known to this server.');
 		this.#cached.delete(username);

@@ -1,9 +1,11 @@
 import path from 'node:path';
 import type { Database } from '@stowage/database';
 import { hasSharing, type RootRecord, type RootStore, type StorageProvider } from '@stowage/plugin-api';
-import { Failure, isFailure, parsePath } from '@stowage/rules';
+import { Failure, isFailure, isValidUsername, parsePath, undefinedIf } from '@stowage/rules';
 import type { Config } from '../../config/schema.js';
 import { ensureFolder } from '../storage/folders.js';
+import { homesOnDisk } from '../storage/homes.js';
+import type { Mount } from '../storage/Mounts.js';
 import { assertApart, assertUnreserved } from './assertApart.js';
 import {
 	assertNoPublicFiles,
@@ -79,12 +81,19 @@ export class RootAdministration {
 			const known = this.#roots.records.find(({ rootId }) => rootId === storage.rootId);
 			if (known !== undefined) throw new Failure('alreadyExists', `That is the storage root ${known.name}.`);
 			await ensureFolder(storage, parsePath('users'));
+			await this.#recordHomes(this.#roots.first);
 			await this.#store.add({ name, rootId: storage.rootId, driver, location });
 		} finally {
 			await storage.close();
 		}
 		// A process that did not know of it would take homes that are placed there for homes on its only root.
 		await waitForReaders(this.#roots, () => this.#store.remove(name));
+	}
+
+	/** While the disk of the first root is away, these are known to lie there, also those of accounts that are no more. */
+	async #recordHomes({ storage }: Mount): Promise<void> {
+		const names = (await undefinedIf(homesOnDisk(storage), 'unavailable')) ?? [];
+		await this.#database.homes.assignEach(names.filter(isValidUsername), storage.rootId);
 	}
 
 	async rename(name: string, newName: string): Promise<void> {

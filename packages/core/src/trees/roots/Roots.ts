@@ -40,6 +40,8 @@ export class Roots implements Mounts {
 	readonly #reloadMs: number;
 	#mounts: OpenMount[] = [];
 	#records: RootRecord[] = [];
+	/** The ids of those that were the first root. */
+	#formerFirst: ReadonlySet<string> = new Set();
 	/** The digest of the list that was read last. */
 	#digest = '';
 	#reloading: Promise<void> | undefined;
@@ -103,6 +105,11 @@ export class Roots implements Mounts {
 	/** The root with this id, if it is known. */
 	mountOf(rootId: string | undefined): OpenMount | undefined {
 		return this.#mounts.find(({ storage }) => storage.rootId === rootId);
+	}
+
+	/** Whether it is the root that was the first one before the configuration named another storage. */
+	wasFirst(rootId: string): boolean {
+		return this.#formerFirst.has(rootId);
 	}
 
 	/** Throws `notFound`. */
@@ -171,6 +178,7 @@ export class Roots implements Mounts {
 		if (this.#isClosed) return closeAll(opened);
 		this.#mounts = mounts;
 		this.#records = records;
+		this.#formerFirst = new Set(known.filter((each) => !records.includes(each)).map(({ rootId }) => rootId));
 		const digest = digestOf(known);
 		if (digest !== this.#digest) {
 			this.#digest = digest;

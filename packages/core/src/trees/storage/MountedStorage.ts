@@ -16,6 +16,7 @@ import {
 import { type Membership, rootPath, type StoragePath, type User } from '@stowage/rules';
 import type { SweepCutoffs } from '../across/copies.js';
 import { MemberHome, type MemberRights } from '../MemberHome.js';
+import { type FoundHomes, findHomes } from './findHomes.js';
 import { HomeStorage } from './HomeStorage.js';
 import { listHomes } from './listHomes.js';
 import { MountedStaging } from './MountedStaging.js';
@@ -42,6 +43,16 @@ export class MountedStorage implements ReplacingStorage, StatsListingStorage, Wa
 	/** On which root each home lies. */
 	get homes(): Homes {
 		return this.#mounts.homes;
+	}
+
+	/** The root of new homes. */
+	get defaultMount(): Mount {
+		return this.#mounts.default;
+	}
+
+	/** The homes of a name, in whichever case, on all roots: also one that no account has. */
+	findHomes(username: string): Promise<FoundHomes> {
+		return findHomes(this.#mounts, username);
 	}
 
 	/** All roots. */

@@ -8,6 +8,7 @@ import type { Changes } from '../../connection/sqlite/sqliteChanges.js';
 import { transact } from '../../connection/transact.js';
 import { CachedRows } from '../CachedRows.js';
 import { cancelJobsOf } from '../coordination/jobs/jobQueue.js';
+import { setHome } from '../files/homes.js';
 import { forgetUsage } from '../files/homeUsage.js';
 import { changeSettings, settingsOf } from './settings.js';
 
@@ -70,13 +71,14 @@ export function userStore(knex: Knex, now: () => number): UserStore {
 	const cancelJobs = (id: string) => (transaction: Knex.Transaction) => cancelJobsOf(transaction, id, now);
 
 	return {
-		async add({ username, secret }) {
+		async add({ username, secret, rootId }) {
 			const id = randomUUID();
 			const user: UserRecord = { id, username, secret, isDisabled: false, createdAt: now(), generation: 0 };
 			try {
 				await transact(knex, async (transaction) => {
 					await transaction<UserRow>('users').insert(plainRow(toRow(user)));
 					await setPassword(transaction, user.id, secret, user.createdAt);
+					if (rootId !== undefined) await setHome(transaction, username, rootId);
 				});
 			} catch (cause) {
 				if (!isUniqueViolation(cause)) throw cause;

@@ -24,6 +24,9 @@ interface ProcessRow {
 	seen_at: number;
 }
 
+/** Rows of one statement. */
+const maxRows = 200;
+
 export function homeStore(knex: Knex, now: () => number): HomeStore {
 	const homes = () => knex<HomeRow>('homes');
 	const moves = () => knex<MoveRow>('home_moves');
@@ -45,12 +48,13 @@ export function homeStore(knex: Knex, now: () => number): HomeStore {
 				.ignore();
 			return (await find(name)) ?? rootId;
 		},
-		async set(name, rootId) {
-			await homes()
-				.insert(plainRow({ name, root_id: rootId }))
-				.onConflict('name')
-				.merge(['root_id']);
+		async assignEach(names, rootId) {
+			for (let from = 0; from < names.length; from += maxRows) {
+				const rows = names.slice(from, from + maxRows).map((name) => plainRow({ name, root_id: rootId }));
+				await homes().insert(rows).onConflict('name').ignore();
+			}
 		},
+		set: (name, rootId) => setHome(knex, name, rootId),
 		async unassign(name, rootId) {
 			await homes()
 				.where(plainRow({ name, root_id: rootId }))
@@ -107,10 +111,7 @@ export function homeStore(knex: Knex, now: () => number): HomeStore {
 					.first();
 				if (move === undefined) return false;
 				await transaction<MoveRow>('home_moves').where({ run_id: runId }).update({ is_frozen: false });
-				await transaction<HomeRow>('homes')
-					.insert(plainRow({ name: move.name, root_id: rootId }))
-					.onConflict('name')
-					.merge(['root_id']);
+				await setHome(transaction, move.name, rootId);
 				for (const { id, expectedItemId, itemId } of links) {
 					await transaction('temp_links')
 						.where(plainRow({ id, item_id: expectedItemId }))
@@ -150,6 +151,14 @@ export function homeStore(knex: Knex, now: () => number): HomeStore {
 			}));
 		},
 	};
+}
+
+/** Assigns a home to a root, whichever it had. */
+export async function setHome(knex: Knex, name: string, rootId: string): Promise<void> {
+	await knex<HomeRow>('homes')
+		.insert(plainRow({ name, root_id: rootId }))
+		.onConflict('name')
+		.merge(['root_id']);
 }
 
 function toMove(row: MoveRow): HomeMove {

@@ -36,8 +36,11 @@ export interface MeasuredUse {
 }
 
 export interface UserStore {
-	/** Throws `alreadyExists` for a name that differs from a known one only in case, also when two are added at once. */
-	add(user: { username: string; secret: string }): Promise<UserRecord>;
+	/**
+	 * Throws `alreadyExists` for a name that differs from a known one only in case, also when two are added at once. With `rootId`, the
+	 * home is assigned to that root (see `HomeStore`) in the same transaction, whatever was recorded for one of that name before.
+	 */
+	add(user: { username: string; secret: string; rootId?: string }): Promise<UserRecord>;
 	find(username: string): Promise<UserRecord | undefined>;
 	get(id: string): Promise<UserRecord | undefined>;
 	/** Sorted by name. */

@@ -5,6 +5,8 @@ export interface HomeStore {
 	find(name: string): Promise<string | undefined>;
 	/** Assigns a home to a root unless it has one, also with concurrent calls. Resolves to its root after that. */
 	assign(name: string, rootId: string): Promise<string>;
+	/** Assigns those homes to a root that have none. */
+	assignEach(names: readonly string[], rootId: string): Promise<void>;
 	set(name: string, rootId: string): Promise<void>;
 	/** Removes the assignment of a home that no longer exists. Does nothing if it is on another root by now. */
 	unassign(name: string, rootId: string): Promise<void>;
