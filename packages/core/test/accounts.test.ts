@@ -4,6 +4,7 @@ import './accounts/failedSignIns.test.js';
 import './accounts/fullDatabase.test.js';
 import './accounts/homesOnDisk.test.js';
 import './accounts/passwordRaces.test.js';
+import './accounts/removals.test.js';
 import './accounts/renaming.test.js';
 import './accounts/secondFactors.test.js';
 import './accounts/sessionSubscriptions.test.js';

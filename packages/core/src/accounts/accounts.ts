@@ -99,7 +99,7 @@ const hourMs = 60 * 60_000;
 interface Dependencies {
 	users: UserStore;
 	limits: LimitStore;
-	config: Pick<Config, 'registrationsPerHour' | 'workers'>;
+	config: Pick<Config, 'registrationsPerHour' | 'uploads' | 'workers'>;
 	/** The time of day, milliseconds since the epoch. */
 	now(): number;
 	/** Called at each use. */
@@ -262,7 +262,7 @@ export function createAccounts(parts: Dependencies): Accounts {
 			const changed = filesAction.kind === 'move' && filesAction.to.id !== user.id ? [user, filesAction.to] : [user];
 			return alone(changed, async () => {
 				for (const each of changed) await assertNotHalfRenamed(each, renames);
-				return removeUser(user, filesAction, { users, storage, trash });
+				return removeUser(user, filesAction, { users, storage, trash, config });
 			});
 		},
 

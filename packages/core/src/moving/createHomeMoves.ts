@@ -3,9 +3,9 @@ import { Failure, formatListSize, homeRoot, isFailure } from '@stowage/rules';
 import type { JobService } from '../jobs/createJobs.js';
 import { jobLimits } from '../jobs/jobLimits.js';
 import { measureHome } from '../trees/across/walkHome.js';
+import { assertUsable } from '../trees/roots/assertUsable.js';
 import { hasHome } from '../trees/roots/HomeMounts.js';
 import { availableSpace } from '../trees/space/freeSpace.js';
-import type { Mount } from '../trees/storage/Mounts.js';
 import { findOldHomes, type OldHome } from './findOldHomes.js';
 import type { HomeMoveParts } from './HomeMove.js';
 import { homeMoveKind, homeMoveName } from './homeMoveKind.js';
@@ -124,16 +124,6 @@ export function createHomeMoves(parts: Dependencies): HomeMoves {
 
 function liesThere(username: string, rootName: string): Failure {
 	return new Failure('invalid', `The home of ${username} lies on ${rootName} already.`);
-}
-
-/** Throws `unavailable` with the name of the root where its disk is away. */
-export async function assertUsable({ name, storage }: Mount): Promise<void> {
-	try {
-		await storage.check();
-	} catch (error) {
-		if (!isFailure(error, 'unavailable')) throw error;
-		throw new Failure('unavailable', `The storage root ${name} can’t be used: ${error.message}`, { cause: error });
-	}
 }
 
 function assertNothingLost(username: string, rootName: string, losses: readonly string[]): void {
