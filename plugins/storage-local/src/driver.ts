@@ -19,6 +19,7 @@ export interface LocalStorageOptions {
 export function localStorageDriver(path: string, options: LocalStorageOptions = {}): StorageDriver {
 	const systemCalls = async () => options.calls ?? (await loadSystemCalls());
 	return {
+		folder: path,
 		async open(knownId, location = path) {
 			assertAbsolute(location);
 			const calls = await systemCalls();

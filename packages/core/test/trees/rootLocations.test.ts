@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -195,4 +195,31 @@ test('root add and relocate refuse folders of the server and make nothing in the
 		(await rootAdministration.list()).map(({ name }) => name),
 		['local', 'big'],
 	);
+});
+
+test('a root inside or around the first one is refused wherever the configuration has that, also while it is away', async (t) => {
+	const disk = await mkdtemp(path.join(os.tmpdir(), 'stowage-first-'));
+	t.teardown(() => rm(disk, { recursive: true, force: true, maxRetries: 10 }));
+	const root = path.join(disk, 'all/photos');
+	const plugins = { '@stowage/storage-local': { root }, '@stowage/auth-password': {} };
+	const app = await testApp(t, { '--plugins': JSON.stringify(plugins) });
+	const { rootAdministration } = app.services;
+	const refused = async () => {
+		const inside = path.join(root, 'Public/big');
+		const add = (location: string) => rootAdministration.add('big', 'local', location);
+		await t.throwsAsync(add(inside), {
+			message: `${inside} lies inside local, in ${root}: roots lie beside each other.`,
+		});
+		await t.throwsAsync(add(path.dirname(root)), { message: /holds local, in / });
+		await t.throwsAsync(stat(inside), { code: 'ENOENT' });
+	};
+	await refused();
+	await rename(root, `${root}-gone`);
+	await mkdir(root);
+	await refused();
+	await rm(root, { recursive: true });
+	await rename(`${root}-gone`, root);
+	await rootAdministration.add('big', 'local', path.join(disk, 'big'));
+	const within = path.join(root, 'users/big');
+	await t.throwsAsync(rootAdministration.relocate('big', within), { message: /lies inside local/ });
 });

@@ -40,12 +40,12 @@ export class RootAdministration {
 	readonly #roots: Roots;
 	readonly #store: RootStore;
 	readonly #database: RemovalStores;
-	readonly #config: Pick<Config, 'dataDir' | 'databaseUrl'>;
+	readonly #config: Pick<Config, 'dataDir' | 'databaseUrl' | 'storage'>;
 
 	constructor(
 		roots: Roots,
 		database: RemovalStores & Pick<Database, 'roots'>,
-		config: Pick<Config, 'dataDir' | 'databaseUrl'>,
+		config: Pick<Config, 'dataDir' | 'databaseUrl' | 'storage'>,
 	) {
 		this.#roots = roots;
 		this.#store = database.roots;
@@ -167,9 +167,9 @@ export class RootAdministration {
 		const others = this.#roots.records.flatMap((record) =>
 			record.location === null || record.rootId === rootId ? [] : [{ name: record.name, location: record.location }],
 		);
-		// Only its plugin knows the place of the first root; by default it is in here.
-		const first = { name: this.#roots.first.name, location: path.join(this.#config.dataDir, 'files') };
-		await assertApart(location, [...others, first]);
+		// Only its plugin knows the place of the first root, also while that is away; one that wraps another may not say it.
+		const { folder = path.join(this.#config.dataDir, 'files') } = this.#roots.driver(this.#config.storage);
+		await assertApart(location, [...others, { name: this.#roots.first.name, location: folder }]);
 		await assertUnreserved(location, reservedFolders(this.#config));
 	}
 }
