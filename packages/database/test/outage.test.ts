@@ -4,8 +4,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { openDatabase } from '@stowage/database';
 import { isFailure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
+import type { Knex } from 'knex';
 import mysql from 'mysql2/promise';
 import { translated } from '../src/connection/errors.js';
+import { connectPatiently, openMysql } from '../src/connection/mysql/openMysql.js';
+import { parseDatabaseUrl } from '../src/connection/target.js';
 import { type MariaDb, startMariadb } from './mariadb.js';
 
 let mariadb: MariaDb;
@@ -241,12 +244,60 @@ test.serial(
 	},
 );
 
+const locks = {
+	'a lock of its table': ['lock tables users read'],
+	'a lock of the whole server': ['flush tables with read lock'],
+	'a lock of a row': ['begin', "update users set is_disabled = 1 where username = 'ada'"],
+};
+
+for (const [what, statements] of Object.entries(locks)) {
+	test.serial(`a write that is given up as it waits for ${what} has ended at the server, too`, async (t) => {
+		const url = await mariadb.createDatabase();
+		const db = await openDatabase(url);
+		t.teardown(db.close);
+		const ada = await db.users.add({ username: 'ada', secret: 's' });
+		const locking = await mysql.createConnection({ uri: url });
+		t.teardown(() => locking.end());
+		for (const statement of statements) await locking.query(statement);
+		await Promise.all(Array.from({ length: 12 }, () => unavailable(t, () => db.users.setSecret(ada.id, 'late'))));
+		const deadline = performance.now() + 30_000;
+		while ((await connectionsOf(url, 'busy')).length > 0 && performance.now() < deadline) await wait(100);
+		t.deepEqual(await connectionsOf(url, 'busy'), []);
+		await locking.query('rollback');
+		await locking.query('unlock tables');
+		t.is((await db.users.find('ada'))?.secret, 's');
+	});
+}
+
+test.serial('the limits of a server are none of long work, and an administrator may have set less', async (t) => {
+	const url = await mariadb.createDatabase();
+	const target = parseDatabaseUrl(url);
+	if (target.kind !== 'mysql') throw new Error('It is a server.');
+	const patient = connectPatiently(target.address);
+	t.teardown(() => patient.destroy());
+	const names = ['lock_wait_timeout', 'innodb_lock_wait_timeout', 'max_statement_time'];
+	const limitsOf = async (knex: Knex) => {
+		const [[row]] = await knex.raw(`select ${names.map((name) => `@@${name} as ${name}`).join(', ')}`);
+		return names.map((name) => Number(row[name]));
+	};
+	t.deepEqual(await limitsOf(patient), [86_400, 50, 0]);
+	const knex = await openMysql(target.address, [], Date.now, 1);
+	t.deepEqual(await limitsOf(knex), [8, 8, 9]);
+	await knex.destroy();
+	await mariadb.run('set global innodb_lock_wait_timeout = 5; set global max_statement_time = 3');
+	t.teardown(() => mariadb.run('set global innodb_lock_wait_timeout = 50; set global max_statement_time = 0'));
+	const stricter = await openMysql(target.address, [], Date.now, 1);
+	t.teardown(() => stricter.destroy());
+	t.deepEqual(await limitsOf(stricter), [8, 5, 3]);
+});
+
+const whichConnections = { all: '', busy: "and command <> 'Sleep'", waiting: "and state like 'Waiting for%'" };
+
 /** The ids of the connections of the product to a database. */
-async function connectionsOf(url: string, which: 'all' | 'waiting' = 'all'): Promise<number[]> {
+async function connectionsOf(url: string, which: keyof typeof whichConnections = 'all'): Promise<number[]> {
 	const name = new URL(url).pathname.slice(1);
-	const isWaiting = which === 'all' ? '' : "and state like 'Waiting for%'";
 	const rows = await mariadb.query(
-		`select id from information_schema.processlist where user = 'stowage' and db = '${name}' ${isWaiting}`,
+		`select id from information_schema.processlist where user = 'stowage' and db = '${name}' ${whichConnections[which]}`,
 	);
 	return rows.map(({ id }) => Number(id));
 }

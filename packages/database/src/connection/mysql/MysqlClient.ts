@@ -9,6 +9,14 @@ import { mayRepeat, pauseAfter } from '../transact.js';
 /** How long a statement may take before its server counts as dead. A server that lost its power does not even close the connection. */
 const statementSeconds = 10;
 
+/**
+ * How long the server lets a statement of this client wait or run: less, so that the server has ended it before it is given up here.
+ * A server does not notice that the other end of a connection has gone while a statement waits for a lock, so all that were given up
+ * would wait on there, fill the server with connections, and take effect after all once the lock is free. The first counts for each
+ * wait for a lock.
+ */
+export const serverLimits = { lockWaitSeconds: 8, statementSeconds: 9 };
+
 /** How long it may take to establish a connection. */
 const connectSeconds = 5;
 

@@ -13,7 +13,7 @@ import { commonSettings } from '../commonSettings.js';
 import { codeOf, DatabaseError } from '../errors.js';
 import type { MysqlAddress } from '../target.js';
 import { MigrationLock } from './MigrationLock.js';
-import { MysqlClient, PatientMysqlClient } from './MysqlClient.js';
+import { MysqlClient, PatientMysqlClient, serverLimits } from './MysqlClient.js';
 
 /**
  * Set for each connection, whatever the server's own defaults are: a value that does not fit a column is refused rather than truncated,
@@ -22,6 +22,21 @@ import { MysqlClient, PatientMysqlClient } from './MysqlClient.js';
 const sessionSettings = [
 	"set session sql_mode = 'STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ZERO_DATE,NO_ZERO_IN_DATE,NO_ENGINE_SUBSTITUTION'",
 	'set session transaction isolation level read committed',
+];
+
+const { lockWaitSeconds, statementSeconds } = serverLimits;
+
+/** Set for connections whose statements are given up after a while. An administrator may have set less. */
+const lockSettings = ['lock_wait_timeout', 'innodb_lock_wait_timeout'].map(
+	(name) => `set session ${name} = least(@@${name}, ${lockWaitSeconds})`,
+);
+
+/**
+ * Set for the same where the server is a MariaDB by itself. MySQL has no such limit for statements that write; a node of a cluster
+ * would break off what the others are about to have.
+ */
+const mariadbSettings = [
+	`set session max_statement_time = if(@@max_statement_time = 0, ${statementSeconds}, least(@@max_statement_time, ${statementSeconds}))`,
 ];
 
 /**
@@ -78,24 +93,30 @@ function connect(address: MysqlAddress, client: typeof MysqlClient, max: number,
 			// The client's own limit counts.
 			connectTimeout: 0,
 		},
-		pool: { min: 0, max, acquireTimeoutMillis: 10_000, afterCreate: prepareConnection },
+		pool: { min: 0, max, acquireTimeoutMillis: 10_000, afterCreate: preparing(client !== PatientMysqlClient) },
 		...commonSettings,
 		...further,
 	});
 }
 
-function prepareConnection(connection: Connection, done: (error?: unknown) => void): void {
-	prepare(connection).then(() => done(), done);
+function preparing(isLimited: boolean) {
+	return (connection: Connection, done: (error?: unknown) => void): void => {
+		prepare(connection, isLimited).then(() => done(), done);
+	};
 }
 
-async function prepare(connection: Connection): Promise<void> {
+async function prepare(connection: Connection, isLimited: boolean): Promise<void> {
 	const server = connection.promise();
 	// Sent together: the driver keeps their order.
-	const [[cluster]] = await Promise.all([
-		server.query<RowDataPacket[]>("show global variables like 'wsrep_on'"),
-		...sessionSettings.map((setting) => server.query(setting)),
+	const [[rows]] = await Promise.all([
+		server.query<RowDataPacket[]>("show global variables where variable_name in ('wsrep_on', 'version')"),
+		...[...sessionSettings, ...(isLimited ? lockSettings : [])].map((setting) => server.query(setting)),
 	]);
-	if (cluster[0]?.Value === 'ON') for (const setting of clusterSettings) await server.query(setting);
+	const variables = new Map(rows.map(({ Variable_name, Value }) => [Variable_name, String(Value)]));
+	const isNode = variables.get('wsrep_on') === 'ON';
+	const isMariadb = variables.get('version')?.includes('MariaDB');
+	const further = isNode ? clusterSettings : isMariadb && isLimited ? mariadbSettings : [];
+	for (const setting of further) await server.query(setting);
 }
 
 /**
