@@ -72,12 +72,14 @@ export async function convert(
 	let encoded: EncodedStep;
 	try {
 		await job.checkpoint({ step: 'encoding', staged: staged.id });
-		encoded = await encodeSource(job, staged, dependencies);
+		// Nobody else knows of the staged file: hours of work do not end with the database.
+		encoded = await job.privately(() => encodeSource(job, staged, dependencies));
 	} catch (error) {
 		await discard(staged, dependencies.log);
 		throw error;
 	}
-	const published = await publishOrKeep(job, staged, encoded, dependencies, () => job.checkpoint(encoded));
+	const save = () => job.privately(() => job.checkpoint(encoded));
+	const published = await publishOrKeep(job, staged, encoded, dependencies, save);
 	return replaceOriginal(job, published, dependencies);
 }
 

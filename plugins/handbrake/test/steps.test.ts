@@ -132,6 +132,7 @@ interface RunOptions {
 	maxMs?: number;
 	onProgress?: (progress: JobProgress) => void;
 	kept?: KeptResults;
+	privately?: JobContext<Conversion>['privately'];
 	/** Fires when its owner cancels it. */
 	cancelled?: AbortSignal;
 }
@@ -148,6 +149,7 @@ function run({
 	maxMs: timeLimitMs = 600_000,
 	onProgress = () => {},
 	kept = new KeptResults(),
+	privately = (work) => work(),
 	cancelled = new AbortController().signal,
 }: RunOptions) {
 	const { files } = app.services;
@@ -177,11 +179,43 @@ function run({
 			killable.call(() => {
 				saved.value = JSON.parse(JSON.stringify(value));
 			}),
+		privately,
 		expect: async () => {},
 		progress: onProgress,
 	};
 	return convert(job, { files: killableFiles, handbrake, log, temporaryFolder: app.dataDir, timeLimitMs, kept });
 }
+
+test('a conversion encodes, and saves that it has, as private work, and publishes and removes outside of it', async (t) => {
+	const { app, viewer, home } = await setUp(t);
+	await writeFile(path.join(home, 'film.mp4'), film);
+	let isPrivate = false;
+	const privately = async <T>(work: () => Promise<T>): Promise<T> => {
+		isPrivate = true;
+		try {
+			return await work();
+		} finally {
+			isPrivate = false;
+		}
+	};
+	const steps: unknown[] = [];
+	const saved = {
+		get value() {
+			return undefined;
+		},
+		set value(value: { step: string } | undefined) {
+			steps.push([value?.step, isPrivate]);
+		},
+	};
+	await run({ app, viewer, input: {}, saved, privately, onProgress: () => t.true(isPrivate) });
+	t.deepEqual(steps, [
+		['encoding', false],
+		['encoded', true],
+		['published', false],
+		['published', false],
+	]);
+	t.is(await readFile(path.join(home, 'film.mp4'), 'utf8'), converted);
+});
 
 const files = async (home: string) => (await readdir(home)).filter((name) => name !== 'Public').sort();
 

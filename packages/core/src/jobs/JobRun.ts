@@ -58,6 +58,8 @@ export class JobRun {
 	#isCancelled = false;
 	#hasLost = false;
 	#hasYielded = false;
+	/** How much of what it does now is for itself alone. */
+	#privateWork = 0;
 	readonly #claimedAt: number;
 	#isOnTrial: boolean;
 	/** Its end by the monotonic clock, counted from before the renewal was requested, so that it is never later than in the database. */
@@ -131,6 +133,7 @@ export class JobRun {
 				return run.#isCancelled;
 			},
 			checkpoint: (value) => this.#checkpoint(value),
+			privately: (work) => this.#privately(work),
 			expect: (seconds) => this.#expect(seconds),
 			progress: (progress) => this.#setProgress(progress),
 		};
@@ -165,9 +168,16 @@ export class JobRun {
 		this.#ending.abort(new Failure('conflict', 'Another process runs this job now.'));
 	}
 
-	/** Aborts the run if its lease could not be renewed in time: another process may hold it by now. */
+	/**
+	 * Aborts the run if its lease could not be renewed in time: another process may hold it by now. What it does for itself alone goes on
+	 * until the database says so.
+	 */
 	loseIfExpired(): void {
-		if (this.#parts.monotonic() >= this.#leaseEnd) this.lose();
+		if (this.#privateWork === 0 && this.#isExpired()) this.lose();
+	}
+
+	#isExpired(): boolean {
+		return this.#parts.monotonic() >= this.#leaseEnd;
 	}
 
 	/** Ends its trial if that has lasted for long enough. Throws the database's errors. */
@@ -198,6 +208,36 @@ export class JobRun {
 		this.#leaseEnd = this.#renewedAt + jobLimits.leaseMs;
 	}
 
+	async #privately<T>(work: () => Promise<T>): Promise<T> {
+		this.signal.throwIfAborted();
+		this.#privateWork++;
+		try {
+			try {
+				return await work();
+			} finally {
+				// What follows may be for others.
+				await this.#hold();
+			}
+		} finally {
+			this.#privateWork--;
+		}
+	}
+
+	/** Renews the lease if it may have ended meanwhile, however long that takes. Throws if another process has the job. */
+	async #hold(): Promise<void> {
+		const { monotonic, store, wait } = this.#parts;
+		while (!this.#hasLost && this.#isExpired()) {
+			const requestedAt = monotonic();
+			try {
+				this.#setLease(await store.renew(this.key, jobLimits.leaseMs), requestedAt);
+			} catch (error) {
+				if (!isForNow(error) || this.signal.aborted) throw error;
+				await wait(retryMs, this.signal);
+			}
+		}
+		if (this.#hasLost) throw this.signal.reason;
+	}
+
 	async #expect(seconds: number): Promise<void> {
 		this.signal.throwIfAborted();
 		if (!(seconds > this.#parts.longAfterSeconds)) return;
@@ -209,7 +249,7 @@ export class JobRun {
 			if (!(await this.#parts.store.setLong(this.key))) this.lose();
 		} catch (error) {
 			// It only counts for the order of the queue.
-			if (!isFailure(error, 'unavailable')) throw error;
+			if (!isForNow(error)) throw error;
 		}
 		this.signal.throwIfAborted();
 	}
@@ -227,8 +267,8 @@ export class JobRun {
 				if (this.#hasLost) throw this.signal.reason;
 				return;
 			} catch (error) {
-				// A short outage of the database does not end hours of work; during a long one the lease expires.
-				if (!isFailure(error, 'unavailable') || this.signal.aborted) throw error;
+				// A short outage of the database does not end hours of work; during a long one the lease expires, but for private work.
+				if (!isForNow(error) || this.signal.aborted) throw error;
 				await wait(retryMs, this.signal);
 			}
 		}
@@ -256,6 +296,11 @@ export class JobRun {
 		this.#isPublished = false;
 		this.#isStored = false;
 	}
+}
+
+/** Whether the database is away or full: for now nobody can write there, neither this run nor who would take its job. */
+function isForNow(error: unknown): boolean {
+	return isFailure(error, 'unavailable') || isFailure(error, 'storageFull');
 }
 
 function positive(value: number): number {

@@ -4,8 +4,16 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type DescriptorFile, parsePath, type StagedFile, spawnLimited, type Viewer } from '@stowage/plugin-api';
+import {
+	type DescriptorFile,
+	Failure,
+	parsePath,
+	type StagedFile,
+	spawnLimited,
+	type Viewer,
+} from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
+import { withStagedDescriptor } from '../../src/files/placing/withStagedDescriptor.js';
 import { Client, reportSpace, testApp } from '../testApp.js';
 
 const megabyte = 1024 ** 2;
@@ -89,6 +97,32 @@ test('a program can’t write a byte if no space is left', async (t) => {
 	t.is(await staged.size(), 0);
 	await staged.discard();
 	t.deepEqual(await readdir(staging), []);
+});
+
+test('a program writes on while nobody can be told how much that is, which is counted later', async (t) => {
+	const { app, storage } = await appWithViewer(t);
+	for (const isBackInTime of [true, false]) {
+		const staged = await storage.stage();
+		const sums = { counted: 0, refused: 0 };
+		let isAway = true;
+		const reserve = async (bytes: number) => {
+			if (isAway) sums.refused++;
+			if (isAway) throw new Failure('unavailable', 'The database is not available right now.');
+			sums.counted += bytes;
+		};
+		const space = { assertSpace: async () => {}, available: async () => 100 * megabyte };
+		const write = async ({ descriptor, full }: DescriptorFile) => {
+			writeSync(descriptor, Buffer.alloc(megabyte, 1));
+			while (sums.refused < 2) await wait(10);
+			t.false(full.aborted);
+			isAway = !isBackInTime;
+			writeSync(descriptor, Buffer.alloc(megabyte, 1));
+		};
+		await withStagedDescriptor({ staged, space, reserve, temporaryFolder: app.dataDir }, write);
+		t.is(sums.counted, isBackInTime ? 2 * megabyte : 0);
+		t.is(await staged.size(), 2 * megabyte);
+		await staged.discard();
+	}
 });
 
 test('a program is ended before it uses the reserved free space', async (t) => {

@@ -7,7 +7,7 @@ import test from 'ava';
 import { jobLimits } from '../../src/jobs/jobLimits.js';
 import { identifyProcess } from '../../src/leases/processIdentity.js';
 import { until } from '../until.js';
-import { heldKind, jobBench } from './testJobs.js';
+import { breakJobs, heldKind, jobBench, privateKind } from './testJobs.js';
 
 const minute = 60_000;
 
@@ -566,6 +566,116 @@ test('a checkpoint is retried while the database is unavailable, and fails once 
 	await failing;
 	t.is(bench.database.jobs.find, find);
 	runs[0]?.fail(new Error('it ended'));
+});
+
+test('a checkpoint waits while the disk of the database is full', async (t) => {
+	const bench = await jobBench(t);
+	const ada = await bench.addUser('ada');
+	const { jobs } = bench.process();
+	const { kind, runs } = heldKind();
+	const { id } = await jobs.define(kind).start(ada, '', 'x');
+	await jobs.poll();
+	const { checkpoint } = bench.database.jobs;
+	let tries = 0;
+	bench.database.jobs.checkpoint = async (...args) => {
+		if (++tries <= 2) throw new Failure('storageFull', 'The disk of the database is full.');
+		return checkpoint(...args);
+	};
+	await runs[0]?.context.checkpoint({ at: 1 });
+	t.is(tries, 3);
+	t.is(await bench.database.jobs.checkpointOf(id), '{"at":1}');
+});
+
+for (const [what, kind] of [
+	['away', 'unavailable'],
+	['full', 'storageFull'],
+] as const) {
+	test(`private work goes on while the database is ${what}, and what follows it waits for the lease`, async (t) => {
+		const bench = await jobBench(t);
+		const ada = await bench.addUser('ada');
+		const { jobs } = bench.process();
+		const { kind: ofWork, runs } = privateKind();
+		const { id } = await jobs.define(ofWork).start(ada, '', 'x');
+		await jobs.poll();
+		const mend = breakJobs(bench.database.jobs, kind);
+		for (let n = 0; n < 30; n++) {
+			bench.advance(1000);
+			await jobs.poll();
+		}
+		const [run] = runs;
+		t.false(run?.context.signal.aborted);
+		run?.finish();
+		await new Promise(setImmediate);
+		await jobs.poll();
+		t.false(run?.hasGoneOn);
+		mend();
+		t.like(await jobs.waitForEnd(ada, id, minute), { status: 'completed' });
+		t.is(runs.length, 1);
+	});
+}
+
+test('a run whose private work lasts longer than its lease does nothing more if another process has the job', async (t) => {
+	const bench = await jobBench(t);
+	const ada = await bench.addUser('ada');
+	const [one, two] = [bench.process().jobs, bench.process().jobs];
+	const [here, there] = [privateKind(), privateKind()];
+	const { id } = await one.define(here.kind).start(ada, '', 'x');
+	two.define(there.kind);
+	await one.poll();
+	await two.poll();
+	// Only the first one has lost the database.
+	const mend = breakJobs(bench.database.jobs, 'unavailable', ['process 0']);
+	for (let n = 0; n < 11; n++) {
+		bench.advance(1000);
+		await one.poll();
+		await two.poll();
+	}
+	t.is(there.runs.length, 1);
+	t.false(here.runs[0]?.context.signal.aborted);
+	here.runs[0]?.finish();
+	await new Promise(setImmediate);
+	mend();
+	await until('it has found that', () => here.runs[0]?.context.signal.aborted);
+	t.false(there.runs[0]?.context.signal.aborted);
+	there.runs[0]?.finish();
+	t.like(await two.waitForEnd(ada, id, minute), { status: 'completed' });
+	t.true(there.runs[0]?.hasGoneOn);
+	t.false(here.runs[0]?.hasGoneOn);
+});
+
+test('after an outage of the database a process takes no job over before its holder could renew the lease', async (t) => {
+	const bench = await jobBench(t);
+	const ada = await bench.addUser('ada');
+	const [one, two] = [bench.process().jobs, bench.process().jobs];
+	const [here, there] = [privateKind(), privateKind()];
+	await one.define(here.kind).start(ada, '', 'x');
+	two.define(there.kind);
+	await one.poll();
+	await two.poll();
+	const outage = async () => {
+		const mend = breakJobs(bench.database.jobs, 'unavailable');
+		for (let n = 0; n < 15; n++) {
+			bench.advance(1000);
+			await one.poll();
+			await two.poll();
+		}
+		mend();
+	};
+	const alone = async (seconds: number) => {
+		for (let n = 0; n < seconds; n++) {
+			bench.advance(1000);
+			await two.poll();
+		}
+	};
+	await outage();
+	await alone(5);
+	await one.poll();
+	await alone(8);
+	t.is(there.runs.length, 0);
+	t.false(here.runs[0]?.context.signal.aborted);
+	await outage();
+	await alone(11);
+	t.is(there.runs.length, 1);
 });
 
 test('a job whose lease can’t be renewed is aborted, and other jobs keep their leases', async (t) => {

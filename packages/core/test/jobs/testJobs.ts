@@ -2,7 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { type Database, openDatabase } from '@stowage/database';
-import type { JobContext, JobKind, JobOwner, Notification } from '@stowage/plugin-api';
+import type { JobContext, JobKind, JobOwner, JobRunKey, JobStore, Notification } from '@stowage/plugin-api';
+import { Failure } from '@stowage/rules';
 import { z } from 'zod';
 import { createNotifications } from '../../src/events/notifications.js';
 import { createJobs, type JobService } from '../../src/jobs/createJobs.js';
@@ -87,6 +88,63 @@ export interface HeldRun {
 	context: JobContext<string>;
 	finish(result?: Record<string, unknown>): void;
 	fail(error: unknown): void;
+}
+
+/** Private work of a run, which lasts until the test ends it. */
+export interface PrivateWork {
+	context: JobContext<string>;
+	finish(): void;
+	/** Whether the run went on after it. */
+	hasGoneOn: boolean;
+}
+
+/** A kind whose runs do private work that waits for the test. */
+export function privateKind() {
+	const runs: PrivateWork[] = [];
+	const kind: JobKind<string> = {
+		...{ name: 'test', input: z.string(), onRestart: 'resume', concurrency: 2, perUser: 10 },
+		async run(context) {
+			const work: PrivateWork = { context, finish: () => {}, hasGoneOn: false };
+			await context.privately(
+				() =>
+					new Promise<void>((resolve, reject) => {
+						work.finish = resolve;
+						context.signal.addEventListener('abort', () => reject(context.signal.reason));
+						runs.push(work);
+					}),
+			);
+			work.hasGoneOn = true;
+			return {};
+		},
+	};
+	return { kind, runs };
+}
+
+/** The database is away or full for these processes, or for all of them, until the result is called. */
+export function breakJobs(
+	store: JobStore,
+	kind: 'unavailable' | 'storageFull',
+	holders?: readonly string[],
+): () => void {
+	const { listHeld, listInterruptions, renew, checkpoint, claim, requeue, end } = store;
+	const whole = { listHeld, listInterruptions, renew, checkpoint, claim, requeue, end };
+	const failure = () => new Failure(kind, 'The database is not available right now.');
+	const broken =
+		<Args extends unknown[], T>(method: (run: JobRunKey, ...args: Args) => Promise<T>) =>
+		async (run: JobRunKey, ...args: Args): Promise<T> => {
+			if (holders?.includes(run.holder) ?? true) throw failure();
+			return method(run, ...args);
+		};
+	const refuse = async () => {
+		throw failure();
+	};
+	Object.assign(store, {
+		...{ renew: broken(renew), checkpoint: broken(checkpoint), claim: broken(claim) },
+		// With the key of this run others take its job over.
+		...(holders === undefined ? { requeue: broken(requeue), end: broken(end) } : {}),
+		...(kind === 'unavailable' && holders === undefined ? { listHeld: refuse, listInterruptions: refuse } : {}),
+	});
+	return () => void Object.assign(store, whole);
 }
 
 /** A kind whose runs wait for the test. They fail with their signal's reason when it aborts, unless `ignoresSignal`. */

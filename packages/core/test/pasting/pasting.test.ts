@@ -74,6 +74,7 @@ async function runKind(kind: JobKind<PasteInput>, viewer: JobOwner, given: Paste
 		get isCancelled() {
 			return isCancelled;
 		},
+		privately: (work) => work(),
 		expect: async () => {},
 		async checkpoint(value) {
 			const n = ++recorded.checkpoints;

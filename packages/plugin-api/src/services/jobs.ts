@@ -71,6 +71,12 @@ export interface JobContext<Input> {
 	 */
 	checkpoint(value: unknown): Promise<void>;
 	/**
+	 * Does what changes nothing that others know of, such as to encode into a staged file of its own. It goes on where the job's lease ends
+	 * meanwhile, as the database is away or full, and this resolves once the job is certainly this run's: that may take as long as the
+	 * database does. Throws if another process runs the job now.
+	 */
+	privately<T>(work: () => Promise<T>): Promise<T>;
+	/**
 	 * Tells how long the whole work will take, in seconds, once the run knows that. Long work that has begun in a place for short jobs
 	 * (`JobKind.short`) is queued again for an ordinary one: then `signal` fires, and this throws its reason. So it is called before the
 	 * work, and what is to last is saved before it.

@@ -2,7 +2,7 @@ import { fstat } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type DescriptorFile, type StagedFile, temporarySpace, withTemporaryFile } from '@stowage/plugin-api';
-import { noFreeSpace } from '@stowage/rules';
+import { isFailure, noFreeSpace } from '@stowage/rules';
 import type { SpaceGuard } from '../../trees/space/freeSpace.js';
 
 const statOf = promisify(fstat);
@@ -49,9 +49,15 @@ async function watchGrowth<T>(
 		const { size } = await statOf(descriptor);
 		const grown = size - counted;
 		if (grown > 0) {
-			counted = size;
 			fastest = Math.max(fastest, grown);
-			await reserve(grown);
+			try {
+				await reserve(grown);
+			} catch (error) {
+				// Others can't be told of it while the database is away: it is counted later, or by what publishes the file.
+				if (isFailure(error, 'unavailable')) return;
+				throw error;
+			}
+			counted = size;
 		}
 	};
 	const watching = (async () => {

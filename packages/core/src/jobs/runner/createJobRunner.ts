@@ -61,6 +61,8 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 	/** Whether there may be work here, whichever process polls. */
 	let isWoken = false;
 	let isFailing = false;
+	/** When the database was away, or too slow to renew a lease, for the last time that is known here. */
+	let disturbedAt = Number.NEGATIVE_INFINITY;
 
 	const runs = new JobRuns({ ...parts, holder: identity.name, onFree: () => wake(), stopping: closing.signal });
 	const claims = new JobClaims({
@@ -78,13 +80,17 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 	 * Ends the runs that this process has lost or that shall end, and takes over those of processes that have ended. Resolves to the jobs
 	 * held.
 	 */
-	const readHeld = async (): Promise<HeldJob[]> => {
+	const readHeld = async (polledAt: number): Promise<HeldJob[]> => {
 		const before = runs.all;
 		const held = await store.listHeld(jobLimits.leaseMs);
 		runs.compare(before, held);
 		// This process is alive: what others recorded when its leases had expired was no end.
 		if (suspects.knows(identity.name)) await store.forgetInterruptions({ holder: identity.name });
-		if (!(await takeOver({ store, identity, runs, log }, held, suspects))) return held;
+		const now = monotonic();
+		if (now - polledAt >= jobLimits.renewMs) disturbedAt = now;
+		// Those who could not renew their leases meanwhile come first.
+		const trustsLeases = now - disturbedAt >= jobLimits.leaseMs;
+		if (!(await takeOver({ store, identity, runs, log, trustsLeases }, held, suspects))) return held;
 		await readSuspects();
 		return store.listHeld(jobLimits.leaseMs);
 	};
@@ -95,10 +101,11 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 	};
 
 	const pollOnce = async (): Promise<void> => {
+		const polledAt = monotonic();
 		runs.beat();
 		await runs.renew();
 		await readSuspects();
-		const held = await readHeld();
+		const held = await readHeld(polledAt);
 		// Those that are cancelled wait as well: their cleanup is a run too.
 		if (mayBegin() && !held.some(({ isOnTrial }) => isOnTrial)) {
 			await claims.claimAll(held);
@@ -127,6 +134,7 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 			isFailing = false;
 			if (isForWork) parts.onPolled(undefined);
 		} catch (error) {
+			disturbedAt = monotonic();
 			if (isFailure(error, 'storageFull')) parts.onPolled(error);
 			if (!isFailing) log.warn({ err: error }, 'the jobs could not be read from the database: trying again');
 			isFailing = true;

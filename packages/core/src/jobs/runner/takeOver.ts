@@ -11,16 +11,18 @@ interface Dependencies {
 	identity: ProcessIdentity;
 	runs: Pick<JobRuns, 'find' | 'discard'>;
 	log: Log;
+	/** Whether a lease that has ended says that its holder has: not if it may have been the database that was away. */
+	trustsLeases: boolean;
 }
 
 /** Takes over the jobs of processes that have ended, by what was known before. Resolves to whether there were any. */
 export async function takeOver(parts: Dependencies, held: readonly HeldJob[], suspects: Suspects): Promise<boolean> {
-	const { identity, runs } = parts;
+	const { identity, runs, trustsLeases } = parts;
 	let hasFreed = false;
 	for (const job of held) {
 		if (job.holder === identity.name && runs.find(job.id) !== undefined) continue;
 		// The lease of a process that has certainly ended need not be waited for.
-		const leaseMs = job.isExpired ? jobLimits.leaseMs : undefined;
+		const leaseMs = job.isExpired && trustsLeases ? jobLimits.leaseMs : undefined;
 		if (leaseMs === undefined && !(await identity.hasEnded(job.holder))) continue;
 		const beside = held.filter((other) => other.holder === job.holder);
 		const isRecorded =
