@@ -27,10 +27,13 @@ export function trashRules(assertThat: Rule): void {
 		t.deepEqual(await trash.get(folder.id), folder);
 		for (const text of hostileTexts) t.is(await trash.get(text), undefined);
 		await trash.setSizes(new Map([[folder.id, { bytes: 2 ** 50, entries: 77 }]]));
-		await trash.setRoot(folder.id, 'root-2');
+		t.true(await trash.setRoot(folder.id, 'root-2'));
+		t.true(await trash.setRoot(folder.id, 'root-2'), 'also where it has that root already');
 		const changed = { ...folder, size: { bytes: 2 ** 50, entries: 77 }, rootId: 'root-2' };
 		t.deepEqual(await trash.get(folder.id), changed);
 		await trash.remove([folder.id]);
+		t.is(await trash.get(folder.id), undefined);
+		t.false(await trash.setRoot(folder.id, 'root-1'));
 		t.is(await trash.get(folder.id), undefined);
 	});
 

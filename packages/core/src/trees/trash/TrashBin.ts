@@ -1,6 +1,7 @@
 import type { FileVersion, TrashedItem, TrashRecord, TrashSelection, TrashSize } from '@stowage/plugin-api';
 import type { StoragePath } from '@stowage/rules';
 import type { Mount } from '../storage/Mounts.js';
+import { LeftCopies } from './LeftCopies.js';
 import { moveAllTrash, moveTrashed } from './moveTrash.js';
 import { ClockJumps, completeTrash } from './sweepTrash.js';
 import { TrashLimits } from './TrashLimits.js';
@@ -23,6 +24,7 @@ export class TrashBin {
 	readonly #list: TrashList;
 	/** Guards whatever goes by age, also outside of the trash. */
 	readonly clock: ClockJumps;
+	readonly #leftCopies: LeftCopies;
 
 	constructor(parts: TrashParts) {
 		this.#parts = parts;
@@ -31,10 +33,11 @@ export class TrashBin {
 		this.#limits = new TrashLimits(parts, this.#purge);
 		this.#moves = new TrashMoves(parts, {
 			onAdded: (record) => this.#onAdded(record),
-			onLeft: () => this.#purge.onLeft(),
+			onLeft: (id) => this.#purge.onLeft(id),
 		});
 		this.#list = new TrashList(parts, this.#moves, this.#sizes);
 		this.clock = new ClockJumps(parts);
+		this.#leftCopies = new LeftCopies(parts);
 	}
 
 	/** Whether what is deleted is kept at all. */
@@ -165,6 +168,7 @@ export class TrashBin {
 		}
 		await this.removePurged();
 		await completeTrash(this.#parts);
+		await this.#leftCopies.sweep();
 	}
 
 	/** Writes what waits. */

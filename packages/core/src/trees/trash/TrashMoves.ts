@@ -20,7 +20,7 @@ interface Listeners {
 	/** Called with each item that is there and has a row. */
 	onAdded(record: TrashRecord): void;
 	/** Called when one has been taken out. */
-	onLeft(): void;
+	onLeft(id: string): void;
 }
 
 /**
@@ -120,9 +120,9 @@ export class TrashMoves {
 		if (!(await store.beginMoving(id))) return undefined;
 		try {
 			const result = await move(record);
-			this.#listeners.onLeft();
 			// Without its row it would only be listed until a sweep finds that it has left.
 			await store.remove([id]).catch((error: unknown) => warnOfTrash(this.#parts, error));
+			this.#listeners.onLeft(id);
 			if (record.kind === 'item') this.#parts.onChanged(record.ownerId);
 			return result;
 		} catch (error) {

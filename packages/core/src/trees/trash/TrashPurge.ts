@@ -6,7 +6,7 @@ import { locateTrashed } from './locateTrashed.js';
 import { TrashRoom } from './TrashRoom.js';
 import type { TrashSizes } from './TrashSizes.js';
 import { lostMs, type TrashOwner, type TrashParts, trashBatch, warnOfTrash } from './trashParts.js';
-import { trashedLinkPath } from './trashPaths.js';
+import { trashedLinkPath, trashedPath } from './trashPaths.js';
 
 /** Whose trash gives way, or that of which disk. */
 type GivingWay = Pick<TrashSelection, 'ownerId' | 'rootId'>;
@@ -35,6 +35,7 @@ export class TrashPurge {
 	readonly #room: TrashRoom;
 	readonly #alone = createKeyedMutex();
 	#removing: Promise<void> = Promise.resolve();
+	#removingCopies: Promise<void> = Promise.resolve();
 	/** How many items are being removed from each disk, by its root: their names are gone, and not yet all of their space is free. */
 	readonly #freeing = new Map<string, number>();
 	/** Until when nothing gives way, since it was in vain. */
@@ -175,14 +176,15 @@ export class TrashPurge {
 		);
 	}
 
-	/** Something has left the trash in another way. */
-	onLeft(): void {
+	/** An item has left the trash in another way. */
+	onLeft(id: string): void {
 		this.#room.forget();
+		this.#removeCopies([id]);
 	}
 
 	/** Removes what is being purged. A root that is away keeps its items until it is back. */
 	removePurged(): Promise<void> {
-		this.onLeft();
+		this.#room.forget();
 		return this.#freeSpace();
 	}
 
@@ -219,9 +221,22 @@ export class TrashPurge {
 				}
 			}
 			await store.remove(removed);
+			this.#removeCopies(removed);
 			skip += records.length - removed.length;
 			if (records.length < trashBatch && ended === 0) return;
 		}
+	}
+
+	/**
+	 * Removes what a move to another root that was interrupted has left of items that have left the trash. One that goes on finds no row.
+	 * Nobody waits for this: a disk that does not answer would hold up all others.
+	 */
+	#removeCopies(ids: readonly string[]): void {
+		const mounts = this.#parts.storage().mounts();
+		if (mounts.length === 1) return;
+		this.#removingCopies = this.#removingCopies.then(async () => {
+			for (const { storage } of mounts) for (const id of ids) await storage.remove(trashedPath(id)).catch(() => {});
+		});
 	}
 
 	/** Resolves to false if it is in no trash. */

@@ -1,10 +1,16 @@
-import { type TrashRecord, trashFolder } from '@stowage/plugin-api';
-import { Failure, isFailure, type StoragePath } from '@stowage/rules';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type StorageProvider, type TrashRecord, trashFolder } from '@stowage/plugin-api';
+import { Failure, isFailure, type StoragePath, undefinedIf } from '@stowage/rules';
+import { copiesFolder, newTree } from '../across/copies.js';
 import { copyAcross } from '../across/copyAcross.js';
+import { ensureFolder } from '../storage/folders.js';
 import { type ItemStorage, ignoreMissing, type Mount } from '../storage/Mounts.js';
 import { locateTrashed } from './locateTrashed.js';
-import { type TrashParts, trashBatch } from './trashParts.js';
+import { type TrashParts, trashBatch, warnOfTrash } from './trashParts.js';
 import { trashedPath } from './trashPaths.js';
+
+/** How long the move of a whole trash rests before it tries again what it could not move, at first and at most. */
+const restMs = { first: 1_000, most: 60_000 };
 
 /**
  * Moves an item to the trash of the root on which its home lies now, where it has its own name after that. Throws `notFound` for one
@@ -19,14 +25,47 @@ export async function moveTrashed(parts: TrashParts, record: TrashRecord, target
 	if (located.path !== path) await source.move(located.path, path).catch(ignoreMissing);
 	if (source === target.storage) return;
 	try {
-		await withTrashFolder(target.storage, () => copyAcross(source, path, target.storage, path, {}));
+		await moveBetween(parts, record, located.mount, target);
 	} catch (error) {
-		// A copy is there whole or not at all: an earlier call was interrupted after it.
+		if (!isFailure(error, 'notFound')) throw error;
+		// Another call has moved it there, restored it or removed it meanwhile.
+		const found = await locateTrashed(parts, record);
+		if (found === undefined) throw notInTrash();
+		if (found.mount.storage !== target.storage) throw error;
+	}
+}
+
+/**
+ * Moves an item from the trash of one root to that of another one. After each step a row leads to it, whichever of the two that names
+ * (`locateTrashed`), and nothing stays that no row leads to: the copy is there before the original leaves its trash, the original has left
+ * it before the row names the copy, and without a row the copy is removed. Throws `notFound`.
+ */
+async function moveBetween(parts: TrashParts, record: TrashRecord, from: Mount, to: Mount): Promise<void> {
+	const path = trashedPath(record.id);
+	const [source, target] = [from.storage, to.storage];
+	try {
+		await withTrashFolder(target, () => copyAcross(source, path, target, path, {}));
+	} catch (error) {
+		// A copy is there whole or not at all: an earlier call was interrupted after it, or another one was faster.
 		if (!isFailure(error, 'alreadyExists')) throw error;
 	}
-	await parts.onMovedAcross(record, located.mount, target);
-	await parts.store.setRoot(record.id, target.storage.rootId);
-	await source.remove(path).catch(ignoreMissing);
+	await parts.onMovedAcross(record, from, to);
+	await target.stat(path);
+	const aside = await setAside(source, path);
+	const hasRow = await parts.store.setRoot(record.id, target.rootId);
+	// Restored or removed for good while it was copied.
+	if (!hasRow) await target.remove(path).catch(ignoreMissing);
+	// What can't be removed now is swept.
+	if (aside !== undefined) await source.remove(aside).catch((error: unknown) => warnOfTrash(parts, error));
+	if (!hasRow) throw notInTrash();
+}
+
+/** Takes an item out of the trash of a root in one step, to where a sweep removes it. Undefined if it was not there. */
+async function setAside(storage: StorageProvider, path: StoragePath): Promise<StoragePath | undefined> {
+	const aside = newTree();
+	await ensureFolder(storage, copiesFolder);
+	const moved = await undefinedIf(storage.move(path, aside), 'notFound');
+	return moved === undefined ? undefined : aside;
 }
 
 /** Moves all items of a user to the trash of another root. */
@@ -35,23 +74,44 @@ export async function moveAllTrash(
 	ownerId: string,
 	target: Mount,
 	signal: AbortSignal,
+	rest = restMs,
 ): Promise<void> {
-	const { store, storage } = parts;
+	const { storage } = parts;
 	const others = storage()
 		.mounts()
 		.filter((mount) => mount.storage !== target.storage);
 	for (const { rootId } of others.map((mount) => mount.storage)) {
-		for (;;) {
-			const records = await store.list({ order: 'oldest', limit: trashBatch, ownerId, rootId });
-			if (records.length === 0) break;
-			for (const record of records) {
-				signal.throwIfAborted();
-				// It may have been restored or removed meanwhile.
-				await moveTrashed(parts, record, target).catch(ignoreMissing);
-				const isLeft = (await store.get(record.id))?.rootId === rootId;
-				if (isLeft && (await locateTrashed(parts, record)) === undefined) await store.remove([record.id]);
-			}
+		for (let ms = rest.first; ; ms = Math.min(2 * ms, rest.most)) {
+			const { seen, left } = await moveRound(parts, { ownerId, rootId }, target, signal);
+			if (seen === 0) break;
+			// They may be moved in a while: a copy was swept, or another process works on it.
+			if (left > 0) await wait(ms, undefined, { signal }).catch(() => signal.throwIfAborted());
 		}
+	}
+}
+
+/** Tries each of a user's items in the trash of one root once. Resolves to how many there were, and how many could not be moved. */
+async function moveRound(
+	parts: TrashParts,
+	of: { ownerId: string; rootId: string },
+	target: Mount,
+	signal: AbortSignal,
+): Promise<{ seen: number; left: number }> {
+	const { store } = parts;
+	let [seen, left] = [0, 0];
+	for (let after: TrashRecord | undefined; ; ) {
+		const records = await store.list({ order: 'oldest', limit: trashBatch, after, ...of });
+		for (const record of records) {
+			signal.throwIfAborted();
+			seen++;
+			// It may have been restored or removed meanwhile.
+			await moveTrashed(parts, record, target).catch(ignoreMissing);
+			if ((await store.get(record.id))?.rootId !== of.rootId) continue;
+			if ((await locateTrashed(parts, record)) === undefined) await store.remove([record.id]);
+			else left++;
+		}
+		after = records.at(-1);
+		if (records.length < trashBatch) return { seen, left };
 	}
 }
 

@@ -141,9 +141,8 @@ export function trashStore(knex: Knex, now: () => number): TrashStore {
 			}
 		},
 		async setRoot(id, rootId) {
-			await trash()
-				.where({ id })
-				.update(plainRow({ root_id: rootId }));
+			const row = plainRow({ root_id: rootId });
+			return (await trash().where({ id }).update(row)) > 0;
 		},
 		async remove(ids) {
 			await forEachPart({ ids }, (rows): Promise<number> => rows.delete());

@@ -109,7 +109,7 @@ export interface TrashStore {
 	beginPurging(selection: TrashSelection & { ids: readonly string[] }): Promise<number>;
 	/** Saves sizes by the ids of the records. */
 	setSizes(sizes: ReadonlyMap<string, TrashSize>): Promise<void>;
-	/** Records that it is in the trash of another root now. */
-	setRoot(id: string, rootId: string): Promise<void>;
+	/** Records that it is in the trash of another root now. Resolves to false where there is no such record, in any state. */
+	setRoot(id: string, rootId: string): Promise<boolean>;
 	remove(ids: readonly string[]): Promise<void>;
 }
