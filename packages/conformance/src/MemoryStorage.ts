@@ -1,5 +1,6 @@
 import {
 	type ByteRange,
+	type ClockStorage,
 	type CopyOptions,
 	type FolderTimesStorage,
 	type MoveOptions,
@@ -47,7 +48,7 @@ export function memoryStorageDriver(options?: MemoryOptions): StorageDriver {
 }
 
 /** A storage in memory, for tests. */
-export class MemoryStorage implements FolderTimesStorage, ReplacingStorage {
+export class MemoryStorage implements ClockStorage, FolderTimesStorage, ReplacingStorage {
 	readonly rootId: string;
 	readonly #root: MemoryRoot;
 	readonly #space: number | undefined;
@@ -89,6 +90,11 @@ export class MemoryStorage implements FolderTimesStorage, ReplacingStorage {
 
 	async setFolderTime(folder: StoragePath, mtime: number): Promise<void> {
 		this.#folder(folder).mtime = mtime;
+	}
+
+	async currentTime(): Promise<number> {
+		this.#assertHere();
+		return Date.now();
 	}
 
 	async move(from: StoragePath, to: StoragePath, options: MoveOptions = {}): Promise<StorageItem> {

@@ -104,6 +104,11 @@ export function cacheHashes(app: App): void {
 	provider.verify = (secret, password) => once([secret ?? null, password], () => verify(secret, password));
 }
 
+/** Replaces the clock by which the first root has its times. */
+export function setDiskClock({ services }: App, currentTime: () => number): void {
+	Object.assign(services.roots.first.storage, { currentTime: async () => currentTime() });
+}
+
 /** Replaces what the disk of the first root reports, in bytes. */
 export function reportSpace(
 	{ services }: App,

@@ -1,6 +1,7 @@
 import type {
 	AccessPart,
 	AccessStorage,
+	ClockStorage,
 	CopyOptions,
 	FolderListener,
 	FolderTimesStorage,
@@ -37,6 +38,7 @@ import { countFolder, listFolder } from './reading/listFolder.js';
 import { listWithStats } from './reading/listWithStats.js';
 import { readSmallFiles } from './reading/readSmallFiles.js';
 import { checkDisk } from './root/checkDisk.js';
+import { currentTime } from './root/currentTime.js';
 import type { Disk } from './root/Disk.js';
 import { sharingFaults } from './root/sharingFaults.js';
 import { fsync, setModified } from './system/descriptors.js';
@@ -52,6 +54,7 @@ import { sweepLeftovers, sweepStaging } from './writing/sweep.js';
 export class LocalStorage
 	implements
 		AccessStorage,
+		ClockStorage,
 		FolderTimesStorage,
 		InspectableStorage,
 		LocalFilesStorage,
@@ -156,6 +159,10 @@ export class LocalStorage
 			using opened = await this.disk.folder(folder, 'read');
 			await setModified(opened.fd, mtime / 1000);
 		});
+	}
+
+	currentTime(): Promise<number> {
+		return withFailures(rootPath, () => currentTime(this.disk));
 	}
 
 	readAccess(path: StoragePath): Promise<ItemAccess> {

@@ -1,4 +1,4 @@
-import { hasFolderTimes, trashFolder } from '@stowage/plugin-api';
+import { hasClock, hasFolderTimes, trashFolder } from '@stowage/plugin-api';
 import { joinPath } from '@stowage/rules';
 import { names, outcomes, put, putFolders, type Rule, readText, refused, toPath } from './steps.js';
 
@@ -51,6 +51,19 @@ export function changingRules(assertThat: Rule): void {
 		t.is((await storage.stat(toPath('folder'))).mtime, 1_234_567_890_123);
 		await refused(t, 'notFound', () => storage.setFolderTime(toPath('folder/file'), 0));
 		await refused(t, 'notFound', () => storage.setFolderTime(toPath('nothing'), 0));
+	});
+
+	assertThat('the clock of modified times is read, if the storage supports it', async (t, storage) => {
+		if (!hasClock(storage)) {
+			t.pass();
+			return;
+		}
+		const before = await storage.currentTime();
+		await putFolders(storage, 'folder');
+		const { mtime } = await storage.stat(toPath('folder'));
+		// The two may be rounded in other ways.
+		t.true(before - 1 <= mtime && mtime <= (await storage.currentTime()) + 1);
+		t.deepEqual(await names(storage, ''), ['folder']);
 	});
 
 	assertThat('items are moved to the trash and back, which is listed nowhere', async (t, storage) => {

@@ -5,7 +5,7 @@ import { Failure, parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { copyKind } from '../../src/pasting/copyKind.js';
 import { moveKind } from '../../src/pasting/moveKind.js';
-import { type Answer, Client, json, testApp } from '../testApp.js';
+import { type Answer, Client, json, setDiskClock, testApp } from '../testApp.js';
 import { until } from '../until.js';
 
 async function setUp(
@@ -251,6 +251,7 @@ for (const kindOf of [copyKind, moveKind]) {
 test('a staged copy is swept once it is old and no job needs it', async (t) => {
 	const clock = { ahead: 0 };
 	const { app, writeFiles, start, ended, staged } = await setUp(t, {}, { now: () => Date.now() + clock.ahead });
+	setDiskClock(app, () => Date.now() + clock.ahead);
 	await writeFiles({ 'docs/b': 'two' });
 	const blocked = blockCopies(app.services.roots.first.storage);
 	const { id } = json(await start('copy', 'Copies', ['docs']));

@@ -462,7 +462,7 @@ test('an abandoned copy to another root is discarded or swept', async (t) => {
 	await storage.discardCopy(String(first.begun));
 	await storage.discardCopy(String(first.begun));
 	t.is((await namesIn(second, 'copies')).length, 1);
-	const cutoffs = { staged: 0, copies: Date.now() + 60_000, uploadCopies: 0 };
+	const cutoffs = { now: Date.now(), staged: 0, copies: Date.now() + 60_000, uploadCopies: 0 };
 	await storage.sweepStaging(cutoffs, async (id) => id === other.begun);
 	t.is((await namesIn(second, 'copies')).length, 1, 'a job needs it');
 	await storage.sweepStaging(cutoffs, async () => false);

@@ -1,9 +1,9 @@
-import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { Failure } from '@stowage/rules';
 import test from 'ava';
-import { Client, json, testApp } from '../testApp.js';
+import { Client, json, setDiskClock, testApp } from '../testApp.js';
 import { begin, checksum, create, head, metadata, patch, remove, uploadState } from '../tusClient.js';
 
 /** All clocks of the server, ahead by the same time. */
@@ -277,6 +277,25 @@ test('an abandoned upload expires with its staged file', async (t) => {
 	t.is((await head(ada, location)).statusCode, 404);
 });
 
+test('what is being written is not swept by a server whose database has a clock that is days ahead of the disk’s', async (t) => {
+	const app = await testApp(t, {}, { now: () => Date.now() + 3 * 24 * 3_600_000 });
+	const { resumableUploads, storage, roots } = app.services;
+	const written = await storage.stage();
+	await written.append(Readable.from([Buffer.from('half of a film')]), 0);
+	const copies = path.join(app.filesDir, 'copies');
+	await mkdir(path.join(copies, 'a'.repeat(32)), { recursive: true });
+	await resumableUploads.sweep();
+	t.is(await written.size(), 'half of a film'.length);
+	t.deepEqual(await readdir(copies), ['a'.repeat(32)]);
+	// A disk that is full can't be asked.
+	Object.assign(roots.first.storage, {
+		currentTime: () => Promise.reject(new Failure('storageFull', 'The disk is full.')),
+	});
+	await resumableUploads.sweep();
+	await t.throwsAsync(written.size());
+	t.deepEqual(await readdir(copies), []);
+});
+
 test('what a crash has left of a form or of a copied file is swept after a day, and an upload waits for its client', async (t) => {
 	let ahead = 0;
 	const app = await testApp(
@@ -284,6 +303,7 @@ test('what a crash has left of a form or of a copied file is swept after a day, 
 		{},
 		clocksAhead(() => ahead),
 	);
+	setDiskClock(app, () => Date.now() + ahead);
 	const ada = await new Client(app).register('ada');
 	const location = await begin(ada, 3, { filename: 'a' });
 	await patch(ada, location, 0, 'ab');

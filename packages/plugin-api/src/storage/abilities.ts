@@ -62,6 +62,17 @@ export function hasFolderTimes(storage: StorageProvider): storage is FolderTimes
 	return 'setFolderTime' in storage;
 }
 
+/** A further ability of a storage: to tell the time by the clock that its modified times are by, which may be another machine's. */
+export interface ClockStorage extends StorageProvider {
+	/** Milliseconds since the epoch. */
+	currentTime(): Promise<number>;
+}
+
+/** Whether a storage has this ability. */
+export function hasClock(storage: StorageProvider): storage is ClockStorage {
+	return 'currentTime' in storage;
+}
+
 /** What programs beside this server may do with an item. */
 export interface ItemAccess {
 	/** The numbers of the user and the group that it belongs to. */

@@ -1,6 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { hasFolderTimes, type StagingCutoffs, type StorageItem, type StorageProvider } from '@stowage/plugin-api';
-import { Failure, joinPath, parentPath, parsePath, type StoragePath, undefinedIf } from '@stowage/rules';
+import {
+	hasClock,
+	hasFolderTimes,
+	type StagingCutoffs,
+	type StorageItem,
+	type StorageProvider,
+} from '@stowage/plugin-api';
+import { Failure, isFailure, joinPath, parentPath, parsePath, type StoragePath, undefinedIf } from '@stowage/rules';
 import { ensureFolder } from '../storage/folders.js';
 import { ignoreMissing } from '../storage/Mounts.js';
 import { itemsIn } from './itemsIn.js';
@@ -26,6 +32,20 @@ export async function discardAcross(target: StorageProvider, id: string): Promis
 export interface SweepCutoffs extends StagingCutoffs {
 	/** Uploads that are copied to another root are removed if older. They may wait for their client as long as other uploads. */
 	uploadCopies: number;
+}
+
+/** Those cutoffs, and the moment at which they were calculated, by the same clock. */
+export interface TimedCutoffs extends SweepCutoffs {
+	now: number;
+}
+
+/** The cutoffs by the clock of a root's modified times. */
+export async function cutoffsOf(
+	storage: StorageProvider,
+	{ now, staged, copies, uploadCopies }: TimedCutoffs,
+): Promise<SweepCutoffs> {
+	const ahead = (await timeOf(storage, now)) - now;
+	return { staged: staged + ahead, copies: copies + ahead, uploadCopies: uploadCopies + ahead };
 }
 
 /** Removes the folders of abandoned copies. */
@@ -65,6 +85,20 @@ export async function beginTree(
 	await onBegin?.(treeId(folder, made));
 }
 
+/**
+ * The time by the clock that the modified times of a root are by: the disk's, where it can be asked, which may be far from those of this
+ * machine and of the database. Else, also on a disk without room for a new file, the given one.
+ */
+export async function timeOf(storage: StorageProvider, otherwise: number): Promise<number> {
+	if (!hasClock(storage)) return otherwise;
+	try {
+		return await storage.currentTime();
+	} catch (error) {
+		if (!isFailure(error, 'storageFull')) throw error;
+		return otherwise;
+	}
+}
+
 /** How often the folder of a copy without a checkpoint is touched: it is swept once it is an hour old. */
 const touchMs = 5 * 60_000;
 
@@ -80,7 +114,10 @@ export async function whileTouched<T>(
 	let touching: Promise<void> | undefined;
 	const touch = async () => {
 		// One that can't be touched now may be in five minutes, or its copy fails for the same reason.
-		if (hasFolderTimes(target)) await target.setFolderTime(folder, Date.now()).catch(() => {});
+		if (hasFolderTimes(target))
+			await timeOf(target, Date.now())
+				.then((time) => target.setFolderTime(folder, time))
+				.catch(() => {});
 		touching = undefined;
 	};
 	const timer = setInterval(() => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { CommitOptions, StagedFile, StorageItem, StorageProvider } from '@stowage/plugin-api';
 import { Failure, isFailure, type StoragePath } from '@stowage/rules';
 import { type Crossing, commitAcross, isCrossing, publishedAcross } from '../across/commitAcross.js';
-import { discardAcross, type SweepCutoffs, sweepAcross } from '../across/copies.js';
+import { cutoffsOf, discardAcross, sweepAcross, type TimedCutoffs } from '../across/copies.js';
 import { wrapStaged } from '../space/metered.js';
 import { assertReplaceable, changeHome, homeAt, type Mount, type Mounts } from './Mounts.js';
 import { prefixed, prefixOf, withoutPrefix, withPrefix } from './rootIds.js';
@@ -51,11 +51,12 @@ export class MountedStaging {
 	}
 
 	/** Sweeps each root, also if another one is not available; then throws that. */
-	async sweep(before: SweepCutoffs, isNeeded: (id: string) => Promise<boolean>): Promise<void> {
+	async sweep(before: TimedCutoffs, isNeeded: (id: string) => Promise<boolean>): Promise<void> {
 		const sweep = async ({ storage, idPrefix }: Mount) => {
 			const isOwnNeeded = (id: string) => isNeeded(withPrefix(id, idPrefix));
-			await storage.sweepStaging(before, isOwnNeeded);
-			await sweepAcross(storage, before, isOwnNeeded);
+			const cutoffs = await cutoffsOf(storage, before);
+			await storage.sweepStaging(cutoffs, isOwnNeeded);
+			await sweepAcross(storage, cutoffs, isOwnNeeded);
 		};
 		const swept = await Promise.allSettled(this.#mounts.all().map(sweep));
 		for (const outcome of swept) if (outcome.status === 'rejected') throw outcome.reason;

@@ -14,7 +14,7 @@ import {
 	type WatchingStorage,
 } from '@stowage/plugin-api';
 import { type Membership, rootPath, type StoragePath, type User } from '@stowage/rules';
-import type { SweepCutoffs } from '../across/copies.js';
+import type { TimedCutoffs } from '../across/copies.js';
 import { MemberHome, type MemberRights } from '../MemberHome.js';
 import { type FoundHomes, findHomes } from './findHomes.js';
 import { HomeStorage } from './HomeStorage.js';
@@ -145,7 +145,7 @@ export class MountedStorage implements ReplacingStorage, StatsListingStorage, Wa
 		return this.homeOf(path).findPublished(id, path);
 	}
 
-	sweepStaging(before: SweepCutoffs, isNeeded: (id: string) => Promise<boolean>): Promise<void> {
+	sweepStaging(before: TimedCutoffs, isNeeded: (id: string) => Promise<boolean>): Promise<void> {
 		return this.#staging.sweep(before, isNeeded);
 	}
 

@@ -2,7 +2,7 @@ import type { Database } from '@stowage/database';
 import { isFailure } from '@stowage/rules';
 import type { Config } from '../../config/schema.js';
 import type { Log } from '../../log.js';
-import type { SweepCutoffs } from '../../trees/across/copies.js';
+import type { TimedCutoffs } from '../../trees/across/copies.js';
 import type { MountedStorage } from '../../trees/storage/MountedStorage.js';
 import type { UploadExpiry } from './UploadExpiry.js';
 import type { Writers } from './Writers.js';
@@ -34,7 +34,8 @@ export async function sweepUploads(parts: Dependencies): Promise<void> {
 	await expireUploads(parts);
 	// A client that asks for a forgotten upload gets 404 instead of 410.
 	await uploads.forget(now() - config.uploads.expireAfter);
-	const cutoffs: SweepCutoffs = {
+	const cutoffs: TimedCutoffs = {
+		now: now(),
 		// Without a row: of forms, and of files of copies between roots, that a crash interrupted. What is in use is written more often.
 		staged: now() - dayMs,
 		// A job records its copy from the beginning.
