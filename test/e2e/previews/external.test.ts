@@ -2,8 +2,8 @@ import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { basePath, desktop, phone } from '../support/browser.js';
-import { eventually } from '../support/expect.js';
-import { rowOf, setUpFixture, withKeptContexts, writeFiles } from '../support/fileManager.js';
+import { eventually, gone } from '../support/expect.js';
+import { holdRequest, rowOf, setUpFixture, withKeptContexts, writeFiles } from '../support/fileManager.js';
 import { closePreview, openPreview, watchRequests } from '../support/previews.js';
 
 const publicUrl = `https://files.example.org${basePath}`;
@@ -134,6 +134,27 @@ test.serial(
 		t.deepEqual(app.faults, []);
 	},
 );
+
+test.serial('what is cancelled while its link is being made is not sent', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'old.doc': 'a document' });
+	const page = await app.open('/browser?type=private');
+	const requested = await fakeViewers(page, app.url);
+	const viewer = await openPreview(page, 'old.doc');
+	const consent = page.getByRole('dialog', { name: 'Open in external viewer' });
+	const release = await holdRequest(page, '**/api/viewerLink');
+	const answered = page.waitForResponse('**/api/viewerLink');
+	await consent.getByRole('button', { name: 'Open in external viewer' }).click();
+	await consent.getByRole('button', { name: 'Cancel' }).click();
+	await gone(t, consent);
+	release();
+	await answered;
+	// It asks again, about the same viewer.
+	await viewer.getByRole('button', { name: 'Open in external viewer' }).click();
+	await consent.getByText('old.doc will be sent to Office Online').waitFor();
+	t.deepEqual(requested, []);
+	t.deepEqual(app.faults, []);
+});
 
 for (const [state, patch, sentence] of [
 	['turned off', { externalViewers: false }, 'those are turned off on this server'],

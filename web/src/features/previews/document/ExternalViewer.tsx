@@ -38,13 +38,16 @@ export function ExternalViewer({ entry, file, extension }: ViewerProps & { exten
 	const [state, setState] = useState<State>({ status: 'asking', viewer: 0 });
 	const title = messages.cannotPreview(extension);
 
-	async function hand(viewer: number): Promise<boolean> {
+	async function hand(asked: State & { status: 'asking' }): Promise<boolean> {
 		if (!viewerLink) return true;
-		try {
-			setState({ status: 'shown', viewer, url: await viewerLink(entry) });
-		} catch (error) {
-			setState({ status: 'failed', reason: error instanceof Error ? error.message : '' });
-		}
+		const { viewer } = asked;
+		const answer: Promise<State> = viewerLink(entry).then(
+			(url) => ({ status: 'shown', viewer, url }),
+			(error) => ({ status: 'failed', reason: error instanceof Error ? error.message : '' }),
+		);
+		const next = await answer;
+		// It may have been cancelled meanwhile: then nothing is sent.
+		setState((current) => (current === asked ? next : current));
 		return false;
 	}
 
@@ -78,7 +81,7 @@ export function ExternalViewer({ entry, file, extension }: ViewerProps & { exten
 			</div>
 		);
 	}
-	const asked = state.status === 'asking' ? viewers[state.viewer] : undefined;
+	const asked = state.status === 'asking' ? state : undefined;
 	return (
 		<>
 			<ViewerError file={file} title={title}>
@@ -93,11 +96,11 @@ export function ExternalViewer({ entry, file, extension }: ViewerProps & { exten
 				title={messages.openExternally}
 				confirm={messages.openExternally}
 				focusesConfirm
-				onConfirm={() => hand(state.status === 'asking' ? state.viewer : 0)}
+				onConfirm={async () => asked !== undefined && hand(asked)}
 				onClose={() => setState({ status: 'refused' })}
 				onClosed={() => {}}
 			>
-				<p>{messages.externalQuestion(shownName(file.name), asked?.name ?? '')}</p>
+				<p>{messages.externalQuestion(shownName(file.name), (asked && viewers[asked.viewer]?.name) ?? '')}</p>
 			</FormDialog>
 		</>
 	);
