@@ -1,6 +1,6 @@
 import test from 'ava';
 import { absent, gone } from '../support/expect.js';
-import { rowOf, setUpFixture, withKeptContexts, writeFiles } from '../support/fileManager.js';
+import { expectSelected, rowOf, setUpFixture, withKeptContexts, writeFiles } from '../support/fileManager.js';
 import { expectNotice } from '../support/notices.js';
 
 const fixture = withKeptContexts(setUpFixture(test));
@@ -67,6 +67,32 @@ test.serial(
 		await page.keyboard.press('Control+v');
 		await expectNotice(page, 'Nothing to paste');
 		await absent(t, rowOf(page, 'of-ada.txt'));
+		t.deepEqual(ada.faults, []);
+	},
+);
+
+test.serial(
+	'what a user has selected in a folder is selected again after a reload, and not for the next user',
+	async (t) => {
+		const ada = await fixture.enter(t);
+		const bob = await fixture.enter(t);
+		for (const { home } of [ada, bob]) await writeFiles(home, { 'same.txt': 'a', 'other.txt': 'a' });
+		const page = await ada.open('/browser?type=private');
+		await rowOf(page, 'same.txt').click({ modifiers: ['Control'] });
+		await page.reload();
+		await expectSelected(t, page, 'same.txt');
+		const [cookie] = await bob.context.cookies();
+		const own = await ada.context.cookies();
+		await ada.context.addCookies(own.map((each) => ({ ...each, value: cookie?.value ?? '' })));
+		t.teardown(() => ada.context.addCookies(own));
+		await page.reload();
+		await page.getByRole('button', { name: bob.username }).waitFor();
+		await rowOf(page, 'same.txt').waitFor();
+		await absent(t, page.locator('[aria-selected=true]'));
+		await ada.context.addCookies(own);
+		await page.reload();
+		await page.getByRole('button', { name: ada.username, exact: true }).waitFor();
+		await expectSelected(t, page, 'same.txt');
 		t.deepEqual(ada.faults, []);
 	},
 );

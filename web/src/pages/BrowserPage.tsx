@@ -26,7 +26,7 @@ export function BrowserPage() {
 	const viewer = useMemo(() => viewerOf(session, access), [session, access]);
 	const isSessionChecked = session.status === 'signedIn' || (session.status === 'signedOut' && !isPending);
 	const isHeld = useIsPageHeld();
-	const generation = useUserGeneration(isHeld);
+	const { generation, user } = useUserGeneration(isHeld);
 	const location = useMemo(() => parseLocation(pathname, query), [pathname, query]);
 	const area = location?.area ?? 'public';
 	const isSignedIn = isSessionChecked ? viewer.kind === 'user' : undefined;
@@ -53,6 +53,7 @@ export function BrowserPage() {
 				key={generation}
 				location={location}
 				viewer={viewer}
+				user={user}
 				isSessionChecked={isSessionChecked}
 				settings={session.status === 'signedIn' ? session.settings : defaultSettings}
 			/>

@@ -7,6 +7,7 @@ import { useShareLimits } from '../api/shares.js';
 import { useFileSource } from '../api/sources/FileSource.js';
 import { useDropFolders } from '../features/files/dragAndDrop/useDropFolders.js';
 import { useEntryDrag } from '../features/files/dragAndDrop/useEntryDrag.js';
+import type { FolderUser } from '../features/files/folder/folders.js';
 import { useFolderView } from '../features/files/folder/useFolderView.js';
 import { useRefreshNotice } from '../features/files/folder/useRefreshNotice.js';
 import { listCommands } from '../features/files/keyboard/listCommands.js';
@@ -36,13 +37,15 @@ import { useThumbnailUrl } from './useThumbnailUrl.js';
 export interface BrowserPageFolderProps {
 	location: BrowserLocation;
 	viewer: Viewer;
+	/** Whose selection and filters are kept: also after their session has ended, until another one is signed in. */
+	user: FolderUser;
 	/** False until the session was checked. */
 	isSessionChecked: boolean;
 	settings: UserSettings;
 }
 
 /** One location of the file browser. It only connects the features: each of its hooks does one thing. */
-export function BrowserPageFolder({ location, viewer, isSessionChecked, settings }: BrowserPageFolderProps) {
+export function BrowserPageFolder({ location, viewer, user, isSessionChecked, settings }: BrowserPageFolderProps) {
 	const { area, directory } = location;
 	const place = { viewer, area, directory };
 	const isSignedIn = viewer.kind === 'user';
@@ -53,7 +56,7 @@ export function BrowserPageFolder({ location, viewer, isSessionChecked, settings
 
 	useTitle(name);
 	const navigation = useBrowserNavigation(location, viewer);
-	const folder = useFolderView(location, navigation.arrival);
+	const folder = useFolderView(location, navigation.arrival, user);
 	useFolderEvents(useFileSource().events, directory);
 	useRefreshNotice(folder);
 	const [previewed, preview] = useScopedState<Entry>(folder.key);

@@ -57,7 +57,7 @@ export function SharePageFolder({ location, share, title, onRefused, receiving }
 
 	useTitle(title);
 	const navigation = useShareNavigation(location);
-	const folder = useFolderView(location, navigation.arrival);
+	const folder = useFolderView(location, navigation.arrival, null);
 	useRefreshNotice(folder);
 	useRefusals(folder.error, onRefused);
 	const [previewed, preview] = useScopedState<Entry>(folder.key);

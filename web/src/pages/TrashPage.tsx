@@ -7,7 +7,7 @@ import { useUserGeneration } from './useUserGeneration.js';
 /** The trash of the signed-in user: `/trash`. */
 export function TrashPage() {
 	const session = useSession();
-	const generation = useUserGeneration();
+	const { generation } = useUserGeneration();
 	if (session.status === 'signedOut') {
 		return <SignInNeeded title={messages.signInToSeeTrash} hint={messages.signInToSeeTrashHint} />;
 	}

@@ -17,6 +17,7 @@ import {
 
 const visit = (key: string, given: Partial<Visit> = {}): Visit => ({
 	key,
+	user: 'ada',
 	isReturn: false,
 	startKey: undefined,
 	isStartSelected: false,
@@ -34,7 +35,7 @@ const selected: Folders = reduceFolders(arrive(visit('docs'), {}), {
 /** The state after `docs` was left, scrolled by 80 pixels, for `other`. */
 function left(): Folders {
 	const entered = enterFolder(selected, visit('other'));
-	return reduceFolders(entered, { type: 'left', left: foldersToSave(entered, 'docs', 80) });
+	return reduceFolders(entered, { type: 'left', left: foldersToSave(entered, { key: 'docs', user: 'ada' }, 80) });
 }
 
 test('a folder that is entered has no selection and begins at its top', (t) => {
@@ -48,6 +49,27 @@ test('a folder is as it was left when its user comes back', (t) => {
 	t.like(current, { letter: 'ALL', scrollTop: 80 });
 	t.deepEqual([...current.selection.selected], ['a.txt']);
 	t.deepEqual(current.selection.cursor, a);
+});
+
+test('a folder is as it was left for who has left it, once that is known, and for nobody else', (t) => {
+	const selectedIn = (before: Folders['left'], user: Visit['user']) => {
+		const first = arrive(visit('docs', { user: undefined, isReturn: true }), before);
+		const known = enterFolder(first, visit('docs', { user, isReturn: true }));
+		return [...reduceFolders(first, { type: 'entered', folders: known }).current.selection.selected];
+	};
+	const before = left().left;
+	t.deepEqual(selectedIn(before, undefined), []);
+	t.deepEqual(selectedIn(before, 'ada'), ['a.txt']);
+	t.deepEqual(selectedIn(before, 'bob'), []);
+	t.deepEqual(selectedIn(before, null), []);
+});
+
+test('a visitor who signs in goes on with what is on screen', (t) => {
+	const visitor = enterFolder(arrive(visit('docs', { user: null }), {}), visit('docs', { user: null }));
+	const action = { type: 'filtered', letter: 'B' } as const;
+	const filtered = reduceFolders(visitor, { type: 'visited', visit: visit('docs', { user: null }), action });
+	t.like(enterFolder(filtered, visit('docs')).current, { user: 'ada', letter: 'B' });
+	t.deepEqual(enterFolder(filtered, visit('docs')).left, {});
 });
 
 test('the cursor begins at the folder that was left upwards', (t) => {

@@ -8,9 +8,13 @@ import {
 } from '../selection/selection.js';
 import { type SavedFolder, type SavedFolders, saveFolder, selectionOf } from './savedFolders.js';
 
+/** Who looks at a folder; null for a visitor, and undefined until that is known. */
+export type FolderUser = string | null | undefined;
+
 /** The state of the folder on screen. */
 export interface FolderState {
 	key: string;
+	user: FolderUser;
 	letter: LetterFilter;
 	selection: Selection;
 	/** The scroll offset at which the list begins. */
@@ -28,6 +32,7 @@ export interface Folders {
 /** How a folder came on screen. */
 export interface Visit {
 	key: string;
+	user: FolderUser;
 	/** Whether Back, Forward or a reload led here: then the folder is as it was left. */
 	isReturn: boolean;
 	/** The row at which the cursor begins, such as the folder that was left upwards. */
@@ -58,7 +63,7 @@ export function reduceFolders(folders: Folders, action: FoldersAction): Folders 
 			return { ...entered, current: reduceFolder(entered.current, action.action) };
 		}
 		case 'entered':
-			return action.folders.current.key === folders.current.key ? folders : action.folders;
+			return isSamePlace(action.folders.current, folders.current) ? folders : action.folders;
 		case 'left':
 			return { ...folders, left: action.left };
 	}
@@ -82,17 +87,22 @@ function reduceFolder(state: FolderState, action: FolderAction): FolderState {
 /** The state with the folder of a visit on screen: the same if it is already. */
 export function enterFolder(folders: Folders, visit: Visit): Folders {
 	const { current, left } = folders;
-	if (current.key === visit.key) return folders;
-	return arrive(visit, saveFolder(left, current.key, savedOf(current, current.scrollTop)));
+	const { key, user } = visit;
+	if (isSamePlace(current, visit)) return folders;
+	// Whoever signs in goes on with what is on screen.
+	if (current.key === key && current.user === null) return { current: { ...current, user }, left };
+	return arrive(visit, save(left, current, savedOf(current, current.scrollTop)));
 }
 
 /** The state on arrival in a folder, with no other on screen before. */
-export function arrive({ key, isReturn, startKey, isStartSelected }: Visit, left: SavedFolders): Folders {
-	const saved = isReturn ? left[key] : undefined;
+export function arrive({ key, user, isReturn, startKey, isStartSelected }: Visit, left: SavedFolders): Folders {
+	const savedKey = savedKeyOf({ key, user });
+	const saved = isReturn && savedKey !== undefined ? left[savedKey] : undefined;
 	const cursor = startKey === undefined ? undefined : { key: startKey, index: 0 };
 	const selected = isStartSelected && startKey !== undefined ? new Set([startKey]) : emptySelection.selected;
 	const current = {
 		key,
+		user,
 		letter: saved?.letter ?? 'ALL',
 		selection: saved ? selectionOf(saved) : { selected, cursor, anchor: startKey },
 		scrollTop: saved?.scrollTop ?? 0,
@@ -102,9 +112,26 @@ export function arrive({ key, isReturn, startKey, isStartSelected }: Visit, left
 }
 
 /** The folders to be saved, with the present scroll offset of one of them. */
-export function foldersToSave({ current, left }: Folders, key: string, scrollTop: number): SavedFolders {
-	const saved = current.key === key ? savedOf(current, scrollTop) : left[key];
-	return saved ? saveFolder(left, key, { ...saved, scrollTop }) : left;
+export function foldersToSave({ current, left }: Folders, place: Place, scrollTop: number): SavedFolders {
+	const saved = isSamePlace(current, place) ? savedOf(current, scrollTop) : left[savedKeyOf(place) ?? ''];
+	return saved ? save(left, place, { ...saved, scrollTop }) : left;
+}
+
+type Place = Pick<FolderState, 'key' | 'user'>;
+
+function isSamePlace(one: Place, other: Place): boolean {
+	return one.key === other.key && one.user === other.user;
+}
+
+/** What a user has chosen is shown to no other one: on the same paths that one has other files. */
+function savedKeyOf({ key, user }: Place): string | undefined {
+	if (user === undefined) return undefined;
+	return user === null ? key : `${user}\n${key}`;
+}
+
+function save(left: SavedFolders, place: Place, folder: SavedFolder): SavedFolders {
+	const key = savedKeyOf(place);
+	return key === undefined ? left : saveFolder(left, key, folder);
 }
 
 function savedOf({ letter, selection }: FolderState, scrollTop: number): SavedFolder {

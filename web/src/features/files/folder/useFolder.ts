@@ -24,10 +24,10 @@ export interface Folder extends FolderState {
 }
 
 /** Selection, cursor, letter filter and scroll offset of the folder on screen. They survive a reload and going back. */
-export function useFolder({ key, isReturn, startKey, isStartSelected }: Visit): Folder {
+export function useFolder({ key, user, isReturn, startKey, isStartSelected }: Visit): Folder {
 	const visit = useMemo(
-		() => ({ key, isReturn, startKey, isStartSelected }),
-		[key, isReturn, startKey, isStartSelected],
+		() => ({ key, user, isReturn, startKey, isStartSelected }),
+		[key, user, isReturn, startKey, isStartSelected],
 	);
 	const [state, dispatch] = useReducer(reduceFolders, visit, (first) => arrive(first, readFolders(folderStorage())));
 	// Calculated, so that no frame shows one folder with the selection of another; the reducer follows.
@@ -42,7 +42,7 @@ export function useFolder({ key, isReturn, startKey, isStartSelected }: Visit): 
 	useEffect(() => {
 		scrolled.current = { key, scrollTop: latest.current.current.scrollTop };
 		const save = () => {
-			const left = foldersToSave(latest.current, key, scrolled.current.scrollTop);
+			const left = foldersToSave(latest.current, { key, user }, scrolled.current.scrollTop);
 			writeFolders(folderStorage(), left);
 			return left;
 		};
@@ -53,7 +53,7 @@ export function useFolder({ key, isReturn, startKey, isStartSelected }: Visit): 
 			document.removeEventListener('visibilitychange', save);
 			dispatch({ type: 'left', left: save() });
 		};
-	}, [key]);
+	}, [key, user]);
 
 	const act = useCallback((action: FolderAction) => dispatch({ type: 'visited', visit, action }), [visit]);
 	return {

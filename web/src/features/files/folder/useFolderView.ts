@@ -3,7 +3,7 @@ import { useMemo } from 'react';
 import { useFileSource } from '../../../api/sources/FileSource.js';
 import { type Rows, selectedEntries } from '../list/rows.js';
 import { type FolderLocation, folderKey } from '../location/location.js';
-import type { Visit } from './folders.js';
+import type { FolderUser, Visit } from './folders.js';
 import { type Folder, useFolder } from './useFolder.js';
 import { type Listing, useListing } from './useListing.js';
 
@@ -20,9 +20,13 @@ export interface ListedFolder<E extends Entry = Entry> extends Folder {
 export interface FolderView extends ListedFolder, Listing {}
 
 /** The list's view of the current folder. */
-export function useFolderView(location: FolderLocation, arrival: Omit<Visit, 'key'>): FolderView {
+export function useFolderView(
+	location: FolderLocation,
+	arrival: Omit<Visit, 'key' | 'user'>,
+	user: FolderUser,
+): FolderView {
 	const { place } = useFileSource();
-	const folder = useFolder({ key: folderKey(place, location), ...arrival });
+	const folder = useFolder({ key: folderKey(place, location), user, ...arrival });
 	const listing = useListing(location, folder.letter);
 	// Where the list begins further down they would be in its place.
 	const firstRows = folder.scrollTop === 0 && folder.revealed === undefined ? listing.firstRows : undefined;

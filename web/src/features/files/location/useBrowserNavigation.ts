@@ -29,7 +29,7 @@ import {
 /** Leads from a folder to others of the same tree. */
 export interface FolderNavigation {
 	/** The kind of navigation that led to this folder. */
-	arrival: Omit<Visit, 'key'>;
+	arrival: Omit<Visit, 'key' | 'user'>;
 	hrefOf: (directory: StoragePath) => string;
 	goTo: (directory: StoragePath) => void;
 	goHome: () => void;

@@ -23,6 +23,7 @@ export interface TrashView
 export function useTrash(username: string | undefined, order: TrashOrder): TrashView {
 	const folder = useFolder({
 		key: 'trash',
+		user: username,
 		isReturn: useIsReturn(),
 		startKey: undefined,
 		isStartSelected: false,
