@@ -1,6 +1,6 @@
 import test from 'ava';
 import { assertAccessible } from '../support/axe.js';
-import { absent, eventually } from '../support/expect.js';
+import { absent, eventually, gone } from '../support/expect.js';
 import { setUpFixture, withKeptContexts, writeFiles } from '../support/fileManager.js';
 import { closePreview, measureMainThread, openPreview, watchRequests } from '../support/previews.js';
 
@@ -158,11 +158,13 @@ test.serial('Markdown is rendered on request, and nothing in it runs or requests
 test.serial('a text that would stop the page by its letters, lines or tags is shown as it is, and whole', async (t) => {
 	const app = await fixture.enter(t);
 	const lines = Array.from({ length: 5000 }, (_, index) => `line ${index}\n`).join('');
+	const reason = 'Rendering it would take a browser too long, so its source is shown.';
 	await writeFiles(app.home, {
 		'deep.md': `${'>'.repeat(5000)} quoted`,
 		'tags.md': `tagged ${'<b>'.repeat(200_000)}`,
 		'joined.txt': `joined ${'ﷺعربي'.repeat(50_000)}`,
 		'lines.txt': lines,
+		'table.csv': 'a,b\n',
 	});
 	const page = await app.open('/browser?type=private');
 	for (const [name, text] of [
@@ -173,8 +175,19 @@ test.serial('a text that would stop the page by its letters, lines or tags is sh
 		await viewer.getByRole('button', { name: 'Rendered' }).click();
 		await viewer.locator('article').waitFor({ state: 'detached' });
 		await viewer.locator('pre').getByText(text).waitFor();
+		await viewer.getByRole('status').getByText(reason).waitFor();
+		await viewer.getByRole('button', { name: 'Source' }).click();
+		await gone(t, viewer.getByText(reason));
 		await closePreview(page);
 	}
+	// As if it had taken too long.
+	await page.route(/textWorker/, (route) => route.abort());
+	const table = await openPreview(page, 'table.csv');
+	await table.getByRole('status').getByText(reason).waitFor();
+	await table.locator('pre').getByText('a,b').waitFor();
+	await assertAccessible(t, page, 'a table that is not rendered');
+	await page.unroute(/textWorker/);
+	await closePreview(page);
 	const joined = await openPreview(page, 'joined.txt');
 	await joined.locator('pre').getByText('joined').waitFor();
 	await closePreview(page);

@@ -47,6 +47,7 @@ export const previewMessages = {
 	view: 'View',
 	source: 'Source',
 	rendered: 'Rendered',
+	notRendered: 'Rendering it would take a browser too long, so its source is shown.',
 	textControls: 'Text controls',
 	emptyFile: 'This file is empty.',
 	columns: 'Rows of the table',

@@ -106,6 +106,18 @@ function renderingOf(name: string): Rendering {
 	return ['csv', 'tsv'].includes(extensionOf(name)) ? 'table' : 'none';
 }
 
+/** In place of what can't be rendered in time. */
+function NotRendered({ text, name }: { text: string; name: string }) {
+	return (
+		<>
+			<p className={styles.note} role="status">
+				{messages.notRendered}
+			</p>
+			<Source text={text} name={name} />
+		</>
+	);
+}
+
 /** Plain at first, and in colours as soon as a worker has found them. */
 function Source({ text, name }: { text: string; name: string }) {
 	const language = text.length <= maxHighlighted ? languageOf(name) : undefined;
@@ -159,7 +171,7 @@ function Markdown({ text }: { text: string }) {
 		);
 		return () => abort.abort();
 	}, [text]);
-	if (failed === text) return <Source text={text} name="text.txt" />;
+	if (failed === text) return <NotRendered text={text} name="text.txt" />;
 	return (
 		// biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls by the keyboard
 		<article className={styles.page} tabIndex={0}>
@@ -172,15 +184,16 @@ function Markdown({ text }: { text: string }) {
 function Separated({ text, isTabs, id }: { text: string; isTabs: boolean; id: string }) {
 	const { data: rows, isPending } = useQuery({
 		queryKey: queryKeys.previews.table(id, text.length),
-		// A table that is not one is shown as it is.
 		queryFn: async ({ signal }) =>
-			(await runInTextWorker({ kind: 'table', text, delimiter: isTabs ? '\t' : '' }, signal)) ?? [],
+			(await runInTextWorker({ kind: 'table', text, delimiter: isTabs ? '\t' : '' }, signal)) ?? null,
 		gcTime: 0,
 		structuralSharing: false,
 		staleTime: Number.POSITIVE_INFINITY,
 	});
 	if (isPending) return <ViewerLoading />;
-	if (!rows || rows.length === 0) return <Source text={text} name="table.txt" />;
+	if (!rows) return <NotRendered text={text} name="table.txt" />;
+	// A table that is not one is shown as it is.
+	if (rows.length === 0) return <Source text={text} name="table.txt" />;
 	return (
 		<Suspense fallback={<ViewerLoading />}>
 			<TextTable rows={rows} />
