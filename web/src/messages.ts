@@ -82,6 +82,8 @@ export const messages = {
 	foldersNotReceived: 'Folders can’t be sent here. Choose the files in them.',
 	readingFolder: 'Reading the folder...',
 	creatingFolders: 'Creating folders...',
+	signInForFolders: (username: string | undefined) =>
+		`Sign in${username === undefined ? '' : ` as ${username}`}, and the folders are created.`,
 	foldersCreated: (folders: string) => `Created ${folders}`,
 	createFoldersFailed: 'Error creating folder',
 	leftOut: (items: string) => `${items} could not be read and will not be uploaded`,

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { desktop, openPage, phone } from '../support/browser.js';
 import { dropFromDisk } from '../support/devtools.js';
-import { absent, eventually } from '../support/expect.js';
+import { absent, eventually, gone } from '../support/expect.js';
 import { expectOnDisk, rowOf, setUpFixture, treeOf, withKeptPages, writeFiles } from '../support/fileManager.js';
 import { holdTimers, releaseTimers } from '../support/heldTimers.js';
 import { expectNotice } from '../support/notices.js';
@@ -62,6 +63,30 @@ test.serial('a dropped folder that has only folders is created at once', async (
 	await dropFromDisk(page, { x: 600, y: 600 }, [path.join(sources, 'plan')]);
 	await expectNotice(page, 'Created 2 folders');
 	await expectOnDisk(t, manager.home, ['Public/', 'plan/', 'plan/a/', 'plan/b/']);
+	t.deepEqual(manager.faults, []);
+});
+
+test.serial('folders that wait for their user to sign in can be cancelled, and are nobody else’s', async (t) => {
+	const manager = await fixture.enter(t);
+	const bob = await fixture.enter(t);
+	const sources = await sourceFolder(t);
+	await writeFiles(sources, { 'plan/a/': '' });
+	const page = await manager.open('/browser?type=private');
+	const own = await manager.context.cookies();
+	const [cookie] = await bob.context.cookies();
+	await manager.context.addCookies(own.map((each) => ({ ...each, value: cookie?.value ?? '' })));
+	t.teardown(() => manager.context.addCookies(own));
+	// For a second the page trusts in what it has asked.
+	await wait(1100);
+	await dropFromDisk(page, { x: 600, y: 600 }, [path.join(sources, 'plan')]);
+	const notice = page.getByRole('status').filter({ hasText: `Sign in as ${manager.username}, and the folders are` });
+	await notice.getByRole('button', { name: 'Cancel' }).click();
+	await gone(t, notice);
+	await absent(t, page.getByText('Creating folders...'));
+	for (const { home } of [manager, bob]) {
+		const found = await treeOf(home).catch(() => []);
+		t.false(found.some((name) => name.startsWith('plan')));
+	}
 	t.deepEqual(manager.faults, []);
 });
 

@@ -8,27 +8,41 @@ import type { Notify } from '../../../ui/notifications/useNotify.js';
 import { describeFailure } from './describeFailure.js';
 import { waitForSignIn } from './waitForSignIn.js';
 
-/** Creates folders that were added without a file. They don't wait in the queue; the notification bar shows the progress. */
+/**
+ * Creates folders that were added without a file. They don't wait in the queue; the notification bar shows the
+ * progress, and that they wait for their user, which may never come: it has a `Cancel`.
+ */
 export async function createEmptyFolders(
 	places: readonly FolderPlace[],
 	queryClient: QueryClient,
-	notify: Notify['notify'],
+	{ notify, dismiss }: Notify,
 ): Promise<void> {
-	const key = notify({ message: messages.creatingFolders, progress: 'indeterminate' });
+	const abort = new AbortController();
+	const { signal } = abort;
+	const underWay = { progress: 'indeterminate', onCancel: () => abort.abort() } as const;
+	const key = notify({ ...underWay, message: messages.creatingFolders });
 	const ensureFolder = createFolderEnsurer();
-	const { signal } = new AbortController();
+	const username = places[0]?.username;
 	const listener = {
 		onProgress() {},
 		onOffset() {},
 		onWait() {},
-		waitForSignIn: (_: AbortSignal, maxAgeMs = 0) =>
-			waitForSignIn(queryClient, { username: places[0]?.username, maxAgeMs, onWait() {}, signal }),
+		async waitForSignIn(_: AbortSignal, maxAgeMs = 0) {
+			const onWait = () => void notify({ ...underWay, key, message: messages.signInForFolders(username) });
+			const hasWaited = await waitForSignIn(queryClient, { username, maxAgeMs, onWait, signal });
+			if (hasWaited) notify({ ...underWay, key, message: messages.creatingFolders });
+			return hasWaited;
+		},
 	};
 	try {
 		for (const place of places) await ensureFolder(place, listener, signal);
 		notify({ key, intent: 'success', message: messages.foldersCreated(plural(places.length, 'folder')) });
 	} catch (error) {
-		notify({ key, intent: 'danger', message: messages.createFoldersFailed, detail: describeFailure(error).error });
+		if (signal.aborted) dismiss(key);
+		else {
+			const detail = describeFailure(error).error;
+			notify({ key, intent: 'danger', message: messages.createFoldersFailed, detail });
+		}
 	}
 	for (const { area, base } of places.slice(0, 1)) {
 		void queryClient.invalidateQueries({ queryKey: queryKeys.listings.folder(area, base) });

@@ -91,7 +91,7 @@ export function useRunner(
 				dispatch({ type: 'added', files, emptyFolders, target: place, isPublic, username: user });
 			} else if (emptyFolders.length > 0) {
 				const places = emptyFolders.map((folder) => placeOf({ folder, target: place, isPublic, username: user }));
-				await createEmptyFolders(places, queryClient, notify);
+				await createEmptyFolders(places, queryClient, { notify, dismiss });
 			}
 		};
 		/** Reports an error that belongs to no item of the queue. */
