@@ -5,7 +5,16 @@ import type { Locator, Page, Worker } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { phone } from '../support/browser.js';
 import { absent, eventually, eventuallyMatches, gone } from '../support/expect.js';
-import { expectOnDisk, nameIn, rowOf, setUpFixture, withKeptContexts, writeFiles } from '../support/fileManager.js';
+import {
+	expectOnDisk,
+	holdRequest,
+	nameIn,
+	rowOf,
+	setUpFixture,
+	treeOf,
+	withKeptContexts,
+	writeFiles,
+} from '../support/fileManager.js';
 import { expectNotice } from '../support/notices.js';
 import { openPreview } from '../support/previews.js';
 
@@ -296,6 +305,101 @@ test.serial('a file that changed meanwhile is not overwritten unasked', async (t
 		app.faults.filter((fault) => !fault.includes('412')),
 		[],
 	);
+});
+
+test.serial('nothing can be typed while what is left is saved, unless that is cancelled: then it stays', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'a.txt': 'a\n', 'b.txt': 'b\n' });
+	const page = await app.open('/browser?type=private');
+	const question = page.getByRole('dialog', { name: 'Unsaved changes' });
+	const leave = async (name: string) => {
+		const { viewer, text } = await edit(page, name);
+		await typeAtStart(page, 'first ');
+		const release = await holdRequest(page, '**/api/upload');
+		const sent = page.waitForRequest('**/api/upload');
+		await button(viewer, 'Close').click();
+		await button(question, 'Save').click();
+		await sent;
+		await eventually(t, () => button(question, 'Discard').isDisabled(), true);
+		await page.keyboard.insertText('second ');
+		await eventually(t, () => text.textContent(), `first ${name.charAt(0)}`);
+		return { viewer, text, release };
+	};
+	const saved = await leave('a.txt');
+	saved.release();
+	await gone(t, saved.viewer);
+	await onDisk(t, path.join(app.home, 'a.txt'), 'first a\n');
+
+	const cancelled = await leave('b.txt');
+	await button(question, 'Cancel').click();
+	await gone(t, question);
+	await page.keyboard.insertText('second ');
+	cancelled.release();
+	await expectNotice(page, 'Saved b.txt');
+	await onDisk(t, path.join(app.home, 'b.txt'), 'first b\n');
+	await eventually(t, () => cancelled.text.textContent(), 'first second b');
+	await page.keyboard.press('Control+s');
+	await onDisk(t, path.join(app.home, 'b.txt'), 'first second b\n');
+	t.deepEqual(app.faults, []);
+});
+
+test.serial('what is left while an older text is being saved is saved after that', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'a.txt': 'a\n' });
+	const page = await app.open('/browser?type=private');
+	const { viewer } = await edit(page, 'a.txt');
+	await typeAtStart(page, 'first ');
+	const release = await holdRequest(page, '**/api/upload');
+	const sent = page.waitForRequest('**/api/upload');
+	await page.keyboard.press('Control+s');
+	await sent;
+	await page.keyboard.insertText('second ');
+	await button(viewer, 'Close').click();
+	await button(page.getByRole('dialog', { name: 'Unsaved changes' }), 'Save').click();
+	release();
+	await gone(t, viewer);
+	await onDisk(t, path.join(app.home, 'a.txt'), 'first second a\n');
+	t.deepEqual(app.faults, []);
+});
+
+test.serial('a copy has all that was typed by then, is written once, and by who has opened the file only', async (t) => {
+	const app = await fixture.enter(t);
+	const bob = await fixture.enter(t);
+	await writeFiles(app.home, { 'a.txt': 'a\n' });
+	const page = await app.open('/browser?type=private');
+	const { viewer } = await edit(page, 'a.txt');
+	await typeAtStart(page, 'first ');
+	await writeFile(path.join(app.home, 'a.txt'), 'theirs\n');
+	const question = page.getByRole('dialog', { name: 'Changed meanwhile' });
+	const release = await holdRequest(page, '**/api/upload');
+	const sent = page.waitForRequest('**/api/upload');
+	await page.keyboard.press('Control+s');
+	await sent;
+	await page.keyboard.insertText('second ');
+	release();
+	await question.waitFor();
+
+	const own = await app.context.cookies();
+	const [cookie] = await bob.context.cookies();
+	await app.context.addCookies(own.map((each) => ({ ...each, value: cookie?.value ?? '' })));
+	t.teardown(() => app.context.addCookies(own));
+	await button(question, 'Save a copy').click();
+	await viewer.getByRole('alert').getByText(`Sign in as ${app.username} to save`).waitFor();
+	await gone(t, question);
+	t.deepEqual((await treeOf(bob.home).catch(() => [])).filter((name) => name.endsWith('.txt')), []);
+	await app.context.addCookies(own);
+	await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
+	await gone(t, viewer.getByRole('alert'));
+
+	await page.keyboard.press('Control+s');
+	await question.waitFor();
+	const releaseCopy = await holdRequest(page, '**/api/upload');
+	await button(question, 'Save a copy').dblclick();
+	await eventually(t, () => button(question, 'Overwrite').isDisabled(), true);
+	releaseCopy();
+	await page.getByRole('dialog', { name: 'a (1).txt' }).locator('pre').getByText('first second a').waitFor();
+	await expectOnDisk(t, app.home, ['Public/', 'a (1).txt', 'a.txt']);
+	t.is(await readFile(path.join(app.home, 'a.txt'), 'utf8'), 'theirs\n');
 });
 
 test.serial('when the session ends or the connection is lost, the text stays and can be saved later', async (t) => {

@@ -1,5 +1,5 @@
 import { Button, Dialog, DialogBody, DialogFooter } from '@blueprintjs/core';
-import type { ReactNode } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
 import { dialogMilliseconds, useLast, useOpenings } from '../../../ui/dialogs/dialogs.js';
 import styles from './TextEditor.module.css';
 
@@ -7,21 +7,49 @@ import styles from './TextEditor.module.css';
 export interface Question {
 	title: string;
 	text: ReactNode;
-	answers: readonly { text: string; intent?: 'primary' | 'danger'; onClick: () => void }[];
+	answers: readonly Answer[];
+}
+
+export interface Answer {
+	text: string;
+	intent?: 'primary' | 'danger';
+	/** Resolves once it is done, until when nothing can be typed and no other answer be given. */
+	onClick: () => Promise<void>;
 }
 
 export interface EditorDialogProps {
 	/** Undefined closes it. */
 	question: Question | undefined;
 	cancel: string;
+	/** Also while an answer is under way, which then goes on. */
 	onCancel: () => void;
+	/** An answer is done. */
+	onAnswered: (question: Question) => void;
 	onClosed: () => void;
 }
 
-export function EditorDialog({ question, cancel, onCancel, onClosed }: EditorDialogProps) {
+export function EditorDialog({ question, cancel, onCancel, onAnswered, onClosed }: EditorDialogProps) {
 	const shown = useLast(question);
 	const openings = useOpenings(question !== undefined);
+	const [given, setGiven] = useState<{ question: Question; answer: Answer }>();
+	const cancelButton = useRef<HTMLButtonElement>(null);
 	if (!shown) return null;
+	const underWay = given?.question === shown ? given.answer : undefined;
+
+	async function give(answer: Answer): Promise<void> {
+		// While it fades out it is not asked any more.
+		if (underWay || !question) return;
+		// A disabled button that has the focus swallows every key, Escape too.
+		cancelButton.current?.focus();
+		setGiven({ question, answer });
+		try {
+			await answer.onClick();
+		} finally {
+			setGiven((current) => (current?.question === question ? undefined : current));
+			onAnswered(question);
+		}
+	}
+
 	return (
 		<Dialog
 			key={openings}
@@ -29,6 +57,7 @@ export function EditorDialog({ question, cancel, onCancel, onClosed }: EditorDia
 			isOpen={question !== undefined}
 			title={shown.title}
 			isCloseButtonShown={false}
+			canOutsideClickClose={!underWay}
 			transitionDuration={dialogMilliseconds}
 			onClose={onCancel}
 			onClosed={onClosed}
@@ -37,14 +66,16 @@ export function EditorDialog({ question, cancel, onCancel, onClosed }: EditorDia
 			<DialogFooter
 				actions={
 					<>
-						<Button text={cancel} onClick={onCancel} />
-						{shown.answers.map(({ text, intent, onClick }, index) => (
+						<Button ref={cancelButton} text={cancel} onClick={onCancel} />
+						{shown.answers.map((answer, index) => (
 							<Button
-								key={text}
-								text={text}
-								{...(intent && { intent })}
+								key={answer.text}
+								text={answer.text}
+								{...(answer.intent && { intent: answer.intent })}
 								autoFocus={index === shown.answers.length - 1}
-								onClick={onClick}
+								loading={answer === underWay}
+								disabled={underWay !== undefined}
+								onClick={() => void give(answer)}
 							/>
 						))}
 					</>

@@ -29,7 +29,7 @@ export function TextEditor(file: EditedFile) {
 	const view = useRef<EditorView>(undefined);
 	const [text, setText] = useState<Text>();
 	const [options] = useState<CodeEditorOptions>(() => ({ name: entry.name, describedBy: hint, onChange: setText }));
-	const saving = useTextSaving(file, { view, options, text, setText, isOwner });
+	const saving = useTextSaving(file, { view, options, text, setText, owner });
 	const { isChanged, question, setSavedText, save } = saving;
 	useVisibleHeight(root);
 
@@ -88,7 +88,13 @@ export function TextEditor(file: EditedFile) {
 			<p id={hint} className="visually-hidden">
 				{messages.tabHint}
 			</p>
-			<EditorDialog question={question} cancel={messages.cancel} onCancel={saving.cancel} onClosed={focus} />
+			<EditorDialog
+				question={question}
+				cancel={messages.cancel}
+				onCancel={saving.cancel}
+				onAnswered={saving.answered}
+				onClosed={focus}
+			/>
 		</div>
 	);
 }

@@ -4,7 +4,10 @@ import { editorMessages as messages } from './messages.js';
 import styles from './TextEditor.module.css';
 
 /** Asked before a changed text is left. */
-export function unsavedQuestion(name: string, answers: { discard: () => void; save: () => void }): Question {
+export function unsavedQuestion(
+	name: string,
+	answers: { discard: () => Promise<void>; save: () => Promise<void> },
+): Question {
 	return {
 		title: messages.unsaved,
 		text: messages.unsavedQuestion(shownName(name)),
@@ -16,7 +19,11 @@ export function unsavedQuestion(name: string, answers: { discard: () => void; sa
 }
 
 /** The encoding of the file lacks a character, which is empty if it is not known. */
-export function encodingQuestion(encoding: string, character: string, answers: { saveAsUtf8: () => void }): Question {
+export function encodingQuestion(
+	encoding: string,
+	character: string,
+	answers: { saveAsUtf8: () => Promise<void> },
+): Question {
 	return {
 		title: messages.encoding,
 		text: (
@@ -33,7 +40,7 @@ export function encodingQuestion(encoding: string, character: string, answers: {
 export function changedQuestion(
 	name: string,
 	isGone: boolean,
-	answers: { discard: () => void; overwrite: () => void; saveCopy: () => void },
+	answers: { discard: () => Promise<void>; overwrite: () => Promise<void>; saveCopy: () => Promise<void> },
 ): Question {
 	return {
 		title: messages.changed,

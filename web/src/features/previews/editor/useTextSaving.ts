@@ -5,8 +5,9 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type RefObject, useEffect, useRef, useState } from 'react';
 import type { FileVersion } from '../../../api/previews.js';
 import { queryKeys } from '../../../api/queryKeys.js';
+import { refreshSession } from '../../../api/session/refreshSession.js';
 import { sessionQuery } from '../../../api/session/sessionQuery.js';
-import { findCurrent, writeFile } from '../../../api/textFiles.js';
+import { findCurrent, type Replaced, writeFile } from '../../../api/textFiles.js';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
 import { holdPage } from '../../../ui/unsavedWork.js';
 import { useLatest } from '../../../ui/useLatest.js';
@@ -16,8 +17,8 @@ import type { Question } from './EditorDialog.js';
 import { changedQuestion, encodingQuestion, unsavedQuestion } from './editorQuestions.js';
 import { editorMessages as messages } from './messages.js';
 import { editedText, savingEffect } from './replacements.js';
-import { type Base, baseOf, type Edited, type EditedText, type Saving, saveText } from './saveText.js';
-import { asUtf8, canBeShown, readText, writeText } from './textBytes.js';
+import { type Base, baseOf, type Edited, saveText } from './saveText.js';
+import { asUtf8, canBeShown, type ReadText, readText, writeText } from './textBytes.js';
 
 export interface EditedFile {
 	area: Area;
@@ -35,8 +36,8 @@ export interface SavingContext {
 	options: CodeEditorOptions;
 	text: Text | undefined;
 	setText: (text: Text) => void;
-	/** Whether who opened the file is signed in: under another name it would become a file of somebody else. */
-	isOwner: boolean;
+	/** Who opened the file: under another name it would become a file of somebody else. */
+	owner: string | undefined;
 }
 
 /**
@@ -45,21 +46,22 @@ export interface SavingContext {
  */
 export function useTextSaving(
 	{ area, entry, url, edited, detect, onDone }: EditedFile,
-	{ view, options, text, setText, isOwner }: SavingContext,
+	{ view, options, text, setText, owner }: SavingContext,
 ) {
 	const { notify } = useNotify();
 	const queryClient = useQueryClient();
-	const [base, setBase] = useState<Base>(() => baseOf(edited));
+	const [base, showBase] = useState<Base>(() => baseOf(edited));
 	const [savedText, setSavedText] = useState<Text>();
 	const [isSaving, setSaving] = useState(false);
 	const [error, setError] = useState<Error>();
 	const [question, setQuestion] = useState<Question>();
+	/** As they are now: what is under way has begun with an older render. */
+	const now = useRef<{ base: Base; asked?: Question | undefined; writing?: Promise<unknown> | undefined }>({ base });
 	const written = useRef<Entry>(undefined);
-	const isBusy = useRef(false);
 	const release = useRef<() => void>(undefined);
 
 	const isChanged = text !== undefined && savedText !== undefined && !text.eq(savedText);
-	const latest = useLatest({ ask, isOwner });
+	const latest = useLatest({ ask });
 	useEffect(() => {
 		if (!isChanged) return;
 		release.current = holdPage((proceed) => latest.current.ask(proceed));
@@ -67,46 +69,76 @@ export function useTextSaving(
 	}, [isChanged]);
 
 	const refetch = () => void queryClient.invalidateQueries({ queryKey: queryKeys.listings.all });
-	const close = () => setQuestion(undefined);
+	const setBase = (next: Base) => {
+		now.current.base = next;
+		showBase(next);
+	};
+	const put = (asked: Question | undefined) => {
+		now.current.asked = asked;
+		setQuestion(asked);
+	};
+	const close = () => put(undefined);
+	/** What an answer goes on with once it has waited: nothing, if it was cancelled or something else is asked by then. */
+	const isAsked = (asked: Question) => now.current.asked === asked;
+	const isChangedSince = (doc: Text) => view.current !== undefined && !view.current.state.doc.eq(doc);
 	const leave = (proceed: () => void) => {
 		close();
 		release.current?.();
 		proceed();
 	};
 
-	/** Resolves to whether the file has the text now. */
-	async function save(from: Base = base, replacing = from.replaced): Promise<boolean> {
+	/**
+	 * Writes one thing at a time, and only while who opened the file is signed in, also in another tab. Resolves to
+	 * undefined if it was not written, which is said where that is not known yet.
+	 */
+	function write<T>(run: (editor: EditorView) => Promise<T>): Promise<T | undefined> {
 		const editor = view.current;
-		if (!editor || isBusy.current || !latest.current.isOwner) return false;
-		const { doc } = editor.state;
-		const text = editedText(editor.state);
-		editor.dispatch({ effects: savingEffect.of('begins') });
-		isBusy.current = true;
+		if (!editor || now.current.writing) return Promise.resolve(undefined);
+		const writing = whileBusy(async () => {
+			await refreshSession(queryClient, 0, new AbortController().signal);
+			const isOwner = (queryClient.getQueryData(sessionQuery.queryKey)?.username ?? undefined) === owner;
+			return isOwner ? run(editor) : undefined;
+		});
+		now.current.writing = writing;
+		return writing;
+	}
+
+	async function whileBusy<T>(run: () => Promise<T>): Promise<T | undefined> {
 		setSaving(true);
 		setError(undefined);
-		let saving: Saving;
 		try {
-			saving = await saveText({ ...from, replaced: replacing }, text, {
-				write: (bytes, replaced) => writeFile(area, entry, bytes, replaced),
-				findCurrent: () => findCurrent(url, previewLimits.text),
-			});
+			return await run();
 		} catch (failure) {
 			await fail(failure);
-			return false;
+			return undefined;
 		} finally {
-			isBusy.current = false;
+			now.current.writing = undefined;
 			setSaving(false);
 			refetch();
 		}
-		if (saving.kind === 'lacks') askForEncoding(from, saving.character);
-		if (saving.kind === 'changed') askWhoWins(from, text, saving.current);
-		if (saving.kind !== 'saved') return false;
-		view.current?.dispatch({ effects: savingEffect.of('succeeded') });
-		written.current = saving.entry ?? { ...entry, size: saving.base.bytes.length, mtime: Date.now() };
-		setBase(saving.base);
-		setSavedText(doc);
-		notify({ intent: 'success', message: messages.saved(entry.name) });
-		return true;
+	}
+
+	/** Resolves to the text that the file has now. */
+	async function save(from?: Base, replacing?: Replaced): Promise<Text | undefined> {
+		return write(async (editor) => {
+			const before = from ?? now.current.base;
+			const { doc } = editor.state;
+			const text = editedText(editor.state);
+			editor.dispatch({ effects: savingEffect.of('begins') });
+			const saving = await saveText({ ...before, replaced: replacing ?? before.replaced }, text, {
+				write: (bytes, replaced) => writeFile(area, entry, bytes, replaced),
+				findCurrent: () => findCurrent(url, previewLimits.text),
+			});
+			if (saving.kind === 'lacks') askForEncoding(before, saving.character);
+			if (saving.kind === 'changed') askWhoWins(before, saving.current);
+			if (saving.kind !== 'saved') return undefined;
+			view.current?.dispatch({ effects: savingEffect.of('succeeded') });
+			written.current = saving.entry ?? { ...entry, size: saving.base.bytes.length, mtime: Date.now() };
+			setBase(saving.base);
+			setSavedText(doc);
+			notify({ intent: 'success', message: messages.saved(entry.name) });
+			return doc;
+		});
 	}
 
 	async function fail(failure: unknown): Promise<void> {
@@ -120,69 +152,72 @@ export function useTextSaving(
 	}
 
 	function ask(proceed: () => void): void {
-		setQuestion(
-			unsavedQuestion(entry.name, {
-				discard: () => leave(proceed),
-				save: async () => {
-					close();
-					if (await save()) leave(proceed);
-				},
-			}),
-		);
+		const asked = unsavedQuestion(entry.name, {
+			discard: async () => leave(proceed),
+			async save() {
+				// What is being saved may be an older text.
+				await now.current.writing?.catch(() => undefined);
+				const saved = isAsked(asked) ? await save() : undefined;
+				if (!saved || !isAsked(asked)) return;
+				if (isChangedSince(saved)) ask(proceed);
+				else leave(proceed);
+			},
+		});
+		put(asked);
 	}
 
 	function askForEncoding(from: Base, character: string): void {
-		setQuestion(
+		put(
 			encodingQuestion(from.read.encoding, character, {
-				saveAsUtf8: () => {
-					close();
-					void save({ ...from, read: asUtf8(from.read) });
-				},
+				saveAsUtf8: async () => void (await save({ ...from, read: asUtf8(from.read) })),
 			}),
 		);
 	}
 
-	function askWhoWins(from: Base, text: EditedText, current: FileVersion | undefined): void {
-		setQuestion(
-			changedQuestion(entry.name, current === undefined, {
-				discard: () => {
-					close();
-					if (current) void load(current);
-					else leave(() => onDone(undefined));
-				},
-				overwrite: () => {
-					close();
-					void save(from, current ? { kind: 'version', etag: current.etag } : { kind: 'missing' });
-				},
-				saveCopy: () => {
-					close();
-					void saveCopy(from, text);
-				},
-			}),
-		);
+	function askWhoWins(from: Base, current: FileVersion | undefined): void {
+		const asked = changedQuestion(entry.name, current === undefined, {
+			async discard() {
+				if (!current) return leave(() => onDone(undefined));
+				const read = await readAgain(current);
+				if (isAsked(asked)) show(current, read);
+			},
+			overwrite: async () =>
+				void (await save(from, current ? { kind: 'version', etag: current.etag } : { kind: 'missing' })),
+			async saveCopy() {
+				const saved = await saveCopy(from);
+				if (!saved || !isAsked(asked)) return;
+				if (isChangedSince(saved.doc)) askWhoWins(from, current);
+				else leave(() => onDone({ ...entry, ...saved.copy }));
+			},
+		});
+		put(asked);
 	}
 
-	async function saveCopy(from: Base, { text: copied, replacements }: EditedText): Promise<void> {
-		const result = writeText(from.read, copied, replacements);
-		if (result.kind === 'lacks') return askForEncoding(from, result.character);
-		setSaving(true);
-		setError(undefined);
-		try {
+	/** Resolves to the text that it has, as it is in the editor when it begins. */
+	async function saveCopy(from: Base): Promise<{ copy: Entry; doc: Text } | undefined> {
+		return write(async ({ state }) => {
+			const { text, replacements } = editedText(state);
+			const result = writeText(from.read, text, replacements);
+			if (result.kind === 'lacks') {
+				askForEncoding(from, result.character);
+				return undefined;
+			}
 			const copy = await writeFile(area, entry, result.bytes, { kind: 'nothing' });
 			notify({ intent: 'success', message: messages.savedAs(copy.name) });
-			leave(() => onDone({ ...entry, ...copy }));
-		} catch (failure) {
-			await fail(failure);
-		} finally {
-			setSaving(false);
-			refetch();
-		}
+			return { copy, doc: state.doc };
+		});
+	}
+
+	async function readAgain({ bytes }: FileVersion): Promise<ReadText | undefined> {
+		return readText(bytes, now.current.base.read.encoding) ?? readText(bytes, await detect(bytes));
 	}
 
 	/** Shows what the file contains now instead of the text. */
-	async function load(current: FileVersion): Promise<void> {
-		const read = readText(current.bytes, base.read.encoding) ?? readText(current.bytes, await detect(current.bytes));
-		if (!read || !canBeShown(read) || !view.current) return leave(() => onDone(entry));
+	function show(current: FileVersion, read: ReadText | undefined): void {
+		if (!read || !canBeShown(read) || !view.current) {
+			leave(() => onDone(entry));
+			return;
+		}
 		setError(undefined);
 		setBase(baseOf({ read, version: current }));
 		written.current = { ...entry, size: current.bytes.length, mtime: Date.now() };
@@ -202,6 +237,8 @@ export function useTextSaving(
 		save: () => void save(),
 		/** Takes the question back. */
 		cancel: close,
+		/** Its answer is done, and may have asked something else. */
+		answered: (asked: Question) => isAsked(asked) && close(),
 		/** Leaves the editor, with what it has written. */
 		done: () => onDone(written.current),
 	};

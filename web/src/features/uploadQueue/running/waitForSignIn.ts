@@ -1,5 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query';
-import { fetchSession, sessionQuery } from '../../../api/session/sessionQuery.js';
+import { refreshSession } from '../../../api/session/refreshSession.js';
+import { sessionQuery } from '../../../api/session/sessionQuery.js';
 
 export interface SignInWait {
 	/** Who is to be signed in; undefined for any user. */
@@ -44,15 +45,4 @@ export async function waitForSignIn(
 		signal.addEventListener('abort', abort);
 	});
 	return true;
-}
-
-/** Fetches the session itself: a check of the page may have begun too early, or wait for the tab to be shown. */
-async function refreshSession(queryClient: QueryClient, maxAgeMs: number, signal: AbortSignal): Promise<void> {
-	const { queryKey } = sessionQuery;
-	const known = () => queryClient.getQueryState(queryKey);
-	const before = known();
-	if (before?.data && !before.isInvalidated && Date.now() - before.dataUpdatedAt < maxAgeMs) return;
-	const session = await fetchSession(signal);
-	// A sign-in meanwhile is newer.
-	if (known()?.dataUpdatedAt === before?.dataUpdatedAt) queryClient.setQueryData(queryKey, session);
 }
