@@ -111,6 +111,10 @@ export const messages = {
 	remove: 'Remove',
 	removeFile: 'Remove file',
 	removeQuestion: (name: string) => `Remove ${name} from the queue? The file itself stays where it is.`,
+	removeOthers: 'Remove files',
+	removeOthersQuestion: (usernames: string) =>
+		`Remove what ${usernames} added from the queue? The files themselves stay where they are.`,
+	addedBy: (username: string) => `Added by ${username}`,
 	retry: 'Try Again',
 	uploadComplete: 'Upload complete ✓',
 	uploadItemSkipped: 'Skipped',

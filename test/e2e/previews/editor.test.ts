@@ -362,45 +362,51 @@ test.serial('what is left while an older text is being saved is saved after that
 	t.deepEqual(app.faults, []);
 });
 
-test.serial('a copy has all that was typed by then, is written once, and by who has opened the file only', async (t) => {
-	const app = await fixture.enter(t);
-	const bob = await fixture.enter(t);
-	await writeFiles(app.home, { 'a.txt': 'a\n' });
-	const page = await app.open('/browser?type=private');
-	const { viewer } = await edit(page, 'a.txt');
-	await typeAtStart(page, 'first ');
-	await writeFile(path.join(app.home, 'a.txt'), 'theirs\n');
-	const question = page.getByRole('dialog', { name: 'Changed meanwhile' });
-	const release = await holdRequest(page, '**/api/upload');
-	const sent = page.waitForRequest('**/api/upload');
-	await page.keyboard.press('Control+s');
-	await sent;
-	await page.keyboard.insertText('second ');
-	release();
-	await question.waitFor();
+test.serial(
+	'a copy has all that was typed by then, is written once, and by who has opened the file only',
+	async (t) => {
+		const app = await fixture.enter(t);
+		const bob = await fixture.enter(t);
+		await writeFiles(app.home, { 'a.txt': 'a\n' });
+		const page = await app.open('/browser?type=private');
+		const { viewer } = await edit(page, 'a.txt');
+		await typeAtStart(page, 'first ');
+		await writeFile(path.join(app.home, 'a.txt'), 'theirs\n');
+		const question = page.getByRole('dialog', { name: 'Changed meanwhile' });
+		const release = await holdRequest(page, '**/api/upload');
+		const sent = page.waitForRequest('**/api/upload');
+		await page.keyboard.press('Control+s');
+		await sent;
+		await page.keyboard.insertText('second ');
+		release();
+		await question.waitFor();
 
-	const own = await app.context.cookies();
-	const [cookie] = await bob.context.cookies();
-	await app.context.addCookies(own.map((each) => ({ ...each, value: cookie?.value ?? '' })));
-	t.teardown(() => app.context.addCookies(own));
-	await button(question, 'Save a copy').click();
-	await viewer.getByRole('alert').getByText(`Sign in as ${app.username} to save`).waitFor();
-	await gone(t, question);
-	t.deepEqual((await treeOf(bob.home).catch(() => [])).filter((name) => name.endsWith('.txt')), []);
-	await app.context.addCookies(own);
-	await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
-	await gone(t, viewer.getByRole('alert'));
+		const own = await app.context.cookies();
+		const [cookie] = await bob.context.cookies();
+		await app.context.addCookies(own.map((each) => ({ ...each, value: cookie?.value ?? '' })));
+		t.teardown(() => app.context.addCookies(own));
+		await button(question, 'Save a copy').click();
+		await viewer.getByRole('alert').getByText(`Sign in as ${app.username} to save`).waitFor();
+		await gone(t, question);
+		t.deepEqual(
+			(await treeOf(bob.home).catch(() => [])).filter((name) => name.endsWith('.txt')),
+			[],
+		);
+		await app.context.addCookies(own);
+		await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
+		await gone(t, viewer.getByRole('alert'));
 
-	await page.keyboard.press('Control+s');
-	await question.waitFor();
-	const releaseCopy = await holdRequest(page, '**/api/upload');
-	await button(question, 'Save a copy').dblclick();
-	await eventually(t, () => button(question, 'Overwrite').isDisabled(), true);
-	releaseCopy();
-	await page.getByRole('dialog', { name: 'a (1).txt' }).locator('pre').getByText('first second a').waitFor();
-	await expectOnDisk(t, app.home, ['Public/', 'a (1).txt', 'a.txt']);
-	t.is(await readFile(path.join(app.home, 'a.txt'), 'utf8'), 'theirs\n');
-});
+		await page.keyboard.press('Control+s');
+		await question.waitFor();
+		const releaseCopy = await holdRequest(page, '**/api/upload');
+		await button(question, 'Save a copy').dblclick();
+		await eventually(t, () => button(question, 'Overwrite').isDisabled(), true);
+		releaseCopy();
+		await page.getByRole('dialog', { name: 'a (1).txt' }).locator('pre').getByText('first second a').waitFor();
+		await expectOnDisk(t, app.home, ['Public/', 'a (1).txt', 'a.txt']);
+		t.is(await readFile(path.join(app.home, 'a.txt'), 'utf8'), 'theirs\n');
+	},
+);
 
 test.serial('when the session ends or the connection is lost, the text stays and can be saved later', async (t) => {
 	const app = await fixture.enter(t);

@@ -208,6 +208,65 @@ test.serial('a pasted picture uploads, on the landing page and in the browser', 
 	t.deepEqual(manager.faults, []);
 });
 
+test.serial('what one user has queued is neither changed, published nor removed by those after them', async (t) => {
+	const ada = await fixture.enter(t);
+	const bob = await fixture.enter(t);
+	const sources = await sourceFolder(t);
+	await writeFiles(sources, { 'cv.pdf': 'a', 'taxes.pdf': 'a', 'of-bob.txt': 'b' });
+	const sourceOf = (name: string) => path.join(sources, name);
+	const { page } = await openPage(ada.context, `${ada.url}/`, ada.faults);
+	const own = await ada.context.cookies();
+	const [cookie] = await bob.context.cookies();
+	t.teardown(() => ada.context.addCookies(own));
+	/** As in another tab. */
+	const signIn = async (username: string, value: string | undefined) => {
+		await ada.context.addCookies(own.map((each) => ({ ...each, ...(value !== undefined && { value }) })));
+		await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
+		await page.getByRole('button', { name: username, exact: true }).waitFor();
+	};
+	await page.setInputFiles('input[type=file]', ['cv.pdf', 'taxes.pdf'].map(sourceOf));
+	await page.getByText('Upload Queue (2 files)').waitFor();
+	await signIn(bob.username, cookie?.value);
+	await page.getByText(`Sign in as ${ada.username} to upload these files.`).waitFor();
+	await eventually(t, () => page.getByText(`Added by ${ada.username}`).count(), 2);
+	await gone(t, page.getByLabel('Set all to'));
+	await eventually(t, () => page.getByRole('textbox', { name: 'File name' }).first().isDisabled(), true);
+	await eventually(t, () => page.getByRole('button', { name: 'Remove' }).first().isDisabled(), true);
+	await assertAccessible(t, page, 'files of another user');
+
+	await page.setInputFiles('input[type=file]', sourceOf('of-bob.txt'));
+	await page.getByText('Upload Queue (3 files)').waitFor();
+	await page.getByLabel('Set all to').selectOption('Public');
+	await page.getByRole('button', { name: 'Cancel' }).click();
+	await page.getByText('Upload Queue (2 files)').waitFor();
+	await page.getByRole('button', { name: bob.username, exact: true }).click();
+	await page.getByRole('menuitem', { name: 'Logout' }).click();
+	await page.getByRole('button', { name: 'Sign In' }).first().waitFor();
+	await eventually(t, () => page.getByText(`Added by ${ada.username}`).count(), 2);
+	await absent(t, page.getByText('Public Only'));
+	await page.getByRole('button', { name: 'Cancel' }).click();
+	const question = page.getByRole('dialog', { name: 'Remove files' });
+	await question.getByText(`Remove what ${ada.username} added from the queue?`).waitFor();
+	await question.getByRole('button', { name: 'Cancel' }).click();
+	await gone(t, question);
+
+	await signIn(ada.username, undefined);
+	await gone(t, page.getByText(`Added by ${ada.username}`));
+	await uploadAll(page);
+	await queueClosed(page);
+	await expectOnDisk(t, ada.home, ['Public/', 'cv.pdf', 'taxes.pdf']);
+
+	await page.setInputFiles('input[type=file]', sourceOf('cv.pdf'));
+	await page.getByText('Upload Queue (1 file)').waitFor();
+	await ada.context.clearCookies();
+	await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
+	await page.getByText(`Added by ${ada.username}`).waitFor();
+	await page.getByRole('button', { name: 'Cancel' }).click();
+	await question.getByRole('button', { name: 'Remove' }).click();
+	await queueClosed(page);
+	t.deepEqual(ada.faults, []);
+});
+
 // The long form has two thousand.
 test.serial('two hundred small files are uploaded complete, and at most one row is shown as uploading', (t) =>
 	uploadMany(t, fixture, 200),

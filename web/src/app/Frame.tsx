@@ -81,8 +81,8 @@ function FramedPage() {
 
 	const hasLoggedOut = useRef(false);
 	const logoutMutation = useMutation({
-		mutationFn: () => call(logout),
-		onSuccess: () => {
+		mutationFn: (_username: string) => call(logout),
+		onSuccess: (_, username) => {
 			hasLoggedOut.current = true;
 			queryClient.setQueryData(sessionQuery.queryKey, {
 				isLoggedIn: false,
@@ -90,7 +90,7 @@ function FramedPage() {
 				settings: null,
 				quota: null,
 			});
-			queue.signedOut();
+			queue.signedOut(username);
 		},
 		onError: (error) => notify({ intent: 'danger', message: messages.logoutFailed, detail: error.message }),
 	});
@@ -130,7 +130,7 @@ function FramedPage() {
 				onSettings={frame.openSettings}
 				onLinks={() => setDialog({ kind: 'links' })}
 				onActivity={frame.openActivity}
-				onLogout={() => logoutMutation.mutate()}
+				onLogout={() => session.status === 'signedIn' && logoutMutation.mutate(session.username)}
 			>
 				{session.status === 'signedIn' && <ActivityButton username={session.username} onClick={frame.openActivity} />}
 			</AppHeader>

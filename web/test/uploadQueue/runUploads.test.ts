@@ -80,7 +80,7 @@ async function run(transport: Transport, options: RunTestOptions = {}): Promise<
 			username: isVisitor ? undefined : 'ada',
 		});
 	}
-	if (options.ifExists) dispatch({ type: 'allIfExistsChanged', ifExists: options.ifExists });
+	if (options.ifExists) dispatch({ type: 'allIfExistsChanged', username: 'ada', ifExists: options.ifExists });
 	const waiting = result.state.items.filter(({ status }) => status !== 'completed');
 	result.ids = waiting.map(({ id }) => id);
 	await runUploads(result.ids, {
@@ -363,7 +363,10 @@ test('a retried file has the same key, a renamed one has another', async (t) => 
 	};
 	const first = await run(fail, { sizes: [10] });
 	const again = await run(fail, { after: first });
-	const renamed = { ...again, state: uploadQueueReducer(again.state, { type: 'renamed', id: 1, name: 'z' }) };
+	const renamed = {
+		...again,
+		state: uploadQueueReducer(again.state, { type: 'renamed', username: 'ada', id: 1, name: 'z' }),
+	};
 	const third = await run(succeed, { after: renamed });
 	t.regex(first.uploads[0]?.key ?? '', /^[0-9a-f]{32}$/);
 	t.is(again.uploads[0]?.key, first.uploads[0]?.key);
@@ -462,7 +465,7 @@ test('a file queued by a user waits for a sign-in, and is never uploaded as a vi
 			},
 			onAction: (action, dispatch) => {
 				if (action.type === 'itemStarted' && action.id === 1)
-					dispatch({ type: 'allVisibilityChanged', isPublic: true });
+					dispatch({ type: 'allVisibilityChanged', username: 'ada', isPublic: true });
 			},
 		},
 	);
@@ -516,7 +519,8 @@ test('a file is uploaded with the visibility that it has when it starts', async 
 	const result = await run(succeed, {
 		sizes: [large, large],
 		onAction: (action, dispatch) => {
-			if (action.type === 'itemStarted' && action.id === 1) dispatch({ type: 'allVisibilityChanged', isPublic: true });
+			if (action.type === 'itemStarted' && action.id === 1)
+				dispatch({ type: 'allVisibilityChanged', username: 'ada', isPublic: true });
 		},
 	});
 	t.deepEqual(

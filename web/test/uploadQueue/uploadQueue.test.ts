@@ -72,9 +72,9 @@ test('a file that is added twice has two entries', (t) => {
 });
 
 test('a changed name is uploaded trimmed and with its extension, and can be restored', (t) => {
-	const renamed = after(added('a.txt'), { type: 'renamed', id: 1, name: ' b ' });
+	const renamed = after(added('a.txt'), { type: 'renamed', username: 'ada', id: 1, name: ' b ' });
 	t.is(fullName(item(renamed)), 'b.txt');
-	t.is(fullName(item(uploadQueueReducer(renamed, { type: 'nameRestored', id: 1 }))), 'a.txt');
+	t.is(fullName(item(uploadQueueReducer(renamed, { type: 'nameRestored', username: 'ada', id: 1 }))), 'a.txt');
 });
 
 test('white space around a name, its base or its extension is not uploaded', (t) => {
@@ -83,10 +83,10 @@ test('white space around a name, its base or its extension is not uploaded', (t)
 });
 
 const validity = test.macro((t, name: string, expected: boolean) => {
-	const state = after(added('a.txt'), { type: 'renamed', id: 1, name });
+	const state = after(added('a.txt'), { type: 'renamed', username: 'ada', id: 1, name });
 	t.is(hasValidName(item(state)), expected);
-	t.is(summarize(state.items).hasInvalidName, !expected);
-	t.is(mayStart(summarize(state.items), false), expected);
+	t.is(summarize(state.items, 'ada').hasInvalidName, !expected);
+	t.is(mayStart(summarize(state.items, 'ada'), false), expected);
 });
 test('a plain name is valid', validity, 'notes', true);
 test('leading dots are valid', validity, '..notes', true);
@@ -99,17 +99,18 @@ test('a tab at the edge is invalid and not trimmed away', validity, 'a\t', false
 test('a name that is too long with its extension is invalid', validity, 'a'.repeat(252), false);
 
 test('a run may not start with an empty queue or while another one is active', (t) => {
-	t.false(mayStart(summarize([]), false));
-	t.false(mayStart(summarize(after(added('a.txt')).items), true));
+	t.false(mayStart(summarize([], 'ada'), false));
+	t.false(mayStart(summarize(after(added('a.txt')).items, 'ada'), true));
 });
 
 test('the visibility of the queue is private, public or mixed', (t) => {
 	const state = after(added('a', 'b'));
-	t.is(summarize(state.items).visibility, 'private');
-	const mixed = uploadQueueReducer(state, { type: 'visibilityChanged', id: 2, isPublic: true });
-	t.is(summarize(mixed.items).visibility, 'mixed');
+	t.is(summarize(state.items, 'ada').visibility, 'private');
+	const mixed = uploadQueueReducer(state, { type: 'visibilityChanged', username: 'ada', id: 2, isPublic: true });
+	t.is(summarize(mixed.items, 'ada').visibility, 'mixed');
 	t.is(
-		summarize(uploadQueueReducer(mixed, { type: 'allVisibilityChanged', isPublic: true }).items).visibility,
+		summarize(uploadQueueReducer(mixed, { type: 'allVisibilityChanged', username: 'ada', isPublic: true }).items, 'ada')
+			.visibility,
 		'public',
 	);
 });
@@ -124,7 +125,10 @@ test('a file is uploaded to its folder only in the area where the folder was cho
 		username: 'ada',
 	});
 	t.is(directoryOf(item(state)), docs);
-	t.is(directoryOf(item(uploadQueueReducer(state, { type: 'visibilityChanged', id: 1, isPublic: true }))), rootPath);
+	t.is(
+		directoryOf(item(uploadQueueReducer(state, { type: 'visibilityChanged', username: 'ada', id: 1, isPublic: true }))),
+		rootPath,
+	);
 });
 
 test('a file of a dropped folder is uploaded to that folder, below the one it was dropped on', (t) => {
@@ -137,9 +141,9 @@ test('a file of a dropped folder is uploaded to that folder, below the one it wa
 	});
 	t.is(directoryOf(item(state)), parsePath('docs/photos/2024'));
 	t.is(baseOf(item(state)), parsePath('docs'));
-	const madePublic = uploadQueueReducer(state, { type: 'allVisibilityChanged', isPublic: true });
+	const madePublic = uploadQueueReducer(state, { type: 'allVisibilityChanged', username: 'ada', isPublic: true });
 	t.is(directoryOf(item(madePublic)), parsePath('photos/2024'));
-	t.is(directoryOf(item(uploadQueueReducer(state, { type: 'signedOut' }))), rootPath);
+	t.is(directoryOf(item(uploadQueueReducer(state, { type: 'signedOut', username: 'ada' }))), rootPath);
 });
 
 test('empty folders are queued with the files, get the visibility of all, and are removed once they are created', (t) => {
@@ -158,14 +162,14 @@ test('empty folders are queued with the files, get the visibility of all, and ar
 			[3, 'y/z', false],
 		],
 	);
-	const madePublic = uploadQueueReducer(state, { type: 'allVisibilityChanged', isPublic: true });
+	const madePublic = uploadQueueReducer(state, { type: 'allVisibilityChanged', username: 'ada', isPublic: true });
 	t.true(madePublic.folders.every(({ isPublic }) => isPublic));
 	t.deepEqual(
 		uploadQueueReducer(state, { type: 'folderMade', id: 2 }).folders.map(({ id }) => id),
 		[3],
 	);
 	t.is(item(uploadQueueReducer(state, added('b')), 1).id, 4);
-	t.deepEqual(uploadQueueReducer(state, { type: 'signedOut' }).folders, []);
+	t.deepEqual(uploadQueueReducer(state, { type: 'signedOut', username: 'ada' }).folders, []);
 });
 
 test('a run with a folder that could not be created has not succeeded', (t) => {
@@ -182,13 +186,13 @@ test('a run with a folder that could not be created has not succeeded', (t) => {
 });
 
 test('files queued by a user need an account, files queued by a visitor only after a sign-in', (t) => {
-	const accountsOf = ({ items }: UploadQueueState) => [...summarize(items).accounts];
+	const accountsOf = ({ items }: UploadQueueState) => [...summarize(items, 'ada').accounts];
 	t.deepEqual(accountsOf(after(added('a'))), ['ada']);
 	const target = { area: 'public', directory: rootPath } as const;
 	const visitor = after({ type: 'added', files: [chosen('a')], target, isPublic: true, username: undefined });
 	t.deepEqual(accountsOf(visitor), [undefined]);
 	t.deepEqual(accountsOf(uploadQueueReducer(visitor, { type: 'signedIn', username: 'ada' })), ['ada']);
-	t.deepEqual(accountsOf(uploadQueueReducer(after(added('a')), { type: 'signedOut' })), [undefined]);
+	t.deepEqual(accountsOf(uploadQueueReducer(after(added('a')), { type: 'signedOut', username: 'ada' })), [undefined]);
 });
 
 test('signing in makes pending files private, and signing out makes them public at the root', (t) => {
@@ -196,7 +200,7 @@ test('signing in makes pending files private, and signing out makes them public 
 	const state = after({ type: 'added', files: [chosen('a')], target: inDocs, isPublic: true, username: 'ada' });
 	const signedIn = uploadQueueReducer(state, { type: 'signedIn', username: 'ada' });
 	t.false(item(signedIn).isPublic);
-	const signedOut = uploadQueueReducer(state, { type: 'signedOut' });
+	const signedOut = uploadQueueReducer(state, { type: 'signedOut', username: 'ada' });
 	t.true(item(signedOut).isPublic);
 	t.is(directoryOf(item(signedOut)), rootPath);
 });
@@ -213,27 +217,76 @@ test('what one user has queued stays as it is when another one signs in', (t) =>
 	t.is(item(signedIn), item(state));
 	t.deepEqual(signedIn.folders, state.folders);
 	t.like(item(signedIn, 1), { username: 'bob', isPublic: false });
-	t.deepEqual([...summarize(signedIn.items).accounts], ['ada', 'bob']);
+	t.deepEqual([...summarize(signedIn.items, 'ada').accounts], ['ada', 'bob']);
+});
+
+/** A file and an empty folder of ada's, and after them a file of bob's. */
+function ofTwo(): UploadQueueState {
+	const given = { type: 'added', target: privateRoot, isPublic: false } as const;
+	return after(
+		{ ...given, files: [chosen('a', 'x')], emptyFolders: [parsePath('y')], username: 'ada' },
+		{ ...given, files: [chosen('b')], username: 'bob' },
+	);
+}
+
+test('what one user does to the queue changes nothing that another one has added', (t) => {
+	const state = ofTwo();
+	const [{ id }, { id: own }] = [item(state), item(state, 1)];
+	const actions: UploadQueueAction[] = [
+		{ type: 'renamed', username: 'bob', id, name: 'z' },
+		{ type: 'nameRestored', username: 'bob', id },
+		{ type: 'visibilityChanged', username: 'bob', id, isPublic: true },
+		{ type: 'allVisibilityChanged', username: 'bob', isPublic: true },
+		{ type: 'ifExistsChanged', username: 'bob', id, ifExists: 'replace' },
+		{ type: 'allIfExistsChanged', username: 'bob', ifExists: 'replace' },
+		{ type: 'removed', username: 'bob', id },
+		{ type: 'cancelled', username: 'bob' },
+		{ type: 'cancelled', username: undefined },
+		{ type: 'signedOut', username: 'bob' },
+		{ type: 'signedIn', username: 'bob' },
+	];
+	for (const action of actions) {
+		const { items, folders } = uploadQueueReducer(state, action);
+		t.is(items[0], item(state), action.type);
+		t.deepEqual(folders, state.folders, action.type);
+	}
+	const signedOut = uploadQueueReducer(state, { type: 'signedOut', username: 'bob' });
+	t.like(item(signedOut, 1), { id: own, username: undefined, isPublic: true });
+	t.is(item(uploadQueueReducer(signedOut, { type: 'signedIn', username: 'eve' })), item(state));
+	t.deepEqual(uploadQueueReducer(state, { type: 'cancelled', username: 'bob' }).items, [item(state)]);
+	const { items, folders } = uploadQueueReducer(state, { type: 'othersRemoved', username: 'bob' });
+	t.deepEqual([items, folders], [[item(state, 1)], []]);
+});
+
+test('the queue is summarized for who is signed in: what others have added holds up nobody', (t) => {
+	const invalid = uploadQueueReducer(ofTwo(), { type: 'renamed', username: 'ada', id: 1, name: 'a:b' });
+	const published = uploadQueueReducer(invalid, { type: 'allVisibilityChanged', username: 'bob', isPublic: true });
+	t.like(summarize(published.items, 'bob'), { visibility: 'public', hasInvalidName: false, own: 1, waiting: [1, 3] });
+	t.like(summarize(published.items, 'ada'), { visibility: 'private', hasInvalidName: true, own: 1 });
+	t.like(summarize(published.items, undefined), { visibility: undefined, hasInvalidName: false, own: 0 });
 });
 
 test('what is chosen for a name that is taken ends with another name or place, and with the session', (t) => {
 	const chosenFor = (state: UploadQueueState) => state.items.map(({ ifExists }) => ifExists);
-	const state = after(added('a', 'b'), { type: 'allIfExistsChanged', ifExists: 'replace' });
+	const state = after(added('a', 'b'), { type: 'allIfExistsChanged', username: 'ada', ifExists: 'replace' });
 	t.deepEqual(chosenFor(state), ['replace', 'replace']);
-	const one = uploadQueueReducer(state, { type: 'ifExistsChanged', id: 2, ifExists: 'skip' });
+	const one = uploadQueueReducer(state, { type: 'ifExistsChanged', username: 'ada', id: 2, ifExists: 'skip' });
 	t.deepEqual(chosenFor(one), ['replace', 'skip']);
-	t.deepEqual(chosenFor(uploadQueueReducer(one, { type: 'renamed', id: 1, name: 'c' })), ['rename', 'skip']);
-	t.deepEqual(chosenFor(uploadQueueReducer(one, { type: 'visibilityChanged', id: 2, isPublic: true })), [
-		'replace',
+	t.deepEqual(chosenFor(uploadQueueReducer(one, { type: 'renamed', username: 'ada', id: 1, name: 'c' })), [
+		'rename',
+		'skip',
+	]);
+	t.deepEqual(
+		chosenFor(uploadQueueReducer(one, { type: 'visibilityChanged', username: 'ada', id: 2, isPublic: true })),
+		['replace', 'rename'],
+	);
+	t.deepEqual(chosenFor(uploadQueueReducer(one, { type: 'allVisibilityChanged', username: 'ada', isPublic: true })), [
+		'rename',
 		'rename',
 	]);
-	t.deepEqual(chosenFor(uploadQueueReducer(one, { type: 'allVisibilityChanged', isPublic: true })), [
-		'rename',
-		'rename',
-	]);
-	t.deepEqual(chosenFor(uploadQueueReducer(one, { type: 'signedOut' })), ['rename', 'rename']);
+	t.deepEqual(chosenFor(uploadQueueReducer(one, { type: 'signedOut', username: 'ada' })), ['rename', 'rename']);
 	const running = uploadQueueReducer(one, { type: 'runStarted', ids: [1] });
-	t.is(uploadQueueReducer(running, { type: 'allIfExistsChanged', ifExists: 'rename' }), running);
+	t.is(uploadQueueReducer(running, { type: 'allIfExistsChanged', username: 'ada', ifExists: 'rename' }), running);
 });
 
 test('skipped files leave the queue with those that were uploaded, and count for no progress', (t) => {
@@ -246,7 +299,7 @@ test('skipped files leave the queue with those that were uploaded, and count for
 	);
 	t.true(state.hasSucceeded);
 	t.deepEqual(runProgress(state), { completed: 1, total: 1, uploadedSize: 10, totalSize: 10 });
-	const { completed, skipped, waiting } = summarize(state.items);
+	const { completed, skipped, waiting } = summarize(state.items, 'ada');
 	t.deepEqual([completed, skipped, waiting], [1, 1, []]);
 	t.deepEqual(uploadQueueReducer(state, { type: 'completedCleared' }).items, []);
 });
@@ -258,7 +311,7 @@ test('signing out does not change files that were uploaded already', (t) => {
 		{ type: 'itemStarted', id: 1, at: 0 },
 		{ type: 'itemCompleted', id: 1, savedName: 'a', isVerified: false },
 		{ type: 'runEnded' },
-		{ type: 'signedOut' },
+		{ type: 'signedOut', username: 'ada' },
 	);
 	t.deepEqual(
 		state.items.map(({ isPublic }) => isPublic),
@@ -269,27 +322,31 @@ test('signing out does not change files that were uploaded already', (t) => {
 test('names and visibility can’t be changed and files can’t be removed during a run', (t) => {
 	const running = after(added('a.txt', 'b.txt'), { type: 'runStarted', ids: [1, 2] });
 	const actions: UploadQueueAction[] = [
-		{ type: 'renamed', id: 2, name: 'c' },
-		{ type: 'nameRestored', id: 2 },
-		{ type: 'visibilityChanged', id: 2, isPublic: true },
-		{ type: 'removed', id: 2 },
+		{ type: 'renamed', username: 'ada', id: 2, name: 'c' },
+		{ type: 'nameRestored', username: 'ada', id: 2 },
+		{ type: 'visibilityChanged', username: 'ada', id: 2, isPublic: true },
+		{ type: 'removed', username: 'ada', id: 2 },
 	];
 	for (const action of actions) t.is(uploadQueueReducer(running, action), running, action.type);
 });
 
 test('a file can be removed, and the ids of an emptied queue are not used again', (t) => {
-	const state = after(added('a', 'b'), { type: 'removed', id: 1 });
+	const state = after(added('a', 'b'), { type: 'removed', username: 'ada', id: 1 });
 	t.deepEqual(
 		state.items.map(({ id }) => id),
 		[2],
 	);
-	const empty = uploadQueueReducer(state, { type: 'removed', id: 2 });
+	const empty = uploadQueueReducer(state, { type: 'removed', username: 'ada', id: 2 });
 	t.deepEqual(empty, { ...emptyQueue, nextId: 3 });
 	t.is(item(uploadQueueReducer(empty, added('c'))).id, 3);
 });
 
 test('files are found by their ids where others were removed between them', (t) => {
-	const { items } = after(added('a.txt', 'b.txt', 'c.txt', 'd.txt'), { type: 'removed', id: 2 }, added('e.txt'));
+	const { items } = after(
+		added('a.txt', 'b.txt', 'c.txt', 'd.txt'),
+		{ type: 'removed', username: 'ada', id: 2 },
+		added('e.txt'),
+	);
 	t.deepEqual(
 		[0, 1, 2, 3, 4, 5, 6].map((id) => findItem(items, id)?.name),
 		[undefined, 'a', undefined, 'c', 'd', 'e', undefined],
@@ -348,7 +405,7 @@ test('a waiting upload shows the reason, and not that it is finalized', (t) => {
 test('signing in again during a run does not change the visibility of files', (t) => {
 	const waits = after(
 		added('a', 'b'),
-		{ type: 'allVisibilityChanged', isPublic: true },
+		{ type: 'allVisibilityChanged', username: 'ada', isPublic: true },
 		{ type: 'runStarted', ids: [1, 2] },
 		{ type: 'itemStarted', id: 1, at: 0 },
 		{ type: 'itemWaits', id: 1, reason: 'signIn' },
@@ -367,7 +424,7 @@ test('a failed file is marked with the reason, and the next run uploads it again
 	t.like(item(failed), { status: 'error', error: 'No space' });
 	t.is(failed.failure, 'No space');
 	t.false(failed.hasSucceeded);
-	t.deepEqual(summarize(failed.items).waiting, [1, 2]);
+	t.deepEqual(summarize(failed.items, 'ada').waiting, [1, 2]);
 	const again = uploadQueueReducer(failed, { type: 'runStarted', ids: [1] });
 	t.is(item(again).status, 'pending');
 	t.is(again.failure, undefined);
@@ -410,7 +467,7 @@ test('an emptied queue ignores the late response to an aborted upload', (t) => {
 		added('a'),
 		{ type: 'runStarted', ids: [1] },
 		{ type: 'itemStarted', id: 1, at: 0 },
-		{ type: 'emptied' },
+		{ type: 'cancelled', username: 'ada' },
 	);
 	t.deepEqual(
 		uploadQueueReducer(emptied, { type: 'itemCompleted', id: 1, savedName: 'a', isVerified: false }),
@@ -422,7 +479,7 @@ test('an emptied queue ignores the late response to an aborted upload', (t) => {
 test('the dialog can be opened without files, and closes when the last file is removed', (t) => {
 	const open = after({ type: 'dialogOpened' }, added('a'));
 	t.true(open.isDialogOpen);
-	t.false(uploadQueueReducer(open, { type: 'removed', id: 1 }).isDialogOpen);
+	t.false(uploadQueueReducer(open, { type: 'removed', username: 'ada', id: 1 }).isDialogOpen);
 	t.is(uploadQueueReducer(open, { type: 'dialogClosed' }).items.length, 1);
 });
 
@@ -445,12 +502,12 @@ test('an empty file is not done before its response', (t) => {
 test('ten thousand files are added and summarized within a few frames', (t) => {
 	const names = Array.from({ length: 10_000 }, (_, index) => `file ${index}.txt`);
 	let state = after(added(...names));
-	summarize(state.items);
+	summarize(state.items, 'ada');
 	const milliseconds: number[] = [];
 	for (let n = 0; n < 10; n++) {
 		const before = process.cpuUsage();
-		state = uploadQueueReducer(state, { type: 'renamed', id: 5000, name: `name ${n}` });
-		summarize(state.items);
+		state = uploadQueueReducer(state, { type: 'renamed', username: 'ada', id: 5000, name: `name ${n}` });
+		summarize(state.items, 'ada');
 		milliseconds.push(process.cpuUsage(before).user / 1000);
 	}
 	t.true(Math.min(...milliseconds) < 50);
@@ -460,12 +517,12 @@ test('a file for a shared folder has no visibility, and keeps its folder whateve
 	const target = { area: 'shared', directory: parsePath('Photos') } as const;
 	const files = [{ file: new File(['a'], 'a.txt'), folder: rootPath }];
 	const shared = uploadQueueReducer(emptyQueue, { type: 'added', files, target, isPublic: false, username: 'ada' });
-	t.is(summarize(shared.items).visibility, undefined);
+	t.is(summarize(shared.items, 'ada').visibility, undefined);
 	const own = { area: 'private', directory: rootPath } as const;
 	const both = uploadQueueReducer(shared, { type: 'added', files, target: own, isPublic: false, username: 'ada' });
-	t.is(summarize(both.items).visibility, 'private');
-	const published = uploadQueueReducer(both, { type: 'allVisibilityChanged', isPublic: true });
-	t.is(summarize(published.items).visibility, 'public');
+	t.is(summarize(both.items, 'ada').visibility, 'private');
+	const published = uploadQueueReducer(both, { type: 'allVisibilityChanged', username: 'ada', isPublic: true });
+	t.is(summarize(published.items, 'ada').visibility, 'public');
 	t.deepEqual(published.items.map(areaOf), ['shared', 'public']);
 	t.deepEqual(published.items.map(directoryOf), [parsePath('Photos'), rootPath]);
 	const restored = uploadQueueReducer(published, { type: 'signedIn', username: 'ada' });

@@ -1,10 +1,13 @@
 import { type ReactNode, useEffect, useMemo, useReducer } from 'react';
+import { useSession } from '../../api/session/useSession.js';
 import { beginTransfer } from '../../ui/transfers.js';
+import { useLatest } from '../../ui/useLatest.js';
 import { useConflicts } from './conflicts/useConflicts.js';
-import { areas, DestinationContext, type UploadDestination } from './destination.js';
+import { areas, DestinationContext, nameOf, type UploadDestination } from './destination.js';
+import { mayUploadAs } from './queueItem.js';
 import { summarize } from './queueSummary.js';
 import { useRunner } from './running/useRunner.js';
-import { emptyQueue, uploadQueueReducer } from './uploadQueue.js';
+import { emptyQueue, type UserAction, uploadQueueReducer } from './uploadQueue.js';
 import {
 	type UploadQueue,
 	UploadQueueContext,
@@ -22,25 +25,29 @@ export interface UploadQueueProviderProps {
 export function UploadQueueProvider({ destination = areas, children }: UploadQueueProviderProps) {
 	const [state, dispatch] = useReducer(uploadQueueReducer, emptyQueue);
 	const runner = useRunner(state, dispatch, destination);
+	const session = useSession({ isAsked: destination.kind === 'areas' });
+	const username = nameOf(destination, session);
+	const user = useLatest(username);
 
-	const queue = useMemo<UploadQueue>(
-		() => ({
+	const queue = useMemo<UploadQueue>(() => {
+		const change = (action: UserAction) => dispatch({ ...action, username: user.current });
+		return {
 			...runner,
-			rename: (id, name) => dispatch({ type: 'renamed', id, name }),
-			restoreName: (id) => dispatch({ type: 'nameRestored', id }),
-			setVisibility: (id, isPublic) => dispatch({ type: 'visibilityChanged', id, isPublic }),
-			setAllVisibility: (isPublic) => dispatch({ type: 'allVisibilityChanged', isPublic }),
-			setIfExists: (id, ifExists) => dispatch({ type: 'ifExistsChanged', id, ifExists }),
-			setAllIfExists: (ifExists) => dispatch({ type: 'allIfExistsChanged', ifExists }),
+			rename: (id, name) => change({ type: 'renamed', id, name }),
+			restoreName: (id) => change({ type: 'nameRestored', id }),
+			setVisibility: (id, isPublic) => change({ type: 'visibilityChanged', id, isPublic }),
+			setAllVisibility: (isPublic) => change({ type: 'allVisibilityChanged', isPublic }),
+			setIfExists: (id, ifExists) => change({ type: 'ifExistsChanged', id, ifExists }),
+			setAllIfExists: (ifExists) => change({ type: 'allIfExistsChanged', ifExists }),
 			openDialog: () => dispatch({ type: 'dialogOpened' }),
 			closeDialog: () => dispatch({ type: 'dialogClosed' }),
-		}),
-		[runner],
-	);
+		};
+	}, [runner]);
 
-	const summary = useMemo(() => summarize(state.items), [state.items]);
+	const summary = useMemo(() => summarize(state.items, username), [state.items, username]);
 	const isRunning = state.run !== undefined;
-	const conflicts = useConflicts(state.items, isRunning, destination);
+	const own = useMemo(() => state.items.filter((item) => mayUploadAs(username, item)), [state.items, username]);
+	const conflicts = useConflicts(own, isRunning, destination);
 	const view = useMemo<UploadQueueView>(
 		() => ({ ...state, summary, conflicts, isRunning, isDialogOpen: state.isDialogOpen && state.items.length > 0 }),
 		[state, summary, conflicts, isRunning],

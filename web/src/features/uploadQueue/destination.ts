@@ -36,7 +36,11 @@ export function useUploader(): Uploader {
 
 /** The user who is signed in, where the session is asked for. */
 export function useUploaderName(): string | undefined {
-	const { kind } = use(DestinationContext);
-	const session = useSession({ isAsked: kind === 'areas' });
+	const destination = use(DestinationContext);
+	return nameOf(destination, useSession({ isAsked: destination.kind === 'areas' }));
+}
+
+/** Whose files a queue to this destination uploads. */
+export function nameOf({ kind }: UploadDestination, session: Session): string | undefined {
 	return kind === 'areas' && session.status === 'signedIn' ? session.username : undefined;
 }

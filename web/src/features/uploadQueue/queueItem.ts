@@ -93,7 +93,7 @@ export function isWaiting({ status }: QueueItem): boolean {
 	return status === 'pending' || status === 'error';
 }
 
-/** Whether it may be uploaded while this user, or with undefined nobody, is signed in. */
+/** Whether it may be uploaded and changed while this user, or with undefined nobody, is signed in. */
 export function mayUploadAs(username: string | undefined, item: Pick<QueueItem, 'username'>): boolean {
 	return item.username === undefined || item.username === username;
 }

@@ -1,45 +1,56 @@
 import { bytesPerSecond, remainingSeconds } from '@stowage/rules';
-import { areaOf, hasValidName, isWaiting, type QueueItem } from './queueItem.js';
+import { areaOf, hasValidName, isWaiting, mayUploadAs, type QueueItem } from './queueItem.js';
 import type { UploadProgress, UploadQueueState } from './uploadQueue.js';
 
 export type QueueVisibility = 'private' | 'public' | 'mixed';
 
 export interface QueueSummary {
-	/** Undefined if nothing can be set: all are for shared folders. */
+	/** Of one's own; undefined if nothing can be set: all are for shared folders. */
 	visibility: QueueVisibility | undefined;
+	/** Of one's own. Those of another user hold up nobody. */
 	hasInvalidName: boolean;
-	/** The files that `Upload All` would upload. */
+	/** All that wait. */
 	waiting: readonly number[];
+	/** How many of these are one's own: what can be changed, and removed without a question. */
+	own: number;
 	/** Who has added these; undefined among them for a visitor. */
 	accounts: ReadonlySet<string | undefined>;
 	completed: number;
 	skipped: number;
 }
 
-/** Summarizes the queue. It visits every item, so it is computed once for each change of `items`. */
-export function summarize(items: readonly QueueItem[]): QueueSummary {
+/**
+ * Summarizes the queue for who is signed in, or with undefined for a visitor. It visits every item, so it is computed
+ * once for each change of `items`.
+ */
+export function summarize(items: readonly QueueItem[], username: string | undefined): QueueSummary {
 	const waiting: number[] = [];
 	let publicCount = 0;
 	let privateCount = 0;
 	let hasInvalidName = false;
+	let own = 0;
 	const accounts = new Set<string | undefined>();
 	let completed = 0;
 	let skipped = 0;
 	for (const item of items) {
+		const isOwn = mayUploadAs(username, item);
 		const area = areaOf(item);
-		if (area === 'public') publicCount++;
-		if (area === 'private') privateCount++;
+		if (isOwn && area === 'public') publicCount++;
+		if (isOwn && area === 'private') privateCount++;
 		if (item.status === 'completed') completed++;
 		if (item.status === 'skipped') skipped++;
 		if (!isWaiting(item)) continue;
 		accounts.add(item.username);
 		waiting.push(item.id);
+		if (!isOwn) continue;
+		own++;
 		if (!hasValidName(item)) hasInvalidName = true;
 	}
 	return {
 		visibility: visibilityOf(privateCount, publicCount),
 		hasInvalidName,
 		waiting,
+		own,
 		accounts,
 		completed,
 		skipped,

@@ -60,7 +60,24 @@ export const emptyQueue: UploadQueueState = {
 	isDialogOpen: false,
 };
 
+/** What a user does to what is waiting: to their own files only. */
+export type UserAction =
+	| { type: 'renamed'; id: number; name: string }
+	| { type: 'nameRestored'; id: number }
+	| { type: 'visibilityChanged'; id: number; isPublic: boolean }
+	| { type: 'allVisibilityChanged'; isPublic: boolean }
+	| { type: 'ifExistsChanged'; id: number; ifExists: IfExists }
+	| { type: 'allIfExistsChanged'; ifExists: IfExists }
+	| { type: 'removed'; id: number }
+	/** A run is ended, and all are removed. */
+	| { type: 'cancelled' }
+	/** Those of other users are removed, which was asked for. */
+	| { type: 'othersRemoved' }
+	| { type: 'signedOut' };
+
 export type UploadQueueAction =
+	/** With who is signed in, or has just been. */
+	| (UserAction & { username: string | undefined })
 	| {
 			type: 'added';
 			files: readonly ChosenFile[];
@@ -70,14 +87,6 @@ export type UploadQueueAction =
 			/** Undefined for a visitor. */
 			username: string | undefined;
 	  }
-	| { type: 'renamed'; id: number; name: string }
-	| { type: 'nameRestored'; id: number }
-	| { type: 'visibilityChanged'; id: number; isPublic: boolean }
-	| { type: 'allVisibilityChanged'; isPublic: boolean }
-	| { type: 'ifExistsChanged'; id: number; ifExists: IfExists }
-	| { type: 'allIfExistsChanged'; ifExists: IfExists }
-	| { type: 'removed'; id: number }
-	| { type: 'emptied' }
 	| { type: 'runStarted'; ids: readonly number[] }
 	| { type: 'itemStarted'; id: number; at: number }
 	| { type: 'progressed'; id: number; uploadedSize: number; at: number }
@@ -91,7 +100,6 @@ export type UploadQueueAction =
 	| { type: 'runEnded' }
 	| { type: 'completedCleared' }
 	| { type: 'signedIn'; username: string }
-	| { type: 'signedOut' }
 	| { type: 'dialogOpened' }
 	| { type: 'dialogClosed' };
 
@@ -110,25 +118,29 @@ export function uploadQueueReducer(state: UploadQueueState, action: UploadQueueA
 			};
 		}
 		case 'renamed':
-			return changeItem(state, action.id, (item) => movedTo(item, { name: action.name }));
+			return changeItem(state, action, (item) => movedTo(item, { name: action.name }));
 		case 'nameRestored':
-			return changeItem(state, action.id, (item) => movedTo(item, { name: item.originalName }));
+			return changeItem(state, action, (item) => movedTo(item, { name: item.originalName }));
 		case 'visibilityChanged':
-			return changeItem(state, action.id, (item) => movedTo(item, { isPublic: action.isPublic }));
+			return changeItem(state, action, (item) => movedTo(item, { isPublic: action.isPublic }));
 		case 'allVisibilityChanged':
-			return setVisibility(state, action.isPublic);
+			return setVisibility(state, action.username, action.isPublic);
 		case 'ifExistsChanged':
-			return changeItem(state, action.id, (item) => ({ ...item, ifExists: action.ifExists }));
+			return changeItem(state, action, (item) => ({ ...item, ifExists: action.ifExists }));
 		case 'allIfExistsChanged':
-			return state.run ? state : changeWaiting(state, (item) => ({ ...item, ifExists: action.ifExists }));
-		case 'removed': {
+			return state.run ? state : changeOwn(state, action.username, (item) => ({ ...item, ifExists: action.ifExists }));
+		case 'removed':
 			if (state.run) return state;
-			const items = state.items.filter(({ id }) => id !== action.id);
-			return items.length === 0 ? { ...emptyQueue, nextId: state.nextId } : { ...state, items };
+			return keep(state, (item) => item.id !== action.id || !mayUploadAs(action.username, item));
+		case 'cancelled': {
+			const ended = { ...backToPending(state), run: undefined, failure: undefined, hasSucceeded: false };
+			const isOthers = (item: QueueItem | QueueFolder) => !mayUploadAs(action.username, item);
+			return keep(ended, (item) => isOthers(item) && !isOver(item), isOthers);
 		}
-		case 'emptied':
-			// Ids are never reused, so a late response to an aborted upload changes nothing.
-			return { ...emptyQueue, nextId: state.nextId };
+		case 'othersRemoved': {
+			const isOwn = (item: QueueItem | QueueFolder) => mayUploadAs(action.username, item);
+			return state.run ? state : keep(state, isOwn, isOwn);
+		}
 		case 'runStarted': {
 			const run = new Set(action.ids);
 			const items = state.items.map((item) =>
@@ -205,8 +217,7 @@ export function uploadQueueReducer(state: UploadQueueState, action: UploadQueueA
 			return { ...backToPending(state), run: undefined, hasSucceeded };
 		}
 		case 'completedCleared': {
-			const items = state.items.filter((item) => !isOver(item));
-			return items.length === 0 ? { ...emptyQueue, nextId: state.nextId } : { ...state, items, hasSucceeded: false };
+			return keep({ ...state, hasSucceeded: false }, (item) => !isOver(item));
 		}
 		case 'signedIn':
 			// After a session that expired during an upload the files keep their visibility.
@@ -215,7 +226,7 @@ export function uploadQueueReducer(state: UploadQueueState, action: UploadQueueA
 		case 'signedOut':
 			// A visitor may only write to the root of the public area.
 			return {
-				...changeWaiting(state, (item) => ({
+				...changeOwn(state, action.username, (item) => ({
 					...item,
 					isPublic: true,
 					username: undefined,
@@ -223,7 +234,7 @@ export function uploadQueueReducer(state: UploadQueueState, action: UploadQueueA
 					folder: rootPath,
 					ifExists: 'rename',
 				})),
-				folders: [],
+				folders: state.folders.filter((folder) => !mayUploadAs(action.username, folder)),
 			};
 		case 'dialogOpened':
 			return { ...state, isDialogOpen: true };
@@ -238,19 +249,44 @@ function replaceItem(state: UploadQueueState, id: number, change: (item: QueueIt
 	return item ? { ...state, items: state.items.with(index, change(item)) } : state;
 }
 
-/** A change by the user, ignored while an upload runs. */
-function changeItem(state: UploadQueueState, id: number, change: (item: QueueItem) => QueueItem): UploadQueueState {
-	return state.run ? state : replaceItem(state, id, (item) => (isWaiting(item) ? change(item) : item));
+/** A change by the user of one of their own files, ignored while an upload runs. */
+function changeItem(
+	state: UploadQueueState,
+	{ id, username }: { id: number; username: string | undefined },
+	change: (item: QueueItem) => QueueItem,
+): UploadQueueState {
+	return state.run ? state : changeOwn(state, username, change, id);
 }
 
-function changeWaiting(state: UploadQueueState, change: (item: QueueItem) => QueueItem): UploadQueueState {
-	return { ...state, items: state.items.map((item) => (isWaiting(item) ? change(item) : item)) };
+/**
+ * The only way in which what waits is changed: that of this user, or with undefined of nobody, and never of another one.
+ * All of it, or one file.
+ */
+function changeOwn(
+	state: UploadQueueState,
+	username: string | undefined,
+	change: (item: QueueItem) => QueueItem,
+	id?: number,
+): UploadQueueState {
+	const changed = (item: QueueItem) => (isWaiting(item) && mayUploadAs(username, item) ? change(item) : item);
+	return id === undefined ? { ...state, items: state.items.map(changed) } : replaceItem(state, id, changed);
 }
 
-function setVisibility(state: UploadQueueState, isPublic: boolean): UploadQueueState {
-	const folders = state.folders.map((folder) => ({ ...folder, isPublic }));
+/** Ids are never reused, so a late response to an aborted upload of what was removed changes nothing. */
+function keep(
+	state: UploadQueueState,
+	isItemKept: (item: QueueItem) => boolean,
+	isFolderKept: (folder: QueueFolder) => boolean = () => true,
+): UploadQueueState {
+	const items = state.items.filter(isItemKept);
+	if (items.length === 0) return { ...emptyQueue, nextId: state.nextId };
+	return { ...state, items, folders: state.folders.filter(isFolderKept) };
+}
+
+function setVisibility(state: UploadQueueState, username: string | undefined, isPublic: boolean): UploadQueueState {
+	const folders = state.folders.map((folder) => (mayUploadAs(username, folder) ? { ...folder, isPublic } : folder));
 	return {
-		...changeWaiting(state, (item) =>
+		...changeOwn(state, username, (item) =>
 			item.isPublic === isPublic || areaOf(item) === 'shared' ? item : movedTo(item, { isPublic }),
 		),
 		folders,
@@ -262,8 +298,7 @@ function signIn(state: UploadQueueState, username: string): UploadQueueState {
 	const folders = state.folders.map((folder) =>
 		mayUploadAs(username, folder) ? { ...folder, isPublic: false, username } : folder,
 	);
-	const changed = changeWaiting(state, (item) => {
-		if (!mayUploadAs(username, item)) return item;
+	const changed = changeOwn(state, username, (item) => {
 		const isKept = !item.isPublic || areaOf(item) === 'shared';
 		return { ...(isKept ? item : movedTo(item, { isPublic: false })), username };
 	});

@@ -5,7 +5,10 @@ import type { IfExists, UploadTarget } from './queueItem.js';
 import type { QueueSummary } from './queueSummary.js';
 import type { UploadQueueState } from './uploadQueue.js';
 
-/** The commands of the queue. Always the same object, so effects may depend on it. */
+/**
+ * The commands of the queue. Always the same object, so effects may depend on it. What changes files changes those of
+ * who is signed in only.
+ */
 export interface UploadQueue {
 	/**
 	 * Adds files. Without a target they go to the root of the private area for a signed-in user, of the public area for a
@@ -22,15 +25,20 @@ export interface UploadQueue {
 	remove(id: number): void;
 	/** Uploads these files, or all that wait. */
 	start(ids?: readonly number[]): void;
-	/** Aborts running uploads and empties the queue. */
+	/**
+	 * Aborts running uploads and removes one's own files. A run of another user's is only ended: its files wait for that
+	 * user.
+	 */
 	cancel(): void;
+	/** Removes the files of other users. Ask before. */
+	removeOthers(): void;
 	openDialog(): void;
 	/** Keeps the queue and a running upload. */
 	closeDialog(): void;
 	/** A user signed in or registered: waiting files become private, but for those of another user. */
 	signedIn(): void;
-	/** The user logged out: waiting files become public. */
-	signedOut(): void;
+	/** This user logged out: their waiting files become public. */
+	signedOut(username: string): void;
 }
 
 export interface UploadQueueView extends UploadQueueState {

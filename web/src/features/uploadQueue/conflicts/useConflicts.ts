@@ -19,8 +19,8 @@ export interface Conflicts extends ConflictSummary {
 }
 
 /**
- * What has the names of the queued files already, as far as a few listings tell. During a run nothing is listed for
- * it, and nothing at all of a share.
+ * What has the names of these files of the queue, one's own, already, as far as a few listings tell. During a run nothing
+ * is listed for it, and nothing at all of a share.
  */
 export function useConflicts(items: readonly QueueItem[], isRunning: boolean, { kind }: UploadDestination): Conflicts {
 	const isShare = kind === 'share';

@@ -108,8 +108,7 @@ export function useRunner(
 				const waiting = items.filter((item) => isWaiting(item) && (!ids || ids.includes(item.id)));
 				// Those of another user hold up nobody's: if they are all, the run waits until that user signs in.
 				const own = waiting.filter((item) => mayUploadAs(user, item));
-				const isForOther = own.length === 0 || user === undefined;
-				const [first, ...others] = isForOther ? waiting : own;
+				const [first, ...others] = own.length === 0 ? waiting : own;
 				if (!first || share?.isReady() === false) return;
 				const chosen = [first, ...others].map(({ id }) => id);
 				const abort = new AbortController();
@@ -145,24 +144,33 @@ export function useRunner(
 				await ended;
 			},
 			remove(id: number): void {
-				void discard(latest.current.items.filter((item) => item.id === id));
-				dispatch({ type: 'removed', id });
+				const user = username();
+				void discard(latest.current.items.filter((item) => item.id === id && mayUploadAs(user, item)));
+				dispatch({ type: 'removed', id, username: user });
 			},
 			cancel(): void {
+				const user = username();
+				const { items, run } = latest.current;
+				if (run && items.some((item) => run.has(item.id) && !mayUploadAs(user, item))) {
+					// What another user has begun waits as it was, and holds up nobody any more.
+					running.current?.abort.abort(paused);
+					return;
+				}
 				running.current?.abort.abort();
 				running.current = undefined;
-				void discard(latest.current.items);
-				dispatch({ type: 'emptied' });
+				void discard(items.filter((item) => mayUploadAs(user, item)));
+				dispatch({ type: 'cancelled', username: user });
 			},
+			removeOthers: () => dispatch({ type: 'othersRemoved', username: username() }),
 			signedIn(): void {
 				const user = username();
 				if (user !== undefined) dispatch({ type: 'signedIn', username: user });
 			},
-			async signedOut(): Promise<void> {
+			async signedOut(user: string): Promise<void> {
 				// The files in transit belong to the account that signed out.
 				running.current?.abort.abort(paused);
 				await running.current?.ended;
-				dispatch({ type: 'signedOut' });
+				dispatch({ type: 'signedOut', username: user });
 			},
 		};
 	}, [queryClient, notify, dismiss, dispatch, destination]);

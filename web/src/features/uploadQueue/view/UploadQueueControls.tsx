@@ -1,17 +1,18 @@
 import { Button, HTMLSelect, ProgressBar } from '@blueprintjs/core';
 import { formatQueueSize, plural } from '@stowage/rules';
 import { useQuery } from '@tanstack/react-query';
-import { use, useId, useMemo, useRef } from 'react';
+import { use, useId, useMemo, useRef, useState } from 'react';
 import { capabilitiesQuery } from '../../../api/capabilities.js';
 import { messages } from '../../../messages.js';
 import { QuotaNote } from '../../../ui/display/QuotaNote.js';
 import { FrameContext } from '../../../ui/frame.js';
 import { choicesFor } from '../conflicts/conflicts.js';
 import { useUploader, useUploaderName } from '../destination.js';
-import { findItem, mayUploadAs } from '../queueItem.js';
+import { findItem } from '../queueItem.js';
 import { fraction, mayStart, runProgress } from '../queueSummary.js';
 import { type UploadQueueView, useUploadQueue } from '../useUploadQueue.js';
 import { IfExistsSelect } from './IfExistsSelect.js';
+import { RemoveDialog } from './RemoveDialog.js';
 import styles from './UploadQueue.module.css';
 
 export function queueTitle({ items }: Pick<UploadQueueView, 'items'>): string {
@@ -44,7 +45,7 @@ function IfTheyExist({ conflicts, summary, isRunning }: UploadQueueView) {
 			label={messages.ifTheyExist}
 			value={conflicts.choice}
 			choices={choicesFor('file', isVisitor)}
-			isDisabled={isRunning || summary.waiting.length === 0}
+			isDisabled={isRunning || summary.own === 0}
 			onChange={queue.setAllIfExists}
 		/>
 	);
@@ -62,7 +63,7 @@ function SetAllTo({ summary, isRunning }: UploadQueueView) {
 			<HTMLSelect
 				id={id}
 				value={summary.visibility}
-				disabled={isRunning || summary.waiting.length === 0}
+				disabled={isRunning || summary.own === 0}
 				onChange={(event) => queue.setAllVisibility(event.currentTarget.value === 'public')}
 			>
 				<option value="private">{messages.private}</option>
@@ -94,7 +95,11 @@ export function UploadQueueFooter({ hasFocusFirst = false, ...view }: UploadQueu
 		((uploader === 'signedOut' && !mayVisitorsUpload && summary.waiting.length > 0) ||
 			((uploader === 'signedOut' || uploader === 'signedIn') && missing !== undefined));
 	// Another user's files hold up nobody's own.
-	const mayUploadSome = uploader === 'signedIn' && accounts.some((username) => mayUploadAs(current, { username }));
+	const mayUpload = uploader === 'signedIn' || (uploader === 'signedOut' && mayVisitorsUpload);
+	const mayUploadSome = mayUpload && summary.own > 0;
+	const [isAsking, setAsking] = useState(false);
+	/** All that there is to be removed is of others, who may want it uploaded. */
+	const isOthersOnly = !isRunning && summary.own === 0 && summary.waiting.length === items.length;
 	const stoppedForSignIn = isRunning && progress?.wait === 'signIn';
 	const stoppedFor = progress && findItem(items, progress.id)?.username;
 	const start = () => {
@@ -119,7 +124,7 @@ export function UploadQueueFooter({ hasFocusFirst = false, ...view }: UploadQueu
 			<div className={styles.footerLine}>
 				<AggregateProgress {...view} />
 				<div className={styles.footerActions}>
-					<Button ref={cancel} text={messages.cancel} onClick={queue.cancel} />
+					<Button ref={cancel} text={messages.cancel} onClick={isOthersOnly ? () => setAsking(true) : queue.cancel} />
 					<Button
 						autoFocus={hasFocusFirst}
 						intent="primary"
@@ -129,6 +134,18 @@ export function UploadQueueFooter({ hasFocusFirst = false, ...view }: UploadQueu
 					/>
 				</div>
 			</div>
+			<RemoveDialog
+				title={messages.removeOthers}
+				question={
+					isAsking ? messages.removeOthersQuestion(accounts.filter((name) => name !== undefined).join(', ')) : undefined
+				}
+				onRemove={() => {
+					queue.removeOthers();
+					setAsking(false);
+				}}
+				onClose={() => setAsking(false)}
+				onClosed={() => {}}
+			/>
 		</div>
 	);
 }

@@ -30,7 +30,9 @@ export interface UploadQueueItemProps {
 	item: QueueItem;
 	/** The progress of this item, while it is being uploaded. */
 	progress: UploadProgress | undefined;
-	/** Whether nothing can be changed, since an upload runs. */
+	/** Whether it may be changed by who is signed in; one of another user is only shown. */
+	isOwn: boolean;
+	/** Whether nothing can be changed: an upload runs, or it is not one's own. */
 	isLocked: boolean;
 	/** Only users choose the visibility, and what a file replaces. */
 	uploader: Uploader;
@@ -41,7 +43,7 @@ export interface UploadQueueItemProps {
 }
 
 export const UploadQueueItem = memo(function UploadQueueItem(props: UploadQueueItemProps) {
-	const { item, progress, isLocked, uploader, nameState, queue, onRemove } = props;
+	const { item, progress, isOwn, isLocked, uploader, nameState, queue, onRemove } = props;
 	const isVisitor = uploader !== 'signedIn';
 	const isFixed = isLocked || isOver(item);
 	const isValid = hasValidName(item);
@@ -83,6 +85,7 @@ export const UploadQueueItem = memo(function UploadQueueItem(props: UploadQueueI
 				)}
 			</div>
 			<div className={styles.note} id={noteId}>
+				{!isOwn && <span>{messages.addedBy(item.username ?? '')}</span>}
 				{isValid || isOver(item) ? (
 					<ItemNote item={item} progress={progress} />
 				) : (

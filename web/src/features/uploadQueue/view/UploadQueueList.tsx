@@ -1,9 +1,11 @@
+import { shownName } from '@stowage/rules';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useCallback, useRef, useState } from 'react';
-import { useUploader } from '../destination.js';
-import { isWaiting, type QueueItem } from '../queueItem.js';
+import { messages } from '../../../messages.js';
+import { useUploader, useUploaderName } from '../destination.js';
+import { fullName, isWaiting, mayUploadAs, type QueueItem } from '../queueItem.js';
 import { type UploadQueueView, useUploadQueue } from '../useUploadQueue.js';
-import { RemoveFileDialog } from './RemoveFileDialog.js';
+import { RemoveDialog } from './RemoveDialog.js';
 import styles from './UploadQueue.module.css';
 import { UploadQueueItem } from './UploadQueueItem.js';
 
@@ -13,6 +15,7 @@ const estimatedRowHeight = 72;
 export function UploadQueueList({ items, progress, isRunning, conflicts }: UploadQueueView) {
 	const queue = useUploadQueue();
 	const uploader = useUploader();
+	const username = useUploaderName();
 	const scroller = useRef<HTMLDivElement>(null);
 	const [removing, setRemoving] = useState<QueueItem | undefined>();
 	const afterRemoved = useRef<QueueItem>(undefined);
@@ -59,9 +62,10 @@ export function UploadQueueList({ items, progress, isRunning, conflicts }: Uploa
 									<UploadQueueItem
 										item={item}
 										progress={progress?.id === item.id ? progress : undefined}
-										isLocked={isRunning}
+										isOwn={mayUploadAs(username, item)}
+										isLocked={isRunning || !mayUploadAs(username, item)}
 										uploader={uploader}
-										nameState={isWaiting(item) ? conflicts.stateOf(item) : 'free'}
+										nameState={isWaiting(item) && mayUploadAs(username, item) ? conflicts.stateOf(item) : 'free'}
 										queue={queue}
 										onRemove={setRemoving}
 									/>
@@ -71,7 +75,13 @@ export function UploadQueueList({ items, progress, isRunning, conflicts }: Uploa
 					})}
 				</ul>
 			</div>
-			<RemoveFileDialog item={removing} onRemove={remove} onClose={() => setRemoving(undefined)} onClosed={focusNext} />
+			<RemoveDialog
+				title={messages.removeFile}
+				question={removing && messages.removeQuestion(shownName(fullName(removing)))}
+				onRemove={() => removing && remove(removing)}
+				onClose={() => setRemoving(undefined)}
+				onClosed={focusNext}
+			/>
 		</>
 	);
 }
