@@ -7,6 +7,7 @@ import { desktop, phone } from '../support/browser.js';
 import { absent, eventually, gone } from '../support/expect.js';
 import {
 	expectOnDisk,
+	holdRequest,
 	menuItems,
 	namesOf,
 	overlaysClosed,
@@ -359,6 +360,24 @@ test.serial('a folder that is lost again while its page has no event stream is n
 	await gone(t, rowOf(page, 'fox.txt'));
 	await page.unroute('**/api/events*');
 	t.deepEqual([...ada.faults, ...bob.faults], []);
+});
+
+test.serial('the next name that is typed while a member is added stays', async (t) => {
+	const { ada, bob } = await enterBoth(t);
+	const page = await ada.open('/browser?type=private');
+	const dialog = await openMembers(page, 'Photos');
+	const field = dialog.getByLabel('Username');
+	const release = await holdRequest(page, '**/api/members');
+	await field.fill(bob.username);
+	const asked = page.waitForRequest((request) => request.method() === 'PUT');
+	await page.keyboard.press('Enter');
+	await asked;
+	await field.fill('carol');
+	release();
+	await dialog.getByRole('listitem', { name: bob.username, exact: true }).waitFor();
+	await eventually(t, () => dialog.getByRole('status').textContent(), `Added ${bob.username}, who can view`);
+	await eventually(t, () => field.inputValue(), 'carol');
+	t.deepEqual(ada.faults, []);
 });
 
 test.serial('members are chosen, and folders are left, by the keyboard alone', async (t) => {

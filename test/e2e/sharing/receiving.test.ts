@@ -5,7 +5,15 @@ import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { desktop, phone } from '../support/browser.js';
 import { absent, eventually, gone } from '../support/expect.js';
-import { nameIn, namesOf, overlaysClosed, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
+import {
+	holdRequest,
+	nameIn,
+	namesOf,
+	overlaysClosed,
+	rowOf,
+	setUpFixture,
+	writeFiles,
+} from '../support/fileManager.js';
 import { receiveOverCuts } from '../support/receiving.js';
 import { change, openStranger, share } from '../support/shares.js';
 import { makeFile, queueClosed, sourceFolder, uploadAll } from '../support/uploads.js';
@@ -106,6 +114,33 @@ test.serial('the keyboard alone sends a file to a share and takes it back', asyn
 	// Its list is gone with the last file.
 	await page.getByRole('main').and(page.locator(':focus')).waitFor();
 	t.deepEqual(await readdir(path.join(ada.home, 'inbox/Grace')), []);
+	t.deepEqual(faults, []);
+});
+
+test.serial('all files of a run go into one folder, whatever is typed as the name meanwhile', async (t) => {
+	const ada = await fixture.enter(t);
+	await mkdir(path.join(ada.home, 'inbox'));
+	const { page, faults } = await openStranger(t, await share(ada, { items: ['inbox'], mode: 'upload', askName: true }));
+	const name = page.getByLabel('Your name');
+	await name.fill('Grace');
+	await choose(page, { name: 'a.txt', text: 'a' }, { name: 'b.txt', text: 'b' });
+	const release = await holdRequest(page, '**/api/share/**');
+	const begun = page.waitForRequest((request) => request.method() === 'POST');
+	await uploadAll(page);
+	await begun;
+	await name.fill('Hopper');
+	release();
+	await sentList(page).getByText('b.txt').waitFor();
+	await queueClosed(page);
+	t.deepEqual((await readdir(path.join(ada.home, 'inbox'), { recursive: true })).sort(), [
+		'Grace',
+		'Grace/a.txt',
+		'Grace/b.txt',
+	]);
+	await choose(page, { name: 'c.txt', text: 'c' });
+	await uploadAll(page);
+	await sentList(page).getByText('c.txt').waitFor();
+	t.deepEqual(await readdir(path.join(ada.home, 'inbox/Hopper')), ['c.txt']);
 	t.deepEqual(faults, []);
 });
 

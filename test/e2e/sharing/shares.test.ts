@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { desktop, phone } from '../support/browser.js';
 import { absent, eventually, gone } from '../support/expect.js';
@@ -182,5 +182,61 @@ test('a change of a share leaves what was changed elsewhere since it was shown',
 	await links.getByText('0 of 5 downloads').waitFor();
 	const kept = await change(ada, made, {});
 	t.like(kept, { title: 'Tour', message: 'Hello', maxDownloads: 5 });
+	t.deepEqual(ada.faults, []);
+});
+
+test('what is being saved of a share can’t be changed meanwhile, and the focus is back where it was', async (t) => {
+	const ada = await fixture.enter(t);
+	await writeFiles(ada.home, { 'a.txt': 'a' });
+	await share(ada, { items: ['a.txt'], title: 'Mine' });
+	const page = await ada.open('/browser?type=private');
+	/** As somebody does it: by a click on the field and by keys. */
+	const typeInto = async (field: Locator) => {
+		const box = await field.boundingBox();
+		await page.mouse.click((box?.x ?? 0) + 20, (box?.y ?? 0) + 10);
+		await page.keyboard.insertText('correct horse');
+	};
+	const links = await openMyLinks(page, ada.username);
+	const edit = page.getByRole('dialog', { name: 'Edit Share' });
+	const title = edit.getByLabel('Title');
+	const password = edit.getByLabel('Password', { exact: true });
+	const open = (name: string) => links.getByRole('listitem', { name }).getByRole('button', { name: 'Edit' }).click();
+	await open('Mine');
+	await title.fill('Ours');
+	const saved = await holdRequest(page, '**/api/shares/*');
+	await page.keyboard.press('Enter');
+	await edit.locator('[inert]').waitFor();
+	await typeInto(password);
+	await eventually(t, () => password.inputValue(), '');
+	saved();
+	await links.getByText('Ours', { exact: true }).waitFor();
+	await gone(t, edit);
+
+	const refusal = { status: 507, json: { statusCode: 507, code: 'STORAGE_FULL', error: 'x', message: 'It is full.' } };
+	await page.route('**/api/shares/*', (route) => route.fulfill(refusal), { times: 1 });
+	await open('Ours');
+	await title.fill('Theirs');
+	await page.keyboard.press('Enter');
+	await edit.getByRole('alert').getByText('It is full.').waitFor();
+	await title.and(page.locator(':focus')).waitFor();
+	// Escape still closes it while it waits.
+	const late = await holdRequest(page, '**/api/shares/*');
+	await page.keyboard.press('Enter');
+	await edit.locator('[inert]').waitFor();
+	await page.keyboard.press('Escape');
+	await gone(t, edit);
+	late();
+	await links.getByText('Theirs', { exact: true }).waitFor();
+	await page.keyboard.press('Escape');
+	await overlaysClosed(page);
+
+	const dialog = await openShareDialog(page, 'a.txt');
+	const made = await holdRequest(page, '**/api/shares');
+	await dialog.getByRole('button', { name: 'Create Share' }).click();
+	await dialog.locator('[inert]').waitFor();
+	await typeInto(dialog.getByLabel('Password', { exact: true }));
+	await eventually(t, () => dialog.getByLabel('Password', { exact: true }).inputValue(), '');
+	made();
+	await dialog.getByRole('button', { name: 'Copy Link' }).waitFor();
 	t.deepEqual(ada.faults, []);
 });

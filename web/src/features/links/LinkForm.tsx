@@ -1,5 +1,6 @@
 import { AnchorButton, Button, DialogBody, DialogFooter } from '@blueprintjs/core';
 import type { ReactNode, Ref } from 'react';
+import { FormFields } from '../../ui/dialogs/FormFields.js';
 import { FormError } from '../../ui/display/FormError.js';
 import styles from './LinkForm.module.css';
 import { linkMessages as messages } from './messages.js';
@@ -15,18 +16,19 @@ export interface LinkFormProps {
 	children: ReactNode;
 }
 
-/** What is asked before a link is made, in a dialog. */
+/** What is asked before a link is made, in a dialog. It can't be changed while the link is being made. */
 export function LinkForm({ confirm, isBusy, failure, onConfirm, onCancel, children }: LinkFormProps) {
 	return (
 		<form
 			className={styles.form}
+			tabIndex={-1}
 			onSubmit={(event) => {
 				event.preventDefault();
 				if (!isBusy) onConfirm();
 			}}
 		>
 			<DialogBody>
-				{children}
+				<FormFields isBusy={isBusy}>{children}</FormFields>
 				{failure && (
 					<FormError className={styles.error} reason={failure.reason}>
 						{failure.title}

@@ -57,7 +57,6 @@ export function TemporaryLinkDialog({ isOpen, entry, onClose, onClosed }: Tempor
 						aria-label={messages.expiresIn}
 						className={styles.times}
 						fill
-						disabled={isLoading}
 						value={expiration}
 						options={linkExpirations.map((value) => ({ value, label: linkExpirationLabels[value] }))}
 						onValueChange={(value) => setExpiration(value as LinkExpiration)}

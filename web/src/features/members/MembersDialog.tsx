@@ -38,7 +38,8 @@ function Members({ entry: { path, name } }: { entry: Entry }) {
 	const field = useRef<HTMLInputElement>(null);
 	async function submit() {
 		field.current?.focus();
-		if (await add(typed)) setTyped('');
+		// Meanwhile the next name may have been typed.
+		if (await add(typed)) setTyped((now) => (now === typed ? '' : now));
 	}
 	if (error) return <ListError title={messages.loadFailed} reason={error.message} onRetry={retry} />;
 	if (!members) return <ListLoading label={messages.loading} />;

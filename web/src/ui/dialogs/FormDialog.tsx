@@ -3,6 +3,7 @@ import { type FormEvent, type ReactNode, useEffect, useLayoutEffect, useRef, use
 import { messages } from '../../messages.js';
 import { dialogMilliseconds } from './dialogs.js';
 import styles from './FormDialog.module.css';
+import { FormFields } from './FormFields.js';
 
 export interface FormDialogProps {
 	isOpen: boolean;
@@ -26,7 +27,7 @@ export interface FormDialogProps {
 
 /**
  * A dialog with `Cancel` and a confirming button, which Enter presses as well. While `onConfirm` runs the button shows
- * that it is busy.
+ * that it is busy, and its fields can't be changed.
  */
 export function FormDialog(props: FormDialogProps) {
 	const {
@@ -79,7 +80,9 @@ export function FormDialog(props: FormDialogProps) {
 			onClosed={onClosed}
 		>
 			<form ref={form} className={styles.form} tabIndex={-1} onSubmit={submit}>
-				<DialogBody>{children}</DialogBody>
+				<DialogBody>
+					<FormFields isBusy={isBusy}>{children}</FormFields>
+				</DialogBody>
 				<DialogFooter
 					actions={
 						<>
