@@ -309,3 +309,35 @@ test.serial('on a phone the notices of three long names leave room for the page,
 	await expectOnDisk(t, app.home, ['Public/', ...names]);
 	t.deepEqual(app.faults, []);
 });
+
+test.serial('keys that are held undo, paste and open once', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'a.txt': 'a', 'b.txt': 'b', 'docs/': '' });
+	const page = await app.open('/browser?type=private');
+	for (const name of ['a', 'b']) {
+		await mouse.onEntry(page, `${name}.txt`, 'Rename');
+		await mouse.confirm(page, 'Rename', `${name}${name}.txt`);
+		await expectNotice(page, `Renamed to ${name}${name}.txt`);
+	}
+	/** All presses but the first are repeats. */
+	const hold = async (key: string) => {
+		await page.keyboard.down('Control');
+		for (let times = 0; times < 5; times++) await page.keyboard.down(key);
+		await page.keyboard.up(key);
+		await page.keyboard.up('Control');
+	};
+	await hold('z');
+	await expectNotice(page, 'Renamed back to b.txt');
+	await rowOf(page, 'b.txt').click({ modifiers: ['Control'] });
+	await page.keyboard.press('Control+c');
+	await mouse.open(page, 'docs');
+	await hold('v');
+	await expectNotice(page, 'Pasted b.txt');
+	await rowOf(page, 'b.txt').waitFor();
+	// What was pasted after it would be there when this is.
+	await mouse.onEntry(page, 'b.txt', 'Rename');
+	await mouse.confirm(page, 'Rename', 'z.txt');
+	await expectNotice(page, 'Renamed to z.txt');
+	await expectOnDisk(t, app.home, ['Public/', 'aa.txt', 'b.txt', 'docs/', 'docs/z.txt']);
+	t.deepEqual(app.faults, []);
+});

@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import { commandFor, type KeyCommand, type Keystroke } from '../../src/features/files/keyboard/keyboard.js';
+import { commandFor, type KeyCommand, type Keystroke, mayRepeat } from '../../src/features/files/keyboard/keyboard.js';
 import {
 	findByPrefix,
 	type Movement,
@@ -19,6 +19,27 @@ function stroke(text: string): Keystroke {
 		altKey: has('Alt'),
 	};
 }
+
+test('a key that is held moves, extends and finds on and on, and does nothing else twice', (t) => {
+	const repeats = (keys: string) => {
+		const command = commandFor(stroke(keys), false);
+		return command !== undefined && mayRepeat(command);
+	};
+	for (const keys of ['ArrowDown', 'PageUp', 'Shift+ArrowUp', 'Ctrl+Shift+End', 'a']) t.true(repeats(keys), keys);
+	const once = [
+		'Enter',
+		'Shift+Enter',
+		' ',
+		'Backspace',
+		'Delete',
+		'Shift+Delete',
+		'F2',
+		'F8',
+		'Escape',
+		'ContextMenu',
+	];
+	for (const keys of [...once, 'Ctrl+z', 'Ctrl+x', 'Ctrl+c', 'Ctrl+a', 'Alt+ArrowUp']) t.false(repeats(keys), keys);
+});
 
 const givesCommand = (t: ExecutionContext, keys: string, expected: KeyCommand | undefined) =>
 	t.deepEqual(commandFor(stroke(keys), false), expected);

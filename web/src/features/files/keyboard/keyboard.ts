@@ -76,6 +76,11 @@ export function commandFor(stroke: Keystroke, typing: boolean): KeyCommand | und
 	return [...stroke.key].length === 1 ? { kind: 'find', letter: stroke.key } : undefined;
 }
 
+/** Whether a key that is held may repeat its command: all others would be done again and again, such as an undo. */
+export function mayRepeat({ kind }: KeyCommand): boolean {
+	return kind === 'move' || kind === 'extend' || kind === 'find';
+}
+
 const shortcuts: Readonly<Record<string, KeyCommand>> = {
 	a: { kind: 'selectAll' },
 	c: { kind: 'copy' },

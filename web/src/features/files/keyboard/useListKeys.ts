@@ -5,7 +5,7 @@ import { useLatest } from '../../../ui/useLatest.js';
 import type { Rows } from '../list/rows.js';
 import { findByPrefix, type Movement, moveCursor, type TypedPrefix, typeLetter } from '../selection/cursor.js';
 import { type Cursor, cursorAt, cursorIndex, type Selection, type SelectionAction } from '../selection/selection.js';
-import { commandFor, type KeyCommand } from './keyboard.js';
+import { commandFor, type KeyCommand, mayRepeat } from './keyboard.js';
 
 /** The commands that the list passes on. */
 export type ListCommand =
@@ -45,6 +45,7 @@ export function useListKeys(options: ListKeysOptions): (event: ReactKeyboardEven
 		const now = event.timeStamp;
 		const command = commandFor(event, typeLetter(typed.current, '', now).text !== '');
 		if (!command || !appliesIn(command, scope) || isSideways(command, latest.current)) return;
+		if (event.repeat && !mayRepeat(command)) return event.preventDefault();
 		if (command.kind === 'find') typed.current = typeLetter(typed.current, command.letter, now);
 		else typed.current = { text: '', at: 0 };
 		event.preventDefault();
