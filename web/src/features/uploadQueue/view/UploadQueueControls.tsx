@@ -1,7 +1,7 @@
 import { Button, HTMLSelect, ProgressBar } from '@blueprintjs/core';
 import { formatQueueSize, plural } from '@stowage/rules';
 import { useQuery } from '@tanstack/react-query';
-import { use, useId, useMemo, useRef, useState } from 'react';
+import { type RefObject, use, useId, useMemo, useState } from 'react';
 import { capabilitiesQuery } from '../../../api/capabilities.js';
 import { messages } from '../../../messages.js';
 import { QuotaNote } from '../../../ui/display/QuotaNote.js';
@@ -77,12 +77,18 @@ function SetAllTo({ summary, isRunning }: UploadQueueView) {
 	);
 }
 
+export interface UploadQueueFooterProps extends UploadQueueView {
+	/** The queued files, which get the focus as their upload begins. */
+	list: RefObject<HTMLElement | null>;
+	/** @default false */
+	hasFocusFirst?: boolean;
+}
+
 /** The error, the progress of the whole run, and the two buttons. */
-export function UploadQueueFooter({ hasFocusFirst = false, ...view }: UploadQueueView & { hasFocusFirst?: boolean }) {
+export function UploadQueueFooter({ list, hasFocusFirst = false, ...view }: UploadQueueFooterProps) {
 	const { items, summary, isRunning, failure, progress } = view;
 	const queue = useUploadQueue();
 	const openSignIn = use(FrameContext)?.openSignIn;
-	const cancel = useRef<HTMLButtonElement>(null);
 	const uploader = useUploader();
 	const { data: capabilities } = useQuery({ ...capabilitiesQuery, enabled: uploader !== 'guest' });
 	const mayVisitorsUpload = capabilities === undefined || capabilities.visitors === 'upload';
@@ -103,8 +109,9 @@ export function UploadQueueFooter({ hasFocusFirst = false, ...view }: UploadQueu
 	const stoppedForSignIn = isRunning && progress?.wait === 'signIn';
 	const stoppedFor = progress && findItem(items, progress.id)?.username;
 	const start = () => {
-		// The button will be disabled, and a disabled button that has the focus swallows every key.
-		cancel.current?.focus();
+		// The button will be disabled, and a disabled button that has the focus swallows every key. On `Cancel` a second
+		// press of Enter would throw all files away.
+		list.current?.focus();
 		queue.start();
 	};
 	return (
@@ -124,7 +131,7 @@ export function UploadQueueFooter({ hasFocusFirst = false, ...view }: UploadQueu
 			<div className={styles.footerLine}>
 				<AggregateProgress {...view} />
 				<div className={styles.footerActions}>
-					<Button ref={cancel} text={messages.cancel} onClick={isOthersOnly ? () => setAsking(true) : queue.cancel} />
+					<Button text={messages.cancel} onClick={isOthersOnly ? () => setAsking(true) : queue.cancel} />
 					<Button
 						autoFocus={hasFocusFirst}
 						intent="primary"

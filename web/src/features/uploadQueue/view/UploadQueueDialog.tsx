@@ -1,6 +1,6 @@
 import { Dialog } from '@blueprintjs/core';
 import { TickCircleIcon } from '@blueprintjs/icons';
-import { useEffect, useMemo } from 'react';
+import { useEffect, useMemo, useRef } from 'react';
 import { messages } from '../../../messages.js';
 import { dialogMilliseconds, useLast, useOpenings } from '../../../ui/dialogs/dialogs.js';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
@@ -22,6 +22,7 @@ export function UploadQueueDialog({ onClosed }: { onClosed: () => void }) {
 	const view = useUploadQueueView();
 	const filled = useLast(view.items.length > 0 ? view : undefined);
 	const openings = useOpenings(view.isDialogOpen);
+	const list = useRef<HTMLDivElement>(null);
 	useQueueNotice(view);
 	return (
 		<Dialog
@@ -46,8 +47,8 @@ export function UploadQueueDialog({ onClosed }: { onClosed: () => void }) {
 							<SetAll {...filled} />
 						)}
 					</div>
-					<UploadQueueList {...filled} />
-					<UploadQueueFooter {...filled} hasFocusFirst />
+					<UploadQueueList {...filled} scroller={list} />
+					<UploadQueueFooter {...filled} list={list} hasFocusFirst />
 				</>
 			)}
 		</Dialog>

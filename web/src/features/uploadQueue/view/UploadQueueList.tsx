@@ -1,22 +1,27 @@
 import { shownName } from '@stowage/rules';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useCallback, useRef, useState } from 'react';
+import { type RefObject, useCallback, useRef, useState } from 'react';
 import { messages } from '../../../messages.js';
 import { useUploader, useUploaderName } from '../destination.js';
 import { fullName, isWaiting, mayUploadAs, type QueueItem } from '../queueItem.js';
 import { type UploadQueueView, useUploadQueue } from '../useUploadQueue.js';
 import { RemoveDialog } from './RemoveDialog.js';
 import styles from './UploadQueue.module.css';
+import { queueTitle } from './UploadQueueControls.js';
 import { UploadQueueItem } from './UploadQueueItem.js';
 
 const estimatedRowHeight = 72;
 
+export interface UploadQueueListProps extends UploadQueueView {
+	/** The element that scrolls, which can have the focus. */
+	scroller: RefObject<HTMLDivElement | null>;
+}
+
 /** The queued files. Only the rows on screen are rendered. */
-export function UploadQueueList({ items, progress, isRunning, conflicts }: UploadQueueView) {
+export function UploadQueueList({ scroller, items, progress, isRunning, conflicts }: UploadQueueListProps) {
 	const queue = useUploadQueue();
 	const uploader = useUploader();
 	const username = useUploaderName();
-	const scroller = useRef<HTMLDivElement>(null);
 	const [removing, setRemoving] = useState<QueueItem | undefined>();
 	const afterRemoved = useRef<QueueItem>(undefined);
 	const virtualizer = useVirtualizer({
@@ -44,7 +49,8 @@ export function UploadQueueList({ items, progress, isRunning, conflicts }: Uploa
 	return (
 		<>
 			{/* biome-ignore lint/a11y/noNoninteractiveTabindex: so that the keyboard can scroll it */}
-			<div className={styles.scroller} ref={scroller} tabIndex={0}>
+			{/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for the fields of a form */}
+			<div className={styles.scroller} ref={scroller} tabIndex={0} role="group" aria-label={queueTitle({ items })}>
 				<ul className={styles.list} style={{ height: virtualizer.getTotalSize() }}>
 					{virtualizer.getVirtualItems().map(({ key, index, start }) => {
 						const item = items[index];

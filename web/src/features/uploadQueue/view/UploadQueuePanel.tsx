@@ -1,4 +1,4 @@
-import { useId } from 'react';
+import { useId, useRef } from 'react';
 import { useUploadQueueView } from '../useUploadQueue.js';
 import styles from './UploadQueue.module.css';
 import { queueTitle, SetAll, UploadQueueFooter } from './UploadQueueControls.js';
@@ -8,6 +8,7 @@ import { UploadQueueList } from './UploadQueueList.js';
 export function UploadQueuePanel() {
 	const view = useUploadQueueView();
 	const titleId = useId();
+	const list = useRef<HTMLDivElement>(null);
 	if (view.items.length === 0) return null;
 	return (
 		<section className={styles.panel} aria-labelledby={titleId}>
@@ -19,8 +20,8 @@ export function UploadQueuePanel() {
 					<SetAll {...view} />
 				</div>
 			</div>
-			<UploadQueueList {...view} />
-			<UploadQueueFooter {...view} />
+			<UploadQueueList {...view} scroller={list} />
+			<UploadQueueFooter {...view} list={list} />
 		</section>
 	);
 }
