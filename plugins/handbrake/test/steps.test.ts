@@ -22,7 +22,7 @@ import type { ProgramRun } from '../src/SandboxedProgram.js';
 const readAt = promisify(read);
 
 /** A file whose first bytes are those of a video container. */
-const film = Buffer.from('\0\0\0\x14ftypisom\0\0\x02\0isom the original');
+const film = Buffer.from('\0\0\0\x14ftypisom\0\0\x02\0isom\0\0\0\x14mdatthe original');
 const converted = `converted ${film.toString()}`;
 
 /** An encoder that copies, and finds two seconds of video in everything. */
