@@ -1,11 +1,11 @@
 import { type Files, type ItemRef, statIfPresent, type WalkedItem } from '@stowage/plugin-api';
 import { baseName, Failure, pathSegments, type StoragePath, type Viewer } from '@stowage/rules';
-import { TreeDigest } from '../trees/across/walkHome.js';
+import { cannotCopyAll, TreeDigest } from '../trees/across/walkHome.js';
 import { notFound } from '../trees/Tree.js';
 
 /**
  * The digest of an item with all that is in it, as it is now: of paths, and of the versions of files. Throws `notFound` for
- * a missing item.
+ * a missing item, and `conflict` for one with links and the like, which no copy would have.
  */
 export async function digestOfItem(
 	files: Pick<Files, 'stat' | 'listWithStats'>,
@@ -25,7 +25,10 @@ export async function digestOfItem(
 	for await (const item of files.stat(viewer, ref.area, [ref])) add(item);
 	for (let path = folders.pop(); path !== undefined; path = folders.pop()) {
 		signal?.throwIfAborted();
-		for await (const { items } of files.listWithStats(viewer, { ...ref, path })) items.forEach(add);
+		for await (const { items, skipped } of files.listWithStats(viewer, { ...ref, path })) {
+			if (skipped > 0) throw cannotCopyAll(ref.path);
+			items.forEach(add);
+		}
 	}
 	return digest.toString();
 }

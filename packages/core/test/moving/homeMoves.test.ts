@@ -9,6 +9,7 @@ import {
 	open,
 	readdir,
 	readFile,
+	readlink,
 	rename,
 	rm,
 	stat,
@@ -366,6 +367,40 @@ for (const [title, isWritten] of [
 	});
 }
 
+test('a folder in the trash with what its copy would lack stays where it is, and other items keep who may read them', async (t) => {
+	const { app, ada, big, start, ended, ids, newHome } = await movingTrash(t);
+	const [file, folder] = ids.map((id) => path.join(app.filesDir, '.stowage/trash', id));
+	await chmod(String(file), 0o640);
+	await symlink('elsewhere', path.join(String(folder), 'deep/link'));
+	t.like(await ended(await start()), { status: 'completed' });
+	t.deepEqual([await trashed(app.filesDir), await trashed(big)], [[ids[1]], [ids[0]]]);
+	t.is((await stat(path.join(big, '.stowage/trash', String(ids[0])))).mode & 0o777, 0o640);
+	t.is(await readlink(path.join(String(folder), 'deep/link')), 'elsewhere');
+	const restore = async () => json(await ada.post('/api/trash/restore', { ids: [ids[1]] })).failed;
+	const [refused] = (await restore()) as { message: string }[];
+	t.regex(String(refused?.message), /^docs has something that its copy would lack/);
+	await rm(path.join(String(folder), 'deep/link'));
+	t.deepEqual(await restore(), []);
+	t.true((await names(path.join(newHome, 'docs'))).includes('deep'));
+	t.deepEqual(await trashed(app.filesDir), []);
+});
+
+test('a trash follows its home as far as there is room on the new disk above what is kept free', async (t) => {
+	const { app, ada, big, ids } = await movingTrash(t);
+	const { accounts, roots, trashBin, config } = app.services;
+	const target = await roots.named('big');
+	const { id } = (await accounts.find('ada')) ?? t.fail();
+	const { freeSpaceReserve } = config.uploads;
+	config.uploads.freeSpaceReserve = 2 ** 60;
+	const { signal } = new AbortController();
+	await trashBin.moveAllTo(id, target, signal);
+	t.deepEqual([await trashed(app.filesDir), await trashed(big)], [ids.toSorted(), []]);
+	t.is(json(await ada.get('/api/trash')).entries.length, 2);
+	config.uploads.freeSpaceReserve = freeSpaceReserve;
+	await trashBin.moveAllTo(id, target, signal);
+	t.deepEqual([await trashed(app.filesDir), await trashed(big)], [[], ids.toSorted()]);
+});
+
 /** A trash that has followed its home to another root. */
 async function movedTrash(t: ExecutionContext) {
 	const moved = await movingTrash(t);
@@ -417,10 +452,10 @@ test('what an interrupted move has left of the trash beside what is listed is re
 test('a trash of which something can’t follow its home now is tried again in a while, and not all the time', async (t) => {
 	const { app, ada, big, ids } = await movingTrash(t);
 	await ada.call('DELETE', `/api/trash/${ids[1]}`);
-	const { accounts, database, storage, roots, log } = app.services;
+	const { accounts, database, storage, roots, log, config } = app.services;
 	const target = await roots.named('big');
 	const { id } = (await accounts.find('ada')) ?? t.fail();
-	const parts = { store: database.trash, storage: () => storage, log, onMovedAcross: async () => {} };
+	const parts = { store: database.trash, storage: () => storage, config, log, onMovedAcross: async () => {} };
 	const { stage } = target.storage;
 	let failed = 0;
 	// As if a sweep had removed each copy.

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { Files, JobContext, JobKind, JobOwner, JobProgress } from '@stowage/plugin-api';
@@ -408,6 +408,22 @@ test('a folder that changes all the time is not moved into a shared folder, and 
 	t.deepEqual(json(await ada.get('/api/trash')).entries, []);
 	t.like((await runKind(all.kinds.move, viewer, moved, { saved: recorded.saved })).result, { done: 1, failed: 0 });
 	t.is((await readdir(path.join(inbox, 'd'))).length, 2 + n);
+});
+
+test('a folder with what its copy would lack is not moved into a shared folder, and all of it stays', async (t) => {
+	const all = await setUpInbox(t, {});
+	const { ada, home, inbox, viewer, moves, moved, staged } = all;
+	await symlink('x', path.join(home, 'd/y/link'));
+	const { error } = await runKind(moves, viewer, moved);
+	t.true(isFailure(error, 'conflict'));
+	t.regex(error?.message ?? '', /^d has something that its copy would lack \(a link, .*\), and stays where it was\./);
+	t.deepEqual(await tree(inbox), {});
+	t.deepEqual(await readdir(path.join(home, 'd/y')), ['link', 'z']);
+	t.deepEqual(await staged(), []);
+	t.deepEqual(json(await ada.get('/api/trash')).entries, []);
+	await rm(path.join(home, 'd/y/link'));
+	t.like((await runKind(moves, viewer, moved)).result, { done: 1, failed: 0 });
+	t.deepEqual(await tree(inbox), { d: 'a folder', 'd/x': 'two', 'd/y': 'a folder', 'd/y/z': 'three' });
 });
 
 test('a folder that is changed once its copy is in a shared folder stays too', async (t) => {

@@ -2,7 +2,9 @@ import { type CopyOptions, hasAccess, type StorageItem, type StorageProvider } f
 import { Failure, joinPath, parentPath, type StoragePath } from '@stowage/rules';
 import { ignoreMissing } from '../storage/Mounts.js';
 import { beginTree, findTree, newTree, treePrefix, whileTouched } from './copies.js';
-import { copyContents, copyFile, copyFolderTime } from './copyContents.js';
+import { type ContentsOptions, copyAccess, copyContents, copyFile, copyFolderTime } from './copyContents.js';
+
+type Options = CopyOptions & Pick<ContentsOptions, 'keepsAccess'>;
 
 /**
  * Copies a file or a whole folder to another root, where it appears complete or not at all. The modified times are
@@ -14,14 +16,15 @@ export async function copyAcross(
 	from: StoragePath,
 	target: StorageProvider,
 	to: StoragePath,
-	options: CopyOptions,
+	{ keepsAccess = false, ...options }: Options,
 ): Promise<StorageItem> {
 	const item = await source.stat(from);
 	if (item.type === 'directory' && (options.onConflict ?? 'fail') !== 'fail')
 		throw new Failure('invalid', 'Only a file can take the place of a file.');
-	return item.type === 'file'
-		? copyFile(source, from, target, to, options)
-		: copyTree(source, from, target, to, options);
+	if (item.type === 'directory') return copyTree(source, from, target, to, { ...options, keepsAccess });
+	const made = await copyFile(source, from, target, to, options);
+	if (keepsAccess) await copyAccess(source, from, target, joinPath(parentPath(to), made.name));
+	return made;
 }
 
 async function copyTree(
@@ -29,7 +32,7 @@ async function copyTree(
 	from: StoragePath,
 	target: StorageProvider,
 	to: StoragePath,
-	{ staged, otherNames = [], beforeNaming, ...options }: CopyOptions,
+	{ staged, otherNames = [], beforeNaming, ...options }: Options,
 ): Promise<StorageItem> {
 	const published = staged?.id?.startsWith(treePrefix) ? await findTree(target, staged.id, to, staged.name) : undefined;
 	if (published?.isDone) return published.item;
@@ -39,6 +42,7 @@ async function copyTree(
 		if (hasAccess(target)) await target.inheritAccess(folder, parentPath(to));
 		const fill = () => copyContents(source, from, target, folder, options);
 		await (staged === undefined ? whileTouched(target, folder, fill) : fill());
+		if (options.keepsAccess) await copyAccess(source, from, target, folder);
 		const made = await target.move(folder, to, { otherNames, beforeNaming });
 		// Not earlier: a copy that looks old is swept.
 		const at = joinPath(parentPath(to), made.name);

@@ -72,7 +72,7 @@ async function findPublished(
 	return undefined;
 }
 
-interface ContentsOptions extends Omit<CopyOptions, 'staged' | keyof MoveOptions> {
+export interface ContentsOptions extends Omit<CopyOptions, 'staged' | keyof MoveOptions> {
 	/**
 	 * Whether the copies keep what other programs may do with them, as far as the target can. By default they have that
 	 * of what is made there.

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { hasListWithStats, type StorageItem, type StorageProvider } from '@stowage/plugin-api';
-import { Failure, isFailure, joinPath, plural, type StoragePath } from '@stowage/rules';
+import { baseName, Failure, isFailure, joinPath, plural, type StoragePath } from '@stowage/rules';
 import { itemsIn } from './itemsIn.js';
 
 export interface HomeItem {
@@ -58,6 +58,15 @@ function cannotMove(folder: StoragePath, count: number, names: readonly string[]
 	return new Failure(
 		'conflict',
 		`In ${where} there ${count === 1 ? 'is' : 'are'} ${plural(count, 'thing')} that can’t be moved (a link, a special file, a name that is no text, or something that the server may not read)${which}. Nothing was moved: remove or rename that first.`,
+	);
+}
+
+/** The refusal to move a folder by a copy, which would lack things that are in no list. */
+export function cannotCopyAll(path: StoragePath, cause?: unknown): Failure {
+	return new Failure(
+		'conflict',
+		`${baseName(path)} has something that its copy would lack (a link, a special file, a name that is no text, or something that the server may not read), and stays where it was. Remove or rename that first.`,
+		{ cause },
 	);
 }
 

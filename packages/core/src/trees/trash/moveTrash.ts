@@ -3,6 +3,8 @@ import { type StorageProvider, type TrashRecord, trashFolder } from '@stowage/pl
 import { Failure, isFailure, type StoragePath, undefinedIf } from '@stowage/rules';
 import { copiesFolder, newTree } from '../across/copies.js';
 import { copyAcross } from '../across/copyAcross.js';
+import { cannotCopyAll, walkHome } from '../across/walkHome.js';
+import { availableSpace, createSpaceGuards } from '../space/freeSpace.js';
 import { ensureFolder } from '../storage/folders.js';
 import { type ItemStorage, ignoreMissing, type Mount } from '../storage/Mounts.js';
 import { locateTrashed } from './locateTrashed.js';
@@ -14,7 +16,7 @@ const restMs = { first: 1_000, most: 60_000 };
 
 /**
  * Moves an item to the trash of the root on which its home lies now, where it has its own name after that. Throws `notFound` for one
- * that is in no trash.
+ * that is in no trash, and `conflict` for a folder with something that a copy would lack, which stays where it is.
  */
 export async function moveTrashed(parts: TrashParts, record: TrashRecord, target: Mount): Promise<void> {
 	const located = await locateTrashed(parts, record);
@@ -43,11 +45,21 @@ export async function moveTrashed(parts: TrashParts, record: TrashRecord, target
 async function moveBetween(parts: TrashParts, record: TrashRecord, from: Mount, to: Mount): Promise<void> {
 	const path = trashedPath(record.id);
 	const [source, target] = [from.storage, to.storage];
+	await assertCopyable(source, path, record);
+	// What is deleted takes nobody's trash, and nothing of what is kept free.
+	const { user: guard } = createSpaceGuards(
+		() => availableSpace(target, parts.config.uploads),
+		async () => false,
+	);
+	const grants = guard.beginGrants();
+	const options = { beforeBytes: grants.reserve, keepsAccess: true };
 	try {
-		await withTrashFolder(target, () => copyAcross(source, path, target, path, {}));
+		await withTrashFolder(target, () => copyAcross(source, path, target, path, options));
 	} catch (error) {
 		// A copy is there whole or not at all: an earlier call was interrupted after it, or another one was faster.
 		if (!isFailure(error, 'alreadyExists')) throw error;
+	} finally {
+		grants.end();
 	}
 	await parts.onMovedAcross(record, from, to);
 	await target.stat(path);
@@ -60,6 +72,16 @@ async function moveBetween(parts: TrashParts, record: TrashRecord, from: Mount, 
 	if (!hasRow) throw notInTrash();
 }
 
+/** Throws `conflict` for a folder in the trash with links and the like, which no list has: they would go with the original. */
+async function assertCopyable(source: StorageProvider, path: StoragePath, record: TrashRecord): Promise<void> {
+	if ((await source.stat(path)).type !== 'directory') return;
+	try {
+		for await (const _ of walkHome(source, path, new AbortController().signal));
+	} catch (error) {
+		throw isFailure(error, 'conflict') ? cannotCopyAll(record.path, error) : error;
+	}
+}
+
 /** Takes an item out of the trash of a root in one step, to where a sweep removes it. Undefined if it was not there. */
 async function setAside(storage: StorageProvider, path: StoragePath): Promise<StoragePath | undefined> {
 	const aside = newTree();
@@ -68,7 +90,10 @@ async function setAside(storage: StorageProvider, path: StoragePath): Promise<St
 	return moved === undefined ? undefined : aside;
 }
 
-/** Moves all items of a user to the trash of another root. */
+/**
+ * Moves all items of a user to the trash of another root. Those of which a copy would lack something, or for which there is no room, stay
+ * where they are, in the list as before.
+ */
 export async function moveAllTrash(
 	parts: TrashParts,
 	ownerId: string,
@@ -81,8 +106,9 @@ export async function moveAllTrash(
 		.mounts()
 		.filter((mount) => mount.storage !== target.storage);
 	for (const { rootId } of others.map((mount) => mount.storage)) {
+		const staying = new Set<string>();
 		for (let ms = rest.first; ; ms = Math.min(2 * ms, rest.most)) {
-			const { seen, left } = await moveRound(parts, { ownerId, rootId }, target, signal);
+			const { seen, left } = await moveRound(parts, { ownerId, rootId }, target, staying, signal);
 			if (seen === 0) break;
 			// They may be moved in a while: a copy was swept, or another process works on it.
 			if (left > 0) await wait(ms, undefined, { signal }).catch(() => signal.throwIfAborted());
@@ -90,11 +116,15 @@ export async function moveAllTrash(
 	}
 }
 
-/** Tries each of a user's items in the trash of one root once. Resolves to how many there were, and how many could not be moved. */
+/**
+ * Tries each of a user's items in the trash of one root once, but for those that stay there, to which it adds. Resolves to how many there
+ * were, and how many of them may be moved later.
+ */
 async function moveRound(
 	parts: TrashParts,
 	of: { ownerId: string; rootId: string },
 	target: Mount,
+	staying: Set<string>,
 	signal: AbortSignal,
 ): Promise<{ seen: number; left: number }> {
 	const { store } = parts;
@@ -103,9 +133,22 @@ async function moveRound(
 		const records = await store.list({ order: 'oldest', limit: trashBatch, after, ...of });
 		for (const record of records) {
 			signal.throwIfAborted();
+			if (staying.has(record.id)) continue;
 			seen++;
-			// It may have been restored or removed meanwhile.
-			await moveTrashed(parts, record, target).catch(ignoreMissing);
+			try {
+				await moveTrashed(parts, record, target);
+			} catch (error) {
+				if (isFailure(error, 'conflict') || isFailure(error, 'storageFull')) {
+					parts.log.warn(
+						{ err: error, item: record.id },
+						'an item of the trash stays on the root on which its home was',
+					);
+					staying.add(record.id);
+					continue;
+				}
+				// It may have been restored or removed meanwhile.
+				ignoreMissing(error);
+			}
 			if ((await store.get(record.id))?.rootId !== of.rootId) continue;
 			if ((await locateTrashed(parts, record)) === undefined) await store.remove([record.id]);
 			else left++;

@@ -15,7 +15,7 @@ export interface TrashParts {
 	users: Pick<UserStore, 'get'>;
 	/** Throws until it is open. */
 	storage(): MountedStorage;
-	config: Pick<Config, 'trash' | 'versions'>;
+	config: Pick<Config, 'trash' | 'versions' | 'uploads'>;
 	/** Called when a user's trash is another one than it was. */
 	onChanged(ownerId: string): void;
 	/** Called with each item whose space is free again. */
