@@ -34,16 +34,15 @@ export interface SweepCutoffs extends StagingCutoffs {
 	uploadCopies: number;
 }
 
-/** Those cutoffs, and the moment at which they were calculated, by the same clock. */
+/** Those cutoffs, and the moment at which they were calculated, by the same clock: undefined for that of the root itself. */
 export interface TimedCutoffs extends SweepCutoffs {
-	now: number;
+	now?: number;
 }
 
 /** The cutoffs by the clock of a root's modified times. */
-export async function cutoffsOf(
-	storage: StorageProvider,
-	{ now, staged, copies, uploadCopies }: TimedCutoffs,
-): Promise<SweepCutoffs> {
+export async function cutoffsOf(storage: StorageProvider, { now, ...cutoffs }: TimedCutoffs): Promise<SweepCutoffs> {
+	if (now === undefined) return cutoffs;
+	const { staged, copies, uploadCopies } = cutoffs;
 	const ahead = (await timeOf(storage, now)) - now;
 	return { staged: staged + ahead, copies: copies + ahead, uploadCopies: uploadCopies + ahead };
 }

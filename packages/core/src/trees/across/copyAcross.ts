@@ -23,7 +23,8 @@ export async function copyAcross(
 		throw new Failure('invalid', 'Only a file can take the place of a file.');
 	if (item.type === 'directory') return copyTree(source, from, target, to, { ...options, keepsAccess });
 	const made = await copyFile(source, from, target, to, options);
-	if (keepsAccess) await copyAccess(source, from, target, joinPath(parentPath(to), made.name));
+	// Of one that was moved or removed meanwhile the copy is there all the same, and its caller looks.
+	if (keepsAccess) await copyAccess(source, from, target, joinPath(parentPath(to), made.name)).catch(ignoreMissing);
 	return made;
 }
 
