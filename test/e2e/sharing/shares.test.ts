@@ -200,7 +200,11 @@ test('what is being saved of a share can’t be changed meanwhile, and the focus
 	const edit = page.getByRole('dialog', { name: 'Edit Share' });
 	const title = edit.getByLabel('Title');
 	const password = edit.getByLabel('Password', { exact: true });
-	const open = (name: string) => links.getByRole('listitem', { name }).getByRole('button', { name: 'Edit' }).click();
+	const open = async (name: string) => {
+		await links.getByRole('listitem', { name }).getByRole('button', { name: 'Edit' }).click();
+		// From then on the focus is where somebody puts it.
+		await edit.getByRole('button', { name: 'Save' }).and(page.locator(':focus')).waitFor();
+	};
 	await open('Mine');
 	await title.fill('Ours');
 	const saved = await holdRequest(page, '**/api/shares/*');

@@ -12,15 +12,19 @@ export interface FormFieldsProps {
  */
 export function FormFields({ isBusy, children }: FormFieldsProps) {
 	const fields = useRef<HTMLDivElement>(null);
+	const focusedBefore = useRef<HTMLElement>(undefined);
 	useLayoutEffect(() => {
 		const { activeElement: focused } = document;
-		if (!isBusy || !(focused instanceof HTMLElement) || !fields.current?.contains(focused)) return;
-		// What is inert loses the focus, and outside of the dialog Escape would not close it.
-		const form = fields.current.closest('form');
-		form?.focus({ preventScroll: true });
-		return () => {
-			if (document.activeElement === form) focused.focus({ preventScroll: true });
-		};
+		const form = fields.current?.closest('form');
+		if (!isBusy) {
+			// Not in a clean-up: React puts the focus back to where it was before that.
+			if (focused === form) focusedBefore.current?.focus({ preventScroll: true });
+			focusedBefore.current = undefined;
+		} else if (focused instanceof HTMLElement && fields.current?.contains(focused)) {
+			// What is inert loses the focus, and outside of the dialog Escape would not close it.
+			focusedBefore.current = focused;
+			form?.focus({ preventScroll: true });
+		}
 	}, [isBusy]);
 	return (
 		<div ref={fields} inert={isBusy}>
