@@ -1,15 +1,4 @@
-import {
-	closeSync,
-	constants,
-	copyFileSync,
-	createWriteStream,
-	fsyncSync,
-	linkSync,
-	openSync,
-	realpathSync,
-	renameSync,
-	rmSync,
-} from 'node:fs';
+import { constants, copyFileSync, createWriteStream, linkSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -18,6 +7,7 @@ import Libsql from 'libsql';
 import { codeOf, DatabaseError, translated } from '../connection/errors.js';
 import { assertUsable, namedFile } from '../connection/sqlite/sqliteFile.js';
 import { parseDatabaseUrl } from '../connection/target.js';
+import { sync } from './snapshot.js';
 
 /** What SQLite keeps beside a database and would replay onto whatever lies in its place. */
 const replayed = ['-wal', '-journal'];
@@ -85,14 +75,5 @@ function keep(file: string, former: string): void {
 		if (codeOf(error) === 'EEXIST') throw error;
 		copyFileSync(file, former, constants.COPYFILE_EXCL);
 		sync(former);
-	}
-}
-
-function sync(path: string): void {
-	const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-	try {
-		fsyncSync(descriptor);
-	} finally {
-		closeSync(descriptor);
 	}
 }

@@ -43,7 +43,8 @@ function vacuumInto(path: string, copy: string): void {
 	}
 }
 
-function sync(path: string): void {
+/** Returns once a file, or the names in a folder, would survive a power cut. */
+export function sync(path: string): void {
 	const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
 	try {
 		fsyncSync(descriptor);
