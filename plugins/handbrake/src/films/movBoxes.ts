@@ -35,9 +35,9 @@ const known: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 	}).map(([parent, names]) => [parent, new Set([...names.split(' '), ...['uuid', 'free', 'skip', 'wide', 'udta']])]),
 );
 
-/** Rooms that are kept free. Some cameras put their data there, so that other programs pass over them. */
-const spare: ReadonlySet<string> = new Set(['free', 'skip', 'wide']);
-/** How many bytes of such a room are looked at. */
+/** Padding. Some cameras put their data there, so that other programs pass over it. */
+const padding: ReadonlySet<string> = new Set(['free', 'skip', 'wide']);
+/** How many bytes of each are looked at. */
 const sampleBytes = 256;
 /** Some programs write their name and version there. */
 const maxSignature = 100;
@@ -130,7 +130,7 @@ export async function movBoxes(readAt: ReadAt, signal: AbortSignal): Promise<Mov
 		return texts !== undefined;
 	};
 	const isUnread = async (name: string, parent: string, at: number, end: number): Promise<boolean> => {
-		if (spare.has(name)) return isUsed(await readAt(at, Math.min(end - at, sampleBytes)), end - at);
+		if (padding.has(name)) return isUsed(await readAt(at, Math.min(end - at, sampleBytes)), end - at);
 		if (single.has(name) || withTexts.has(name) || name === 'XMP_') return false;
 		return end > at && known.get(parent)?.has(name) === false;
 	};
@@ -177,7 +177,7 @@ export async function movBoxes(readAt: ReadAt, signal: AbortSignal): Promise<Mov
 /** `movBoxes` of an open file. */
 export const movBoxesIn = (descriptor: number, signal: AbortSignal) => movBoxes(readerOf(descriptor), signal);
 
-/** Whether a room that is kept free has data, by its first bytes. */
+/** Whether padding has data, by its first bytes. */
 function isUsed(sample: Uint8Array, length: number): boolean {
 	if (length <= maxSignature || sample.every((byte) => byte === 0)) return false;
 	return !remains.has(String.fromCharCode(...sample.subarray(4, 8)));

@@ -1,6 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type TrashRecord, type TrashSelection, type TrashSize, Yielder } from '@stowage/plugin-api';
-import { undefinedIf } from '@stowage/rules';
+import {
+	type StorageProvider,
+	type TrashRecord,
+	type TrashSelection,
+	type TrashSize,
+	Yielder,
+} from '@stowage/plugin-api';
+import { isFailure, undefinedIf } from '@stowage/rules';
 import { createKeyedMutex } from '../../limits/keyedMutex.js';
 import { locateTrashed } from './locateTrashed.js';
 import { TrashRoom } from './TrashRoom.js';
@@ -229,14 +235,26 @@ export class TrashPurge {
 
 	/**
 	 * Removes what a move to another root that was interrupted has left of items that have left the trash. One that goes on finds no row.
-	 * Nobody waits for this: a disk that does not answer would hold up all others.
+	 * Nobody waits for this: a disk that does not answer would hold up all others. What can't be removed stays without a row, as doctor says.
 	 */
 	#removeCopies(ids: readonly string[]): void {
 		const mounts = this.#parts.storage().mounts();
 		if (mounts.length === 1) return;
 		this.#removingCopies = this.#removingCopies.then(async () => {
-			for (const { storage } of mounts) for (const id of ids) await storage.remove(trashedPath(id)).catch(() => {});
+			for (const { storage } of mounts) for (const id of ids) await this.#removeCopy(storage, id);
 		});
+	}
+
+	async #removeCopy(storage: StorageProvider, id: string): Promise<void> {
+		try {
+			await storage.remove(trashedPath(id));
+		} catch (error) {
+			if (isFailure(error, 'notFound')) return;
+			this.#parts.log.warn(
+				{ err: error, item: id, root: storage.rootId },
+				'a copy of an item that left the trash stays',
+			);
+		}
 	}
 
 	/** Resolves to false if it is in no trash. */
