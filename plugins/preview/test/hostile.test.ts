@@ -211,8 +211,9 @@ test.serial('a killed child is replaced, also while it renders an image', async 
 	const image = { create: { width: 4000, height: 4000, channels: 3, background: 'red' } };
 	await made.write('a.png', await sharp(image).png().toBuffer());
 	await assertPicture(t, await made.render('a.png'), 256, 256);
-	const [first] = [...(await children()).keys()];
-	process.kill(first ?? 0, 'SIGKILL');
+	const [first = 0] = [...(await children()).keys()];
+	process.kill(first, 'SIGKILL');
+	while ((await children()).has(first)) await wait(5);
 	await assertPicture(t, await made.render('a.png'), 256, 256);
 	const rendered = made.render('a.png', 2048);
 	const [second] = [...(await children()).keys()];
