@@ -12,7 +12,7 @@ import { mayTakeLong } from '../src/features/previews/common/images/decodingCost
 import { describeImage } from '../src/features/previews/common/images/imageFormat.js';
 import { maxPixels, pixelsOf, pixelsOfAddress } from '../src/features/previews/common/images/pixels.js';
 import { FontBudget, fontBytes, fontBytesOfAddress } from '../src/features/previews/common/markup/fonts.js';
-import { htmlAsXml, textOfHtml } from '../src/features/previews/common/markup/htmlAsXml.js';
+import { htmlAsXml, numberCharacters, textOfHtml } from '../src/features/previews/common/markup/htmlAsXml.js';
 import { isOwnCall, mayOpenLink } from '../src/features/previews/common/markup/links.js';
 import { textBound } from '../src/features/previews/common/markup/longTexts.js';
 import { countElements, TooMuchMarkup } from '../src/features/previews/common/markup/markupBounds.js';
@@ -1065,6 +1065,14 @@ test('HTML that is no XML becomes XML with the same elements', (t) => {
 	const deep = `text${'<b>'.repeat(2000)}below`;
 	t.throws(() => htmlAsXml(deep), { instanceOf: TooMuchMarkup });
 	t.is(textOfHtml(deep, 100), 'text');
+});
+
+test('characters that only HTML names get their numbers in XML', (t) => {
+	t.is(
+		numberCharacters('<a b="&QUOT;&LT;&nbsp;">&amp;&eacute;&lt;</a>'),
+		'<a b="&#34;&#60;&#160;">&amp;&#233;&lt;</a>',
+	);
+	t.is(numberCharacters('&nothing; &#233; & b; &eacute;&eacute;'), '&nothing; &#233; & b; &#233;&#233;');
 });
 
 test('a document is refused for what its pages and notes repeat, and for its styles and lists', (t) => {

@@ -307,29 +307,38 @@ test.serial('nothing in a book runs, requests other hosts or leaves its frame', 
 	t.deepEqual(app.faults, []);
 });
 
-test.serial('a drawing keeps its view box in a chapter with entities of HTML, and a formula its words', async (t) => {
-	const app = await fixture.enter(t);
-	const drawing =
-		'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 6000 8000" width="60" height="80"><rect width="6000" height="8000" fill="teal"/></svg>';
-	const formula =
-		'<math xmlns="http://www.w3.org/1998/Math/MathML" alttext="\\sqrt{x}" mathcolor="\\72 ed"><mi>x</mi></math>';
-	await writeFiles(app.home, {
-		'drawn.epub': book({
-			chapters: {
-				'c1.xhtml': `<p>a&nbsp;b</p>${drawing}<p><img src="../img/a.png" alt="\\frac{a}{b}"/>${formula}</p>`,
-			},
-			files: { 'OPS/img/a.png': await picture('png', '30x20', 'teal') },
-		}),
-	});
-	const page = await app.open('/browser?type=private');
-	await openPreview(page, 'drawn.epub');
-	const attribute = (selector: string, name: string) => () => inside(page).locator(selector).getAttribute(name);
-	await eventually(t, attribute('svg', 'viewBox'), '0 0 6000 8000');
-	await eventually(t, attribute('img', 'alt'), '\\frac{a}{b}');
-	await eventually(t, attribute('math', 'alttext'), '\\sqrt{x}');
-	await eventually(t, attribute('math', 'mathcolor'), null, 'a style, which may have an address in other words');
-	t.deepEqual(app.faults, []);
-});
+test.serial(
+	'a drawing keeps its view box and its prefix in a book with entities of HTML, and a formula its words',
+	async (t) => {
+		const app = await fixture.enter(t);
+		const drawing =
+			'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 6000 8000" width="60" height="80"><rect width="6000" height="8000" fill="teal"/></svg>';
+		const prefixed =
+			'<svg:svg xmlns:svg="http://www.w3.org/2000/svg" id="prefixed"><svg:rect width="9" height="9"/></svg:svg>';
+		const formula =
+			'<math xmlns="http://www.w3.org/1998/Math/MathML" alttext="\\sqrt{x}" mathcolor="\\72 ed"><mi>x</mi></math>';
+		await writeFiles(app.home, {
+			'drawn.epub': book({
+				chapters: {
+					'c1.xhtml': `<p>a&nbsp;b</p>${prefixed}${drawing}<p><img src="../img/a.png" alt="\\frac{a}{b}"/>${formula}</p>`,
+				},
+				files: { 'OPS/img/a.png': await picture('png', '30x20', 'teal') },
+				metadata: '<dc:title>Caf&eacute;</dc:title>',
+				version: 2,
+			}),
+		});
+		const page = await app.open('/browser?type=private');
+		const viewer = await openPreview(page, 'drawn.epub');
+		await viewer.getByText('Café', { exact: true }).waitFor();
+		const attribute = (selector: string, name: string) => () => inside(page).locator(selector).getAttribute(name);
+		await inside(page).locator('svg#prefixed rect').waitFor({ state: 'attached' });
+		await eventually(t, attribute('svg[viewBox]', 'viewBox'), '0 0 6000 8000');
+		await eventually(t, attribute('img', 'alt'), '\\frac{a}{b}');
+		await eventually(t, attribute('math', 'alttext'), '\\sqrt{x}');
+		await eventually(t, attribute('math', 'mathcolor'), null, 'a style, which may have an address in other words');
+		t.deepEqual(app.faults, []);
+	},
+);
 
 test.serial('a drawing in a book whose references multiply is empty', async (t) => {
 	const app = await fixture.enter(t);

@@ -1,7 +1,7 @@
 import { findDoctype, previewLimits } from '@stowage/rules';
 import Packaging from 'epubjs/src/epub/packaging.js';
 import { openZip, type ZipArchive } from '../common/bytes/zip.js';
-import { htmlAsXml, textOfHtml } from '../common/markup/htmlAsXml.js';
+import { htmlAsXml, numberCharacters, textOfHtml } from '../common/markup/htmlAsXml.js';
 import { countElements, TooMuchMarkup } from '../common/markup/markupBounds.js';
 import { sanitise } from '../common/markup/sanitise.js';
 import type { BookContents, TocItem } from '../frame/frameMessages.js';
@@ -126,7 +126,7 @@ function readTocAt(zip: ZipArchive, path: string, parser: DOMParser): TocItem[] 
 		});
 	try {
 		const text = textOf(zip, path);
-		// It may have entities of HTML.
+		// It may be HTML.
 		const xml = parseXml(parser, text) ?? parseXml(parser, htmlAsXml(withoutDoctype(sanitise(text ?? ''))));
 		return xml ? convert(readContents(xml), 0) : [];
 	} catch {
@@ -161,8 +161,18 @@ export function textOf(zip: ZipArchive, path: string): string | undefined {
 function parseXml(parser: DOMParser, text = ''): Document | undefined {
 	const markup = withoutDoctype(sanitise(text));
 	countElements(markup, maxItems);
-	const parsed = parser.parseFromString(markup, 'application/xml');
-	return parsed.querySelector('parsererror') ? undefined : parsed;
+	const strict = parseStrictly(parser, markup, 'application/xml');
+	return strict.querySelector('parsererror') ? undefined : strict;
+}
+
+/** Parses XML, also with characters that only HTML names. A document with a `parsererror` stands for what is no XML. */
+export function parseStrictly(
+	parser: DOMParser,
+	markup: string,
+	type: 'application/xml' | 'application/xhtml+xml',
+): Document {
+	const parsed = parser.parseFromString(markup, type);
+	return parsed.querySelector('parsererror') ? parser.parseFromString(numberCharacters(markup), type) : parsed;
 }
 
 /** A broken one is kept: no parser of XML reads what follows it. */

@@ -82,6 +82,29 @@ function escaped(text: string): string {
 		.replaceAll('>', '&gt;');
 }
 
+/** The five that XML has, too (XML 1.0, section 4.6). */
+const charactersOfXml = new Set(['amp', 'lt', 'gt', 'quot', 'apos']);
+
+/**
+ * XML with the numbers of the characters for which only HTML has names, such as `&nbsp;`: the document type that would name them is never
+ * read. A name that HTML does not know stays, and no parser of XML takes it.
+ */
+export function numberCharacters(xml: string): string {
+	const numbered = new Map<string, string>();
+	return xml.replaceAll(/&(\w{1,32});/g, (reference, name: string) => {
+		if (charactersOfXml.has(name)) return reference;
+		const known = numbered.get(name);
+		if (known !== undefined) return known;
+		const text = textOfHtml(reference, reference.length);
+		const numbers = [...text].map((character) => `&#${character.codePointAt(0)};`).join('');
+		// HTML also knows the beginning of a longer word, such as `&not` of `&nothing;`.
+		const isWhole = text === ';' || !text.endsWith(';');
+		const written = isWhole ? numbers : reference;
+		numbered.set(name, written);
+		return written;
+	});
+}
+
 /** The text of HTML, as far as `limit` characters, and to where its elements are nested too deep. */
 export function textOfHtml(html: string, limit: number): string {
 	let text = '';
