@@ -689,6 +689,43 @@ test('notes of many deletions are put together, without those of items that are 
 	t.deepEqual(lines.map((line) => JSON.parse(line).id).sort(), (await onDisk()).sort());
 });
 
+test('notes that are put together are also those of items that an older database does not know, each as it was noted last', async (t) => {
+	const { app, home, remove } = await setUp(t);
+	const { trashBin, database, roots, storage } = app.services;
+	const folder = path.join(app.filesDir, '.stowage/trash');
+	const ids: string[] = [];
+	for (let n = 0; n < 60; n++) {
+		await writeFile(home(`${n}`), `${n}`);
+		ids.push(await remove(`${n}`));
+		await trashBin.close();
+	}
+	const [lost = ''] = ids;
+	const { rootId: _, ...noted } = (await database.trash.get(lost)) as TrashedItem;
+	const [earlier, later] = [8, 9].map((digit) => path.join(folder, `notes-${String(digit).repeat(32)}.jsonl`));
+	for (const [file = '', name, day] of [
+		[later, 'now', 2_000],
+		[earlier, 'before', 1_000],
+	] as const) {
+		await writeFile(file, `${JSON.stringify({ ...noted, path: name })}\n`);
+		await utimes(file, day, day);
+	}
+	const old = path.join(folder, `notes-${'7'.repeat(32)}.jsonl`);
+	await writeFile(old, `${JSON.stringify({ ...noted, id: 'f'.repeat(32) })}\n`);
+	for (const name of await readdir(folder)) {
+		const text = name.startsWith('notes-') ? await readFile(path.join(folder, name), 'utf8') : '';
+		if (text.includes(lost) && !/[89]{32}/.test(name)) await rm(path.join(folder, name));
+	}
+	await database.trash.remove(ids.slice(0, 50));
+	await trashBin.sweep();
+	const names = (await readdir(folder)).filter((name) => name.startsWith('notes-'));
+	t.is(names.length, 2);
+	const texts = await Promise.all(names.map((name) => readFile(path.join(folder, name), 'utf8')));
+	t.false(texts.join('').includes('f'.repeat(32)), 'that of an item that is gone goes');
+	const stores = { store: database.trash, users: database.users, storage };
+	t.deepEqual(await recoverTrash(stores, roots.first), { recovered: 50, unknown: [], withoutAccount: [] });
+	t.is((await database.trash.get(lost))?.path, parsePath('now'));
+});
+
 const purgeParts = ({ services: { config, database, log, storage } }: TestApp) => ({
 	...{ config, log, store: database.trash, storage: () => storage },
 	...{ versions: database.versions, users: database.users },

@@ -1,5 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { type StorageProvider, type TrashRecord, type TrashStore, trashFolder } from '@stowage/plugin-api';
+import {
+	type StorageEntry,
+	type StorageProvider,
+	type TrashRecord,
+	type TrashStore,
+	trashFolder,
+} from '@stowage/plugin-api';
 import { isFailure, joinPath, parsePath, type StoragePath } from '@stowage/rules';
 import { z } from 'zod';
 
@@ -35,11 +41,16 @@ export type TrashNote = z.infer<typeof note>;
 
 /** Writes what these items of one root are beside them, durably, for the case that the database is lost. */
 export async function writeNotes(storage: StorageProvider, records: readonly TrashRecord[]): Promise<void> {
-	const lines = records.map((record) => {
+	const notes = records.map((record) => {
 		const { id, ownerId, ownerName, path, type, deletedAt, deletedBy } = record;
 		const version = record.kind === 'version' ? { of: record.versionOf, replacedId: record.replacedId } : undefined;
-		return JSON.stringify({ id, ownerId, ownerName, path, type, deletedAt, deletedBy, version });
+		return { id, ownerId, ownerName, path, type, deletedAt, deletedBy, version };
 	});
+	await writeFile(storage, notes);
+}
+
+async function writeFile(storage: StorageProvider, notes: readonly TrashNote[]): Promise<void> {
+	const lines = notes.map((each) => JSON.stringify(each));
 	const path = joinPath(trashFolder, `notes-${randomBytes(16).toString('hex')}.jsonl`);
 	const staged = await storage.stage();
 	try {
@@ -50,37 +61,40 @@ export async function writeNotes(storage: StorageProvider, records: readonly Tra
 	}
 }
 
-/** The paths of a root's files of notes, and the ids of the items in its trash. */
+/** The paths of a root's files of notes, the newest first, and the ids of the items in its trash. */
 export async function trashContents(storage: StorageProvider): Promise<{ notes: StoragePath[]; ids: string[] }> {
-	const notes: StoragePath[] = [];
+	const files: StorageEntry[] = [];
 	const ids: string[] = [];
 	try {
 		for await (const batch of storage.list(trashFolder)) {
-			for (const { name } of batch) {
-				if (noteName.test(name)) notes.push(joinPath(trashFolder, name));
+			for (const row of batch) {
+				const { name } = row;
+				if (noteName.test(name)) files.push(row);
 				else if (/^[0-9a-f]{32}$/.test(name)) ids.push(name);
 			}
 		}
 	} catch (error) {
 		if (!isFailure(error, 'notFound')) throw error;
 	}
-	return { notes, ids };
+	files.sort((one, other) => other.mtime - one.mtime);
+	return { notes: files.map(({ name }) => joinPath(trashFolder, name)), ids };
 }
 
-/** The notes of a file; lines that are damaged are left out. */
+/** The notes of a file, the last one first; lines that are damaged are left out. */
 export async function readNotes(storage: StorageProvider, path: StoragePath): Promise<TrashNote[]> {
 	const file = await storage.open(path);
 	try {
 		const chunks: Uint8Array[] = [];
 		if (file.item.size <= maxNoteBytes) for await (const chunk of file.read()) chunks.push(Uint8Array.from(chunk));
 		const lines = Buffer.concat(chunks).toString('utf8').split('\n', maxLines);
-		return lines.flatMap((line) => {
+		const notes = lines.flatMap((line) => {
 			try {
 				return [note.parse(JSON.parse(line))];
 			} catch {
 				return [];
 			}
 		});
+		return notes.reverse();
 	} finally {
 		await file.close();
 	}
@@ -90,16 +104,33 @@ async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 	yield bytes;
 }
 
-/** Replaces many small files of notes, and those of items that are gone, by a few that have all rows of the root. */
+/**
+ * Replaces many small files of notes, and those of items that are gone, by a few: that of all rows of the root, and the latest of what is in
+ * its trash without a row. The database may be an older one, and then these notes are all that is known of such items.
+ */
 export async function tidyNotes(store: TrashStore, storage: StorageProvider): Promise<void> {
 	const { notes, ids } = await trashContents(storage);
 	if (notes.length <= maxFiles + (2 * ids.length) / notesOfFile) return;
+	const withoutNote = new Set(ids);
 	for (let after: TrashRecord | undefined; ; ) {
 		const { rootId } = storage;
 		const records = await store.list({ order: 'oldest', limit: notesOfFile, rootId, after });
 		if (records.length > 0) await writeNotes(storage, records);
+		for (const { id } of records) withoutNote.delete(id);
 		after = records.at(-1);
 		if (records.length < notesOfFile) break;
 	}
+	await keepNotes(storage, notes, withoutNote);
 	for (const path of notes) await storage.remove(path);
+}
+
+/** Writes the latest notes of these items once more. */
+async function keepNotes(storage: StorageProvider, files: readonly StoragePath[], ids: Set<string>): Promise<void> {
+	const kept: TrashNote[] = [];
+	for (const path of files) {
+		if (ids.size === 0) break;
+		for (const each of await readNotes(storage, path)) if (ids.delete(each.id)) kept.push(each);
+		while (kept.length >= notesOfFile) await writeFile(storage, kept.splice(0, notesOfFile));
+	}
+	if (kept.length > 0) await writeFile(storage, kept);
 }

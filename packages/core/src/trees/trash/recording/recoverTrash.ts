@@ -112,7 +112,9 @@ export async function recoverTrash(
 	if (unknown.size === 0) return { recovered: 0, unknown: [], withoutAccount: [] };
 	for (const path of (await trashContents(storage)).notes) {
 		for (const note of await readNotes(storage, path)) {
-			if (note.version !== undefined) successors.set(note.version.replacedId, note.version.of);
+			const { replacedId, of } = note.version ?? {};
+			// The latest note comes first.
+			if (replacedId !== undefined && of !== undefined && !successors.has(replacedId)) successors.set(replacedId, of);
 			if (unknown.delete(note.id)) found.push(note);
 		}
 	}
