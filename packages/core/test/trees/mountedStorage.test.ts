@@ -1,12 +1,13 @@
 import { buffer } from 'node:stream/consumers';
 import { MemoryStorage, memoryStorageDriver, storageSuite } from '@stowage/conformance';
 import type { CopyOptions, StorageProvider } from '@stowage/plugin-api';
-import { Failure, isFailure, maxListedDepth, parsePath } from '@stowage/rules';
+import { Failure, isFailure, joinPath, maxListedDepth, parsePath, type StoragePath } from '@stowage/rules';
 import test from 'ava';
 import type { FileParts, PublishedNames } from '../../src/files/FileParts.js';
 import { publishFileOnce } from '../../src/files/placing/publishing.js';
 import { copyContents } from '../../src/trees/across/copyContents.js';
 import type { OwnTree } from '../../src/trees/OwnTree.js';
+import { ensureFolder } from '../../src/trees/storage/folders.js';
 import { MountedStorage } from '../../src/trees/storage/MountedStorage.js';
 import type { Mount } from '../../src/trees/storage/Mounts.js';
 
@@ -86,6 +87,87 @@ async function homes(t: { teardown(end: () => void): void }) {
 	t.teardown(() => void made.storage.close());
 	return made;
 }
+
+/** A root whose disk ignores case: a name leads to the item that has it in another spelling. */
+function ignoringCase(storage: MemoryStorage): MemoryStorage {
+	const spelled = async (path: string): Promise<StoragePath> => {
+		let at = p('');
+		for (const name of path.split('/')) {
+			let found = name;
+			try {
+				for await (const rows of storage.list(at))
+					for (const row of rows) if (row.name.toLowerCase() === name.toLowerCase()) found = row.name;
+			} catch {}
+			at = joinPath(at, found);
+		}
+		return at;
+	};
+	const byPath = [
+		'stat',
+		'count',
+		'open',
+		'makeDirectory',
+		'move',
+		'copy',
+		'remove',
+		'removeEmptyFolder',
+		'canReplace',
+	];
+	return new Proxy(storage, {
+		get(of, key) {
+			if (key === 'list')
+				return async function* (path: string) {
+					yield* of.list(await spelled(path));
+				};
+			const value = Reflect.get(of, key);
+			if (typeof value !== 'function') return value;
+			if (!byPath.includes(String(key))) return value.bind(of);
+			return async (...given: unknown[]) =>
+				value.apply(of, await Promise.all(given.map((each) => (typeof each === 'string' ? spelled(each) : each))));
+		},
+	});
+}
+
+test('on a disk that ignores case `public` is no private name of the public tree', async (t) => {
+	const { storage } = mounted(ignoringCase(new MemoryStorage()));
+	for (const path of ['users', 'users/ada', 'users/ada/Public', 'users/ada/Public/site', 'users/ada/docs'])
+		await storage.makeDirectory(p(path));
+	await put(storage, 'users/ada/Public/a.txt', 'public');
+	await put(storage, 'users/ada/b.txt', 'private');
+	const missing = { message: /no such/i };
+	t.is((await storage.stat(p('users/ada/DOCS'))).type, 'directory', 'the disk of this test ignores case');
+	for (const name of ['public', 'PUBLIC']) {
+		const [folder, inside] = [p(`users/ada/${name}`), p(`users/ada/${name}/a.txt`)];
+		await t.throwsAsync(storage.stat(folder), missing);
+		await t.throwsAsync(namesIn(storage, folder), missing);
+		await t.throwsAsync(storage.count(folder), missing);
+		await t.throwsAsync(storage.stat(inside), missing);
+		await t.throwsAsync(storage.open(inside), missing);
+		await t.throwsAsync(storage.remove(folder), missing);
+		await t.throwsAsync(storage.remove(inside), missing);
+		await t.throwsAsync(storage.removeEmptyFolder(p(`${folder}/site`)), missing);
+		await t.throwsAsync(storage.move(folder, p('users/ada/moved')), missing);
+		await t.throwsAsync(storage.copy(inside, p('users/ada/copied')), missing);
+		await t.throwsAsync(storage.move(p('users/ada/b.txt'), p(`${folder}/b.txt`)), missing);
+		await t.throwsAsync(storage.copy(p('users/ada/b.txt'), p(`${folder}/b.txt`)), missing);
+		await t.throwsAsync(storage.makeDirectory(p(`${folder}/new`)), missing);
+		await t.throwsAsync(put(storage, `${folder}/c.txt`, 'meant to be private'), missing);
+		await t.throwsAsync(storage.makeDirectory(folder), { message: /already/ });
+		await t.throwsAsync(ensureFolder(storage.home('ada'), p(`${folder}/deep`)), { message: /already/ });
+	}
+	t.deepEqual(await namesIn(storage, 'users/ada/Public'), ['a.txt', 'site']);
+	t.deepEqual(await namesIn(storage, 'users/ada'), ['Public', 'b.txt', 'docs']);
+});
+
+test('where case counts `public` is a folder like any', async (t) => {
+	const { storage } = await homes(t);
+	for (const name of ['Public', 'public']) await storage.makeDirectory(p(`users/near-1/${name}`));
+	await put(storage, 'users/near-1/public/a.txt', 'private');
+	t.is(await textOf(storage, 'users/near-1/public/a.txt'), 'private');
+	t.deepEqual(await namesIn(storage, 'users/near-1/public'), ['a.txt']);
+	await storage.move(p('users/near-1/public'), p('users/near-1/docs'));
+	t.deepEqual(await namesIn(storage, 'users/near-1'), ['Public', 'docs']);
+});
 
 async function namesIn(storage: Pick<MountedStorage, 'list'>, path: string): Promise<string[]> {
 	const names: string[] = [];

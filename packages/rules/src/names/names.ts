@@ -69,3 +69,11 @@ export function withSuffix(name: string, type: 'file' | 'directory', suffix: str
 	// If the extension alone is too long, there is no room for a base: then it is shortened as part of the name.
 	return shortened === '' ? truncateToBytes(name, room) + suffix : shortened + suffix + extension;
 }
+
+/** One form of all names that a disk which ignores case, width or trailing dots could take for the same. */
+export function foldedName(name: string): string {
+	const folded = name.normalize('NFKC').toUpperCase();
+	let end = folded.length;
+	while (folded[end - 1] === '.' || folded[end - 1] === ' ') end--;
+	return folded.slice(0, end);
+}

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { foldedName } from '@stowage/rules';
 
 /** The root's own folder: it identifies the root and contains the files that are not yet, or no longer, visible. */
 export const privateFolder = '.stowage';
@@ -18,10 +19,7 @@ export const replacingPrefix = 'replacing-';
 
 /** Whether a name at the root could reach the private folder, also on a disk that ignores case, width or trailing dots. */
 export function isPrivateName(segment: string): boolean {
-	const folded = segment.normalize('NFKC').toUpperCase();
-	let end = folded.length;
-	while (folded[end - 1] === '.' || folded[end - 1] === ' ') end--;
-	return folded.slice(0, end) === privateFolder.toUpperCase();
+	return foldedName(segment) === foldedName(privateFolder);
 }
 
 /** A name that has never been used in the private folder. */

@@ -14,12 +14,13 @@ import {
 	type StorageItem,
 	type StorageProvider,
 } from '@stowage/plugin-api';
-import { Failure, type StoragePath, undefinedIf } from '@stowage/rules';
+import { Failure, parentPath, type StoragePath, undefinedIf } from '@stowage/rules';
 import { copyBetween } from '../across/copyBetween.js';
 import { itemsIn } from '../across/itemsIn.js';
 import { BoundHome } from './BoundHome.js';
 import type { MountedStaging } from './MountedStaging.js';
 import { assertReplaceable, canReplaceOn, type ItemStorage, type Mount, type Mounts, mountOf } from './Mounts.js';
+import { assertNotPublic, isLikePublic } from './publicSpelling.js';
 import { prefixed, prefixedFile } from './rootIds.js';
 
 /** The files of one home for the length of a request, wherever it lies by then (`BoundHome`). */
@@ -45,23 +46,23 @@ export class HomeStorage implements ItemStorage {
 	}
 
 	list(path: StoragePath): AsyncGenerator<StorageEntry[]> {
-		return this.#home.readBatches(({ storage }) => storage.list(path));
+		return this.#readBatches(path, ({ storage }) => storage.list(path));
 	}
 
 	count(path: StoragePath): Promise<number> {
-		return this.#home.read(({ storage }) => storage.count(path));
+		return this.#read(path, ({ storage }) => storage.count(path));
 	}
 
 	listWithStats(path: StoragePath): AsyncGenerator<StatsBatch> {
-		return this.#home.readBatches(({ storage, idPrefix }) => listedWithStats(storage, path, idPrefix));
+		return this.#readBatches(path, ({ storage, idPrefix }) => listedWithStats(storage, path, idPrefix));
 	}
 
 	stat(path: StoragePath): Promise<StorageItem> {
-		return this.#home.read(async ({ storage, idPrefix }) => prefixed(await storage.stat(path), idPrefix));
+		return this.#read(path, async ({ storage, idPrefix }) => prefixed(await storage.stat(path), idPrefix));
 	}
 
 	open(path: StoragePath): Promise<OpenFile> {
-		return this.#home.read(async ({ storage, idPrefix }) => prefixedFile(await storage.open(path), idPrefix));
+		return this.#read(path, async ({ storage, idPrefix }) => prefixedFile(await storage.open(path), idPrefix));
 	}
 
 	readSmallFiles(
@@ -69,7 +70,7 @@ export class HomeStorage implements ItemStorage {
 		names: readonly string[],
 		into: Buffer,
 	): Promise<readonly (SmallFile | undefined)[]> {
-		return this.#home.read(async ({ storage, idPrefix }) => {
+		return this.#read(folder, async ({ storage, idPrefix }) => {
 			if (!hasSmallFiles(storage)) return names.map(() => undefined);
 			const files = await storage.readSmallFiles(folder, names, into);
 			if (idPrefix === '') return files;
@@ -80,6 +81,7 @@ export class HomeStorage implements ItemStorage {
 	/** Undefined on another root than the first, which is the one that other programs get as a folder. */
 	async localPath(path: StoragePath): Promise<string | undefined> {
 		const { storage, idPrefix } = await this.mount();
+		await assertNotPublic(storage, path);
 		return idPrefix === '' && hasLocalFiles(storage) ? storage.localPath(path) : undefined;
 	}
 
@@ -88,26 +90,37 @@ export class HomeStorage implements ItemStorage {
 	}
 
 	makeDirectory(path: StoragePath): Promise<StorageItem> {
-		return this.#home.change(async ({ storage, idPrefix }) => prefixed(await storage.makeDirectory(path), idPrefix));
+		return this.#home.change(async ({ storage, idPrefix }) => {
+			await assertNotPublic(storage, parentPath(path));
+			return prefixed(await storage.makeDirectory(path), idPrefix);
+		});
 	}
 
 	/** Throws `conflict` where something is mounted at the path or below it, which nobody removes with it. */
 	assertUnmounted(path: StoragePath): Promise<void> {
-		return this.#home.read(({ storage }) => assertUnmounted(storage, path));
+		return this.#read(path, ({ storage }) => assertUnmounted(storage, path));
 	}
 
 	remove(path: StoragePath): Promise<void> {
-		return this.#home.change(({ storage }) => storage.remove(path));
+		return this.#home.change(async ({ storage }) => {
+			await assertNotPublic(storage, path);
+			await storage.remove(path);
+		});
 	}
 
 	removeEmptyFolder(path: StoragePath): Promise<void> {
-		return this.#home.change(({ storage }) => storage.removeEmptyFolder(path));
+		return this.#home.change(async ({ storage }) => {
+			await assertNotPublic(storage, path);
+			await storage.removeEmptyFolder(path);
+		});
 	}
 
 	/** Moves an item here, from this home or from one on the same root. */
 	moveFrom(from: HomeStorage, path: StoragePath, to: StoragePath, options?: MoveOptions): Promise<StorageItem> {
 		const move = async (source: Mount, target: Mount) => {
 			if (source !== target) throw new Failure('invalid', 'Items can’t be moved to a home on another disk.');
+			await assertNotPublic(source.storage, path);
+			await assertNotPublic(target.storage, parentPath(to));
 			await assertReplaceable(target, to, options);
 			return prefixed(await source.storage.move(path, to, options), source.idPrefix);
 		};
@@ -123,6 +136,8 @@ export class HomeStorage implements ItemStorage {
 		};
 		return this.#home.change(async (target) => {
 			const source = await mountOf(this.#mounts, from.#home.name);
+			await assertNotPublic(source.storage, path);
+			await assertNotPublic(target.storage, parentPath(to));
 			return copyBetween(
 				{ mount: source, path },
 				{ mount: target, path: to },
@@ -149,7 +164,23 @@ export class HomeStorage implements ItemStorage {
 	}
 
 	findPublished(id: string, path: StoragePath): Promise<StorageItem | undefined> {
-		return this.#home.read((mount) => this.#staging.findPublished(id, path, mount));
+		return this.#read(path, (mount) => this.#staging.findPublished(id, path, mount));
+	}
+
+	#read<T>(path: StoragePath, read: (mount: Mount) => Promise<T>): Promise<T> {
+		if (!isLikePublic(path)) return this.#home.read(read);
+		return this.#home.read(async (mount) => {
+			await assertNotPublic(mount.storage, path);
+			return read(mount);
+		});
+	}
+
+	#readBatches<T>(path: StoragePath, read: (mount: Mount) => AsyncIterable<T>): AsyncGenerator<T> {
+		if (!isLikePublic(path)) return this.#home.readBatches(read);
+		return this.#home.readBatches(async function* (mount) {
+			await assertNotPublic(mount.storage, path);
+			yield* read(mount);
+		});
 	}
 }
 

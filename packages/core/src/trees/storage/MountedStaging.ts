@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { CommitOptions, StagedFile, StorageItem, StorageProvider } from '@stowage/plugin-api';
-import { Failure, isFailure, type StoragePath } from '@stowage/rules';
+import { Failure, isFailure, parentPath, type StoragePath } from '@stowage/rules';
 import { type Crossing, commitAcross, isCrossing, publishedAcross } from '../across/commitAcross.js';
 import { cutoffsOf, discardAcross, sweepAcross, type TimedCutoffs } from '../across/copies.js';
 import { wrapStaged } from '../space/metered.js';
 import { assertReplaceable, changeHome, homeAt, type Mount, type Mounts } from './Mounts.js';
+import { assertNotPublic } from './publicSpelling.js';
 import { prefixed, prefixOf, withoutPrefix, withPrefix } from './rootIds.js';
 
 /** The staged files and copies of all roots. Each is on the root that its id names, whichever root its home is on by now. */
@@ -72,6 +73,7 @@ export class MountedStaging {
 	#commit({ own, id, storage }: Staged, path: StoragePath, options?: CommitOptions): Promise<StorageItem> {
 		const home = homeAt(path);
 		return changeHome(this.#mounts, home, async (target) => {
+			await assertNotPublic(target.storage, parentPath(path));
 			// Before it leaves the staging of its own root.
 			await assertReplaceable(target, path, options);
 			const crossing = this.#crossing(id, storage, target);

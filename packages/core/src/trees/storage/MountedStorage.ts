@@ -21,6 +21,7 @@ import { HomeStorage } from './HomeStorage.js';
 import { listHomes } from './listHomes.js';
 import { MountedStaging } from './MountedStaging.js';
 import { type Homes, homeAt, homesFolder, type Mount, type Mounts } from './Mounts.js';
+import { assertNotPublic } from './publicSpelling.js';
 
 /**
  * All storage roots as one: each home is on one of them, and everything without a user on the default one. A root that
@@ -161,6 +162,7 @@ export class MountedStorage implements ReplacingStorage, StatsListingStorage, Wa
 	async watch(path: StoragePath, listener: FolderListener): Promise<Watch | undefined> {
 		if (path === homesFolder && this.#mounts.all().length > 1) return undefined;
 		const { storage } = await this.homeOf(path).mount();
+		await assertNotPublic(storage, path);
 		return hasWatch(storage) ? storage.watch(path, listener) : undefined;
 	}
 
