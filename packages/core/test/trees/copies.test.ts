@@ -1,7 +1,7 @@
 import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { MemoryStorage } from '@stowage/conformance';
-import { joinPath, parsePath } from '@stowage/rules';
+import { Failure, joinPath, parsePath } from '@stowage/rules';
 import test from 'ava';
 import { copiesFolder, sweepAcross } from '../../src/trees/across/copies.js';
 import { copyAcross } from '../../src/trees/across/copyAcross.js';
@@ -53,4 +53,24 @@ test('a copy to another root that no checkpoint names is not swept while a folde
 	await turn();
 	await sweep();
 	await t.throwsAsync(target.stat(folder), undefined, 'one that is over is touched no more');
+});
+
+test('a copy that can’t be removed holds up no other one', async (t) => {
+	const target = new MemoryStorage();
+	await target.makeDirectory(copiesFolder);
+	const names = ['a', 'b', 'c'].map((digit) => digit.repeat(32));
+	for (const name of names) await target.makeDirectory(joinPath(copiesFolder, name));
+	const { remove } = target;
+	target.remove = async (path) => {
+		if (!path.endsWith('b')) throw new Failure('conflict', `mounted in ${path.at(-1)}`);
+		await remove.call(target, path);
+	};
+	const cutoffs = { staged: 0, copies: Date.now() + hourMs, uploadCopies: 0 };
+	await t.throwsAsync(
+		sweepAcross(target, cutoffs, async () => false),
+		{ message: 'mounted in a' },
+	);
+	const left: string[] = [];
+	for await (const batch of target.list(copiesFolder)) for (const { name } of batch) left.push(name);
+	t.deepEqual(left, [names[0], names[2]]);
 });

@@ -360,6 +360,33 @@ test('a copy of an upload to another root ends when its home is frozen for the n
 	t.is(await textOf(storage, to), 'hello');
 });
 
+test('an upload on its way to another root is swept on neither as long as its client may be back', async (t) => {
+	const { storage, first, second, frozen } = await homes(t);
+	const staged = await storage.stage(undefined, p('users/near-1'));
+	await staged.append(chunks('hello'), 0);
+	const other = await storage.stage(undefined, p('users/far-1'));
+	const to = p('users/far-1/x');
+	frozen.add('far-1');
+	t.true(isFailure(await t.throwsAsync(staged.commit(to)), 'locked'));
+	frozen.clear();
+	// Days later: no upload and no job has the ids of these.
+	const later = Date.now() + 60_000;
+	const sweep = () => storage.sweepStaging({ staged: later, copies: later, uploadCopies: 0 }, async () => false);
+	const { list } = first;
+	first.list = (path) => {
+		if (path === 'copies') throw new Failure('unavailable', 'away');
+		return list.call(first, path);
+	};
+	await t.throwsAsync(sweep(), { message: 'away' });
+	t.is(await other.size(), 0, 'what may be on its way from a root that is away is not swept');
+	first.list = list;
+	await sweep();
+	await t.throwsAsync(other.size());
+	t.like(await staged.commit(to), { name: 'x', size: 5 });
+	t.is(await textOf(storage, to), 'hello');
+	t.deepEqual(await namesIn(second, 'users/far-1'), ['x']);
+});
+
 async function tree(storage: MountedStorage) {
 	await storage.makeDirectory(p('users/near-1/docs'));
 	await storage.makeDirectory(p('users/near-1/docs/empty'));

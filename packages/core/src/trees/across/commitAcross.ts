@@ -2,7 +2,8 @@ import type { CommitOptions, StagedFile, StorageItem, StorageProvider } from '@s
 import { Failure, isFailure, joinPath, type StoragePath } from '@stowage/rules';
 import { ensureFolder } from '../storage/folders.js';
 import { ignoreMissing } from '../storage/Mounts.js';
-import { copiesFolder } from './copies.js';
+import { withPrefix } from '../storage/rootIds.js';
+import { copiesFolder, isCrossingName } from './copies.js';
 
 /** A staged file whose home is on another root by now than the one that it was staged on, or was there meanwhile. */
 export interface Crossing {
@@ -72,6 +73,24 @@ export async function commitAcross(
 /** Whether the staged file has left staging for another root and was not published there yet. */
 export async function isCrossing(crossing: Crossing): Promise<boolean> {
 	return (await findCopy(crossing.source, folderOf(crossing)))?.isDone === false;
+}
+
+/** The ids, among all roots, of the staged files to which the bytes of this root's crossings still go. */
+export async function crossingTargets(source: StorageProvider): Promise<Set<string>> {
+	const ids = new Set<string>();
+	const folders: StoragePath[] = [];
+	try {
+		for await (const batch of source.list(copiesFolder))
+			for (const { name } of batch) if (isCrossingName(name)) folders.push(joinPath(copiesFolder, name));
+	} catch (error) {
+		ignoreMissing(error);
+	}
+	for (const folder of folders) {
+		const copy = await findCopy(source, folder);
+		// One whose root an earlier version did not record is on any of them.
+		if (copy?.isDone === false) ids.add(copy.prefix === undefined ? copy.id : withPrefix(copy.id, copy.prefix));
+	}
+	return ids;
 }
 
 /** The item at the path, if the staged file was published as it. */

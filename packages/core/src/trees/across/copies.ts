@@ -47,25 +47,35 @@ export async function cutoffsOf(storage: StorageProvider, { now, ...cutoffs }: T
 	return { staged: staged + ahead, copies: copies + ahead, uploadCopies: uploadCopies + ahead };
 }
 
-/** Removes the folders of abandoned copies. */
+/** Whether a folder in `copies` is that of an upload on its way to another root, and not one of a copy. */
+export function isCrossingName(name: string): boolean {
+	return /^[0-9a-f]{64}$/.test(name);
+}
+
+/** Removes the folders of abandoned copies. One that can't be removed, as with something mounted in it, holds up no other; then throws that. */
 export async function sweepAcross(
 	target: StorageProvider,
 	{ copies, uploadCopies }: SweepCutoffs,
 	isNeeded: (id: string) => Promise<boolean>,
 ): Promise<void> {
+	let fault: { error: unknown } | undefined;
 	try {
 		for await (const { items } of itemsIn(target, copiesFolder)) {
 			for (const item of items) {
 				const folder = joinPath(copiesFolder, item.name);
-				const isOld = /^[0-9a-f]{64}$/.test(item.name)
+				const isOld = isCrossingName(item.name)
 					? item.mtime < uploadCopies
 					: item.mtime < copies && !(await isNeeded(treeId(folder, item)));
-				if (isOld) await target.remove(folder);
+				if (!isOld) continue;
+				await target.remove(folder).catch((error: unknown) => {
+					if (!isFailure(error, 'notFound')) fault ??= { error };
+				});
 			}
 		}
 	} catch (error) {
 		ignoreMissing(error);
 	}
+	if (fault !== undefined) throw fault.error;
 }
 
 /** The path of a folder for a new copy, which is not made yet. */

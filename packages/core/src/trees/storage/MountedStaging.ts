@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { CommitOptions, StagedFile, StorageItem, StorageProvider } from '@stowage/plugin-api';
 import { Failure, isFailure, parentPath, type StoragePath } from '@stowage/rules';
-import { type Crossing, commitAcross, isCrossing, publishedAcross } from '../across/commitAcross.js';
+import { type Crossing, commitAcross, crossingTargets, isCrossing, publishedAcross } from '../across/commitAcross.js';
 import { cutoffsOf, discardAcross, sweepAcross, type TimedCutoffs } from '../across/copies.js';
 import { wrapStaged } from '../space/metered.js';
 import { assertReplaceable, changeHome, homeAt, type Mount, type Mounts } from './Mounts.js';
@@ -53,9 +53,16 @@ export class MountedStaging {
 
 	/** Sweeps each root, also if another one is not available; then throws that. */
 	async sweep(before: TimedCutoffs, isNeeded: (id: string) => Promise<boolean>): Promise<void> {
+		const crossings = await Promise.allSettled(this.#mounts.all().map(({ storage }) => crossingTargets(storage)));
+		const crossing = new Set(crossings.flatMap((of) => (of.status === 'fulfilled' ? [...of.value] : [])));
+		// What goes from a root that is away to another one is not known: it stays as long as it may be continued.
+		const areAllKnown = crossings.every(({ status }) => status === 'fulfilled');
+		const { staged, uploadCopies } = before;
+		const known = areAllKnown ? before : { ...before, staged: Math.min(staged, uploadCopies) };
 		const sweep = async ({ storage, idPrefix }: Mount) => {
-			const isOwnNeeded = (id: string) => isNeeded(withPrefix(id, idPrefix));
-			const cutoffs = await cutoffsOf(storage, before);
+			const isOwnNeeded = async (id: string) =>
+				crossing.has(id) || crossing.has(withPrefix(id, idPrefix)) || isNeeded(withPrefix(id, idPrefix));
+			const cutoffs = await cutoffsOf(storage, known);
 			await storage.sweepStaging(cutoffs, isOwnNeeded);
 			await sweepAcross(storage, cutoffs, isOwnNeeded);
 		};
