@@ -203,6 +203,7 @@ test.serial('comma- and tab-separated values are shown as a table', async (t) =>
 	await writeFiles(app.home, {
 		'table.csv': 'Name,"Amount, net"\nAda,"1,5"\n<b>Grace</b>,2\n',
 		'table.tsv': 'Name\tAmount\nAda\t1.5\n',
+		'cyrillic.csv': Buffer.from('a,b\n\xcf\xf0\xe8\xe2\xe5\xf2,1\n', 'latin1'),
 	});
 	const page = await app.open('/browser?type=private');
 	const viewer = await openPreview(page, 'table.csv');
@@ -219,8 +220,19 @@ test.serial('comma- and tab-separated values are shown as a table', async (t) =>
 	await viewer.getByRole('group', { name: 'View' }).getByRole('button', { name: 'Source' }).click();
 	await viewer.getByText('Ada,"1,5"').waitFor();
 	await closePreview(page);
-	await openPreview(page, 'table.tsv');
-	await page.getByText('1.5', { exact: true }).first().waitFor();
+	const tabs = await openPreview(page, 'table.tsv');
+	await tabs.getByText('1.5', { exact: true }).first().waitFor();
+	await closePreview(page);
+
+	// As long in either encoding.
+	const cyrillic = await openPreview(page, 'cyrillic.csv');
+	for (const [encoding, word] of [
+		['windows-1251', 'Привет'],
+		['windows-1252', 'Ïðèâåò'],
+	] as const) {
+		await cyrillic.getByRole('combobox', { name: 'Encoding' }).selectOption(encoding);
+		await cyrillic.getByText(word, { exact: true }).first().waitFor();
+	}
 	t.deepEqual(app.faults, []);
 });
 

@@ -31,7 +31,8 @@ export const queryKeys = {
 		rendition: (url: string) => ['preview', 'rendition', url] as const,
 		failure: (url: string) => ['preview', 'answer', url] as const,
 		encoding: (id: string) => ['preview', 'encoding', id] as const,
-		table: (id: string, length: number) => ['preview', 'table', id, length] as const,
+		/** The text of a file is another one in each encoding, also where it is as long. */
+		table: (id: string, encoding: string) => ['preview', 'table', id, encoding] as const,
 		tags: (id: string) => ['preview', 'tags', id] as const,
 		tooManyTags: (id: string) => ['preview', 'tooManyTags', id] as const,
 	},

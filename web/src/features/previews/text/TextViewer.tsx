@@ -93,7 +93,7 @@ export function TextViewer({ viewer, area, file, entry, onShow }: ViewerProps) {
 			) : view === 'rendered' && rendering === 'markdown' ? (
 				<Markdown text={text} />
 			) : view === 'rendered' && rendering === 'table' ? (
-				<Separated text={text} isTabs={extensionOf(file.name) === 'tsv'} id={file.id} />
+				<Separated text={text} isTabs={extensionOf(file.name) === 'tsv'} id={file.id} encoding={encoding} />
 			) : (
 				<Source text={text} name={file.name} />
 			)}
@@ -181,9 +181,17 @@ function Markdown({ text }: { text: string }) {
 	);
 }
 
-function Separated({ text, isTabs, id }: { text: string; isTabs: boolean; id: string }) {
+interface SeparatedProps {
+	text: string;
+	isTabs: boolean;
+	/** The file, and the encoding in which it has this text. */
+	id: string;
+	encoding: Encoding;
+}
+
+function Separated({ text, isTabs, id, encoding }: SeparatedProps) {
 	const { data: rows, isPending } = useQuery({
-		queryKey: queryKeys.previews.table(id, text.length),
+		queryKey: queryKeys.previews.table(id, encoding),
 		queryFn: async ({ signal }) =>
 			(await runInTextWorker({ kind: 'table', text, delimiter: isTabs ? '\t' : '' }, signal)) ?? null,
 		gcTime: 0,
