@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { Locator } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { basePath, phone } from '../support/browser.js';
-import { eventually, eventuallyMatches } from '../support/expect.js';
+import { eventually, eventuallyMatches, gone } from '../support/expect.js';
 import {
 	menuItems,
 	nameIn,
@@ -200,5 +200,43 @@ test.serial(
 		await openPreview(page, 'gone.png');
 		await gone.getByText('HTTP 403').waitFor();
 		t.deepEqual(app.faults, []);
+	},
+);
+
+test.serial(
+	'a viewer whose code can’t be loaded says so of itself and not of the file, and can be tried again',
+	async (t) => {
+		const app = await fixture.enter(t);
+		await writeFiles(app.home, { 'a.png': await picture('png', '40x30', 'red'), 'table.csv': 'Name,Amount\nAda,1\n' });
+		const page = await app.open('/browser?type=private');
+		const missing = /\/(ImageViewer|TextTable)-[^/]*\.js$/;
+		await page.route(missing, (route) => route.abort());
+		const viewer = await openPreview(page, 'a.png');
+		await viewer.getByRole('alert').getByText('This could not be loaded.').waitFor();
+		await gone(t, viewer.getByText('Failed to load image'));
+		await assertAccessible(t, page, 'a viewer that could not be loaded');
+		await closePreview(page);
+		const table = await openPreview(page, 'table.csv');
+		const reason = table.getByRole('status').getByText('What renders it could not be loaded, so its source is shown.');
+		await reason.waitFor();
+		await table.locator('pre').getByText('Ada,1').waitFor();
+		await page.unroute(missing);
+		await table.getByRole('button', { name: 'Source' }).click();
+		await table.getByRole('button', { name: 'Rendered' }).click();
+		await gone(t, reason);
+		await table.getByText('Ada', { exact: true }).first().waitFor();
+		await closePreview(page);
+
+		await page.route(missing, (route) => route.abort());
+		await openPreview(page, 'a.png');
+		await viewer.getByRole('alert').waitFor();
+		await page.unroute(missing);
+		await viewer.getByRole('button', { name: 'Try Again' }).click();
+		await viewer.getByRole('img', { name: 'a.png' }).waitFor();
+		// The browser logs each file that it could not load.
+		t.deepEqual(
+			app.faults.filter((fault) => !fault.includes('ERR_FAILED')),
+			[],
+		);
 	},
 );

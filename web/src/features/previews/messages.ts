@@ -48,6 +48,7 @@ export const previewMessages = {
 	source: 'Source',
 	rendered: 'Rendered',
 	notRendered: 'Rendering it would take a browser too long, so its source is shown.',
+	notLoaded: 'What renders it could not be loaded, so its source is shown.',
 	textControls: 'Text controls',
 	emptyFile: 'This file is empty.',
 	columns: 'Rows of the table',

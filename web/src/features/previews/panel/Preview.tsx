@@ -1,5 +1,7 @@
 import { formatListSize, type PreviewKind, previewLimits } from '@stowage/rules';
-import { Component, type ComponentType, type LazyExoticComponent, lazy, type ReactNode, Suspense } from 'react';
+import { Component, type ReactNode, useState } from 'react';
+import { lazyComponent } from '../../../ui/lazyComponent.js';
+import { NotLoaded } from '../common/viewer/NotLoaded.js';
 import { ViewerError } from '../common/viewer/ViewerError.js';
 import { ViewerLoading } from '../common/viewer/ViewerLoading.js';
 import type { ViewerProps } from '../common/viewer/ViewerProps.js';
@@ -7,14 +9,14 @@ import { previewMessages as messages } from '../messages.js';
 import type { DetectedKind } from './useDetectedKind.js';
 
 /** Each is loaded when it is first needed. */
-const viewers: Record<PreviewKind, LazyExoticComponent<ComponentType<ViewerProps>>> = {
-	image: lazy(async () => ({ default: (await import('../image/ImageViewer.js')).ImageViewer })),
-	video: lazy(async () => ({ default: (await import('../video/VideoViewer.js')).VideoViewer })),
-	audio: lazy(async () => ({ default: (await import('../audio/AudioViewer.js')).AudioViewer })),
-	text: lazy(async () => ({ default: (await import('../text/TextViewer.js')).TextViewer })),
-	pdf: lazy(async () => ({ default: (await import('../pdf/PdfViewer.js')).PdfViewer })),
-	epub: lazy(async () => ({ default: (await import('../epub/EpubViewer.js')).EpubViewer })),
-	document: lazy(async () => ({ default: (await import('../document/DocumentViewer.js')).DocumentViewer })),
+const viewers: Record<PreviewKind, ReturnType<typeof lazyComponent<ViewerProps>>> = {
+	image: lazyComponent(async () => (await import('../image/ImageViewer.js')).ImageViewer),
+	video: lazyComponent(async () => (await import('../video/VideoViewer.js')).VideoViewer),
+	audio: lazyComponent(async () => (await import('../audio/AudioViewer.js')).AudioViewer),
+	text: lazyComponent(async () => (await import('../text/TextViewer.js')).TextViewer),
+	pdf: lazyComponent(async () => (await import('../pdf/PdfViewer.js')).PdfViewer),
+	epub: lazyComponent(async () => (await import('../epub/EpubViewer.js')).EpubViewer),
+	document: lazyComponent(async () => (await import('../document/DocumentViewer.js')).DocumentViewer),
 };
 
 export interface PreviewProps extends Omit<ViewerProps, 'firstBytes'> {
@@ -25,6 +27,7 @@ export interface PreviewProps extends Omit<ViewerProps, 'firstBytes'> {
 export function Preview({ detected, ...props }: PreviewProps) {
 	const { file } = props;
 	const { kind, first, error } = detected;
+	const [isMissing, setMissing] = useState(false);
 	if (error) {
 		const [title, text] = kind === 'unknown' ? [messages.notAvailable] : messages.failures[kind];
 		return <ViewerError file={file} title={title} text={text} reason={error.message} />;
@@ -36,17 +39,16 @@ export function Preview({ detected, ...props }: PreviewProps) {
 	if (first.size > limit) {
 		return <ViewerError file={file} title={messages.notAvailable} text={messages.tooLarge(formatListSize(limit))} />;
 	}
+	if (isMissing) return <NotLoaded file={file} onRetry={() => setMissing(false)} />;
 	const [title, text] = messages.failures[kind];
 	return (
 		<ViewerBoundary fallback={<ViewerError file={file} title={title} text={text} />}>
-			<Suspense fallback={<ViewerLoading />}>
-				<Viewer {...props} firstBytes={first.bytes} />
-			</Suspense>
+			<Viewer {...props} firstBytes={first.bytes} fallback={<ViewerLoading />} onLoadFailed={() => setMissing(true)} />
 		</ViewerBoundary>
 	);
 }
 
-/** Shows the error of a viewer that throws, or whose code can't be loaded, in its place. */
+/** Shows the error of a viewer that throws in its place. */
 class ViewerBoundary extends Component<{ fallback: ReactNode; children: ReactNode }, { hasFailed: boolean }> {
 	override state = { hasFailed: false };
 

@@ -2,8 +2,9 @@ import { Button, ButtonGroup, HTMLSelect } from '@blueprintjs/core';
 import { EditIcon } from '@blueprintjs/icons';
 import { extensionOf, fileType, previewLimits } from '@stowage/rules';
 import { useQuery } from '@tanstack/react-query';
-import { type CSSProperties, lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react';
+import { type CSSProperties, useEffect, useMemo, useRef, useState } from 'react';
 import { queryKeys } from '../../../api/queryKeys.js';
+import { lazyComponent } from '../../../ui/lazyComponent.js';
 import { useWhole } from '../common/bytes/useWhole.js';
 import { ViewerError } from '../common/viewer/ViewerError.js';
 import { ViewerLoading } from '../common/viewer/ViewerLoading.js';
@@ -19,8 +20,8 @@ import { runInTextWorker } from './runInTextWorker.js';
 import { type SourceBlock, textBlocks } from './sourceBlocks.js';
 import styles from './TextViewer.module.css';
 
-const TextEditor = lazy(async () => ({ default: (await import('../editor/TextEditor.js')).TextEditor }));
-const TextTable = lazy(async () => ({ default: (await import('./TextTable.js')).TextTable }));
+const TextEditor = lazyComponent(async () => (await import('../editor/TextEditor.js')).TextEditor);
+const TextTable = lazyComponent(async () => (await import('./TextTable.js')).TextTable);
 
 type View = 'source' | 'rendered';
 type Rendering = 'markdown' | 'table' | 'none';
@@ -44,19 +45,19 @@ export function TextViewer({ viewer, area, file, entry, onShow }: ViewerProps) {
 
 	if (editing.edited) {
 		return (
-			<Suspense fallback={<ViewerLoading />}>
-				<TextEditor
-					area={area}
-					entry={entry}
-					url={file.url}
-					edited={editing.edited}
-					detect={detectEncoding}
-					onDone={(shown) => {
-						editing.close();
-						if (shown) onShow(shown);
-					}}
-				/>
-			</Suspense>
+			<TextEditor
+				area={area}
+				entry={entry}
+				url={file.url}
+				edited={editing.edited}
+				detect={detectEncoding}
+				fallback={<ViewerLoading />}
+				onLoadFailed={editing.close}
+				onDone={(shown) => {
+					editing.close();
+					if (shown) onShow(shown);
+				}}
+			/>
 		);
 	}
 	if (error) return <ViewerError file={file} title={messages.failures.text[0]} reason={error.message} />;
@@ -106,12 +107,12 @@ function renderingOf(name: string): Rendering {
 	return ['csv', 'tsv'].includes(extensionOf(name)) ? 'table' : 'none';
 }
 
-/** In place of what can't be rendered in time. */
-function NotRendered({ text, name }: { text: string; name: string }) {
+/** In place of what can't be rendered, with the sentence that says why. */
+function NotRendered({ text, name, reason }: { text: string; name: string; reason: string }) {
 	return (
 		<>
 			<p className={styles.note} role="status">
-				{messages.notRendered}
+				{reason}
 			</p>
 			<Source text={text} name={name} />
 		</>
@@ -171,7 +172,7 @@ function Markdown({ text }: { text: string }) {
 		);
 		return () => abort.abort();
 	}, [text]);
-	if (failed === text) return <NotRendered text={text} name="text.txt" />;
+	if (failed === text) return <NotRendered text={text} name="text.txt" reason={messages.notRendered} />;
 	return (
 		// biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls by the keyboard
 		<article className={styles.page} tabIndex={0}>
@@ -198,13 +199,12 @@ function Separated({ text, isTabs, id, encoding }: SeparatedProps) {
 		structuralSharing: false,
 		staleTime: Number.POSITIVE_INFINITY,
 	});
+	const [isMissing, setMissing] = useState(false);
 	if (isPending) return <ViewerLoading />;
-	if (!rows) return <NotRendered text={text} name="table.txt" />;
+	if (!rows || isMissing) {
+		return <NotRendered text={text} name="table.txt" reason={isMissing ? messages.notLoaded : messages.notRendered} />;
+	}
 	// A table that is not one is shown as it is.
 	if (rows.length === 0) return <Source text={text} name="table.txt" />;
-	return (
-		<Suspense fallback={<ViewerLoading />}>
-			<TextTable rows={rows} />
-		</Suspense>
-	);
+	return <TextTable rows={rows} fallback={<ViewerLoading />} onLoadFailed={() => setMissing(true)} />;
 }
