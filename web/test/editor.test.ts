@@ -519,6 +519,20 @@ test('what a worker finds leads the commands of the editor where its own search 
 	});
 });
 
+test('a search whose code could not be loaded is made again by the next command, and one that took too long is not', (t) => {
+	const { doc } = EditorState.create({ doc: 'one two' });
+	const missedOf = (matches: 'notLoaded' | 'tooSlow') => {
+		const found = new FoundQuery(new SearchQuery({ search: 'two' }), { doc, matches });
+		const missed: string[] = [];
+		found.onMiss = (command) => missed.push(command);
+		const searches = found.create() as Searches;
+		t.is(searches.nextMatch(EditorState.create({ doc }), 0, 0), null);
+		return missed;
+	};
+	t.deepEqual(missedOf('notLoaded'), ['next']);
+	t.deepEqual(missedOf('tooSlow'), []);
+});
+
 test('as many beginnings overlap as a search by single characters would follow at once', (t) => {
 	fc.assert(
 		fc.property(fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 12 }), (text) => {

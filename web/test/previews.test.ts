@@ -7,6 +7,7 @@ import test from 'ava';
 import { Bomb, zipped } from '../../test/e2e/support/previewFiles.js';
 import { countTables, inflatedLength } from '../src/features/previews/common/bytes/inflatedLength.js';
 import { imageSource } from '../src/features/previews/common/bytes/previewFile.js';
+import { runInWorker, WorkerNotLoaded } from '../src/features/previews/common/bytes/runInWorker.js';
 import { openZip, ZipTooLarge } from '../src/features/previews/common/bytes/zip.js';
 import { mayTakeLong } from '../src/features/previews/common/images/decodingCost.js';
 import { describeImage } from '../src/features/previews/common/images/imageFormat.js';
@@ -1491,3 +1492,35 @@ test('a stream of a PDF is unpacked up to a bound', async (t) => {
 	const bomb = deflateSync(Buffer.alloc(maxUnpackedBytes + 1));
 	await t.throwsAsync(unpackedBytes(scope, bomb), { instanceOf: RangeError });
 });
+
+/** A worker that answers a task by one of its events. */
+function workerWith(event: 'message' | 'error', content: object): Worker {
+	const worker = {
+		terminate() {},
+		postMessage() {
+			queueMicrotask(() => worker[`on${event}`]({ preventDefault() {}, ...content }));
+		},
+	} as unknown as Worker & Record<`on${typeof event}`, (event: object) => void>;
+	return worker;
+}
+
+test.serial(
+	'a worker that could not be loaded is told from one that fails or is ended, and has the page look for a new version',
+	async (t) => {
+		const page = new EventTarget();
+		Object.assign(globalThis, { window: page });
+		t.teardown(() => Reflect.deleteProperty(globalThis, 'window'));
+		let notices = 0;
+		page.addEventListener('vite:preloadError', () => notices++);
+		const { signal } = new AbortController();
+		t.is(await runInWorker(workerWith('message', { data: 7 }), 'task', signal), 7);
+		t.is(await runInWorker(workerWith('error', { message: 'Uncaught RangeError' }), 'task', signal), undefined);
+		const end = new AbortController();
+		const ended = runInWorker(workerWith('message', {}), 'task', end.signal);
+		end.abort();
+		t.is(await ended, undefined);
+		t.is(notices, 0);
+		await t.throwsAsync(runInWorker(workerWith('error', {}), 'task', signal), { instanceOf: WorkerNotLoaded });
+		t.is(notices, 1);
+	},
+);

@@ -181,7 +181,9 @@ test.serial('a text that would stop the page by its letters, lines or tags is sh
 		await closePreview(page);
 	}
 	// As if it had taken too long.
-	await page.route(/textWorker/, (route) => route.abort());
+	await page.route(/textWorker/, (route) =>
+		route.fulfill({ contentType: 'text/javascript', body: 'onmessage = () => postMessage(undefined);' }),
+	);
 	const table = await openPreview(page, 'table.csv');
 	await table.getByRole('status').getByText(reason).waitFor();
 	await table.locator('pre').getByText('a,b').waitFor();
@@ -197,6 +199,45 @@ test.serial('a text that would stop the page by its letters, lines or tags is sh
 	t.is(await page.evaluate(() => String(getSelection()).trim()), lines.trim());
 	t.deepEqual(app.faults, []);
 });
+
+test.serial(
+	'what is rendered or detected by code that can’t be loaded is not said to be slow, and can be tried again',
+	async (t) => {
+		const app = await fixture.enter(t);
+		const reason = 'What renders it could not be loaded, so its source is shown.';
+		await writeFiles(app.home, {
+			'notes.md': '# Words',
+			'table.csv': 'Name,Amount\nAda,1\n',
+			'latin.txt': Buffer.from('Grüße aus München, übermäßig schöne.\n'.repeat(20), 'latin1'),
+		});
+		const page = await app.open('/browser?type=private');
+		await page.route(/textWorker/, (route) => route.abort());
+		for (const [name, source] of [
+			['notes.md', '# Words'],
+			['table.csv', 'Ada,1'],
+		] as const) {
+			const viewer = await openPreview(page, name);
+			await viewer.getByRole('button', { name: 'Rendered' }).click();
+			await viewer.getByRole('status').getByText(reason).waitFor();
+			await viewer.locator('pre').getByText(source).waitFor();
+			await closePreview(page);
+		}
+		const latin = await openPreview(page, 'latin.txt');
+		await latin.getByRole('alert').getByText('This could not be loaded.').waitFor();
+		await page.unroute(/textWorker/);
+		await latin.getByRole('button', { name: 'Try Again' }).click();
+		await latin.getByText('Grüße aus München').waitFor();
+		await closePreview(page);
+		const notes = await openPreview(page, 'notes.md');
+		await notes.getByRole('button', { name: 'Rendered' }).click();
+		await notes.getByRole('heading', { name: 'Words' }).waitFor();
+		// The browser logs each file that it could not load.
+		t.deepEqual(
+			app.faults.filter((fault) => !fault.includes('ERR_FAILED')),
+			[],
+		);
+	},
+);
 
 test.serial('comma- and tab-separated values are shown as a table', async (t) => {
 	const app = await fixture.enter(t);

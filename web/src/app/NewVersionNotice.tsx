@@ -20,7 +20,7 @@ export function NewVersionNotice(): null {
 		const look = async () => {
 			if (await isPageOutdated(controller.signal)) setThere(true);
 		};
-		// Sent by what Vite puts around each import.
+		// Sent by what Vite puts around each import, and by workers.
 		window.addEventListener('vite:preloadError', () => void look(), { signal: controller.signal });
 		return () => controller.abort();
 	}, []);

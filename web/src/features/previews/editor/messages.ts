@@ -21,7 +21,10 @@ export const editorMessages = {
 	wouldLose: (encoding: string) =>
 		`Some of its bytes mean nothing in ${encoding} and would be lost. Choose its encoding first.`,
 
-	searchTooSlow: 'This takes too long to find in this text.',
+	searchTroubles: {
+		tooSlow: 'This takes too long to find in this text.',
+		notLoaded: 'The search could not be loaded. Try again.',
+	},
 	lineTooLong: 'One of its lines is too long to be edited here.',
 
 	unsaved: 'Unsaved changes',

@@ -6,6 +6,7 @@ import { type CSSProperties, useEffect, useMemo, useRef, useState } from 'react'
 import { queryKeys } from '../../../api/queryKeys.js';
 import { lazyComponent } from '../../../ui/lazyComponent.js';
 import { useWhole } from '../common/bytes/useWhole.js';
+import { NotLoaded } from '../common/viewer/NotLoaded.js';
 import { ViewerError } from '../common/viewer/ViewerError.js';
 import { ViewerLoading } from '../common/viewer/ViewerLoading.js';
 import type { ViewerProps } from '../common/viewer/ViewerProps.js';
@@ -31,14 +32,15 @@ export function TextViewer({ viewer, area, file, entry, onShow }: ViewerProps) {
 	const [view, setView] = useState<View>(rendering === 'table' ? 'rendered' : 'source');
 	const [chosen, setChosen] = useState<Encoding>();
 	const { data: bytes, error } = useWhole(file.url, file.id, previewLimits.text);
-	const { data: detected } = useQuery({
+	const detection = useQuery({
 		queryKey: queryKeys.previews.encoding(file.id),
 		queryFn: ({ signal }) => detectEncoding(bytes as Uint8Array, signal),
 		enabled: bytes !== undefined,
+		retry: false,
 		gcTime: 0,
 		staleTime: Number.POSITIVE_INFINITY,
 	});
-	const encoding = chosen ?? detected;
+	const encoding = chosen ?? detection.data;
 	const text = useMemo(() => (bytes && encoding ? decode(bytes, encoding) : undefined), [bytes, encoding]);
 
 	const editing = useEditing(file.name, file.url, detectEncoding);
@@ -61,6 +63,9 @@ export function TextViewer({ viewer, area, file, entry, onShow }: ViewerProps) {
 		);
 	}
 	if (error) return <ViewerError file={file} title={messages.failures.text[0]} reason={error.message} />;
+	if (text === undefined && detection.isError && !detection.isFetching) {
+		return <NotLoaded file={file} onRetry={() => void detection.refetch()} />;
+	}
 	if (text === undefined || encoding === undefined) return <ViewerLoading />;
 	return (
 		<div className={styles.viewer}>
@@ -127,9 +132,13 @@ function Source({ text, name }: { text: string; name: string }) {
 	useEffect(() => {
 		if (language === undefined) return;
 		const abort = new AbortController();
-		void runInTextWorker({ kind: 'highlight', text, language }, abort.signal).then((blocks) => {
-			if (blocks !== undefined && !abort.signal.aborted) setColoured({ text, blocks });
-		});
+		runInTextWorker({ kind: 'highlight', text, language }, abort.signal).then(
+			(blocks) => {
+				if (blocks !== undefined && !abort.signal.aborted) setColoured({ text, blocks });
+			},
+			// It can be read without colours as well.
+			() => {},
+		);
 		return () => abort.abort();
 	}, [text, language]);
 	const isColoured = coloured?.text === text;
@@ -158,21 +167,22 @@ function Source({ text, name }: { text: string; name: string }) {
 function Markdown({ text }: { text: string }) {
 	const place = useRef<HTMLDivElement>(null);
 	const [isLoading, setLoading] = useState(true);
-	const [failed, setFailed] = useState<string>();
+	const [failed, setFailed] = useState<{ text: string; reason: string }>();
 	useEffect(() => {
 		const abort = new AbortController();
 		const { signal } = abort;
-		void Promise.all([runInTextWorker({ kind: 'markdown', text }, signal), import('./renderMarkdown.js')]).then(
+		Promise.all([runInTextWorker({ kind: 'markdown', text }, signal), import('./renderMarkdown.js')]).then(
 			([nodes, { renderMarkdown }]) => {
 				if (signal.aborted) return;
 				setLoading(false);
-				if (nodes === undefined) setFailed(text);
+				if (nodes === undefined) setFailed({ text, reason: messages.notRendered });
 				else place.current?.replaceChildren(renderMarkdown(nodes));
 			},
+			() => !signal.aborted && setFailed({ text, reason: messages.notLoaded }),
 		);
 		return () => abort.abort();
 	}, [text]);
-	if (failed === text) return <NotRendered text={text} name="text.txt" reason={messages.notRendered} />;
+	if (failed?.text === text) return <NotRendered text={text} name="text.txt" reason={failed.reason} />;
 	return (
 		// biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls by the keyboard
 		<article className={styles.page} tabIndex={0}>
@@ -191,20 +201,26 @@ interface SeparatedProps {
 }
 
 function Separated({ text, isTabs, id, encoding }: SeparatedProps) {
-	const { data: rows, isPending } = useQuery({
+	const {
+		data: rows,
+		isPending,
+		isError,
+	} = useQuery({
 		queryKey: queryKeys.previews.table(id, encoding),
 		queryFn: async ({ signal }) =>
 			(await runInTextWorker({ kind: 'table', text, delimiter: isTabs ? '\t' : '' }, signal)) ?? null,
+		retry: false,
 		gcTime: 0,
 		structuralSharing: false,
 		staleTime: Number.POSITIVE_INFINITY,
 	});
-	const [isMissing, setMissing] = useState(false);
+	const [hasNoTable, setNoTable] = useState(false);
+	const isMissing = isError || hasNoTable;
 	if (isPending) return <ViewerLoading />;
 	if (!rows || isMissing) {
 		return <NotRendered text={text} name="table.txt" reason={isMissing ? messages.notLoaded : messages.notRendered} />;
 	}
 	// A table that is not one is shown as it is.
 	if (rows.length === 0) return <Source text={text} name="table.txt" />;
-	return <TextTable rows={rows} fallback={<ViewerLoading />} onLoadFailed={() => setMissing(true)} />;
+	return <TextTable rows={rows} fallback={<ViewerLoading />} onLoadFailed={() => setNoTable(true)} />;
 }

@@ -1,7 +1,7 @@
 import { runInWorker } from '../common/bytes/runInWorker.js';
 import type { TextResults, TextTask } from './runTextTask.js';
 
-/** Runs it in a worker. Undefined if that has no result, or takes too long and is terminated. */
+/** Runs it in a worker. Undefined if that has no result, or takes too long and is terminated. Throws if it can't be loaded. */
 export function runInTextWorker<T extends TextTask>(
 	task: T,
 	signal: AbortSignal,

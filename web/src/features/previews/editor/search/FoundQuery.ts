@@ -2,10 +2,10 @@ import { SearchQuery } from '@codemirror/search';
 import type { EditorState, Text } from '@codemirror/state';
 import type { Matches } from './findMatches.js';
 
-/** What a search has found in a text; no matches where it took too long. */
+/** What a search has found in a text, or why it has found nothing: it took too long, or its code could not be loaded. */
 export interface FoundIn {
 	doc: Text;
-	matches: Matches | undefined;
+	matches: Matches | 'tooSlow' | 'notLoaded';
 }
 
 /** A command of the editor that had to be left, since what it needs is not found yet. */
@@ -86,7 +86,7 @@ class FoundMatches {
 
 	highlight({ doc }: EditorState, from: number, to: number, add: (from: number, to: number) => void): void {
 		const { found } = this.spec;
-		if (found?.matches === undefined || found.doc !== doc) return;
+		if (found?.doc !== doc || typeof found.matches === 'string') return;
 		for (let at = Math.max(0, this.#firstFrom(found.matches, from) - 1); ; at++) {
 			const match = matchAt(found.matches, at);
 			if (match === undefined || match.from > to) return;
@@ -95,14 +95,16 @@ class FoundMatches {
 	}
 
 	getReplacement({ at }: Match): string {
-		const replacements = this.spec.found?.matches?.replacements ?? '';
+		const matches = this.spec.found?.matches;
+		const replacements = typeof matches === 'object' ? matches.replacements : '';
 		return typeof replacements === 'string' ? replacements : (replacements[at] ?? '');
 	}
 
 	#matchesIn(doc: Text, missed: Missed): Matches | undefined {
 		const { found } = this.spec;
-		if (found?.doc === doc) return found.matches;
-		this.spec.onMiss(missed);
+		if (found?.doc === doc && typeof found.matches === 'object') return found.matches;
+		// What took too long would do so again.
+		if (found?.doc !== doc || found.matches === 'notLoaded') this.spec.onMiss(missed);
 		return undefined;
 	}
 

@@ -18,13 +18,14 @@ import {
 	type EditorView,
 	type KeyBinding,
 	keymap,
+	type PanelConstructor,
 	showPanel,
 	ViewPlugin,
 	type ViewUpdate,
 } from '@codemirror/view';
 import { runInWorker } from '../../common/bytes/runInWorker.js';
 import { editorMessages as messages } from '../messages.js';
-import { FoundQuery, type Missed } from './FoundQuery.js';
+import { type FoundIn, FoundQuery, type Missed } from './FoundQuery.js';
 import type { Matches, SearchTask } from './findMatches.js';
 import { overlapsOf } from './overlaps.js';
 
@@ -105,38 +106,46 @@ const searching = ViewPlugin.fromClass(
 				const missed = this.#missed;
 				this.#end();
 				this.#view.dispatch({ effects: setSearchQuery.of(new FoundQuery(query, { doc, matches })) });
-				if (missed !== undefined && matches !== undefined) commands[missed](this.#view);
+				if (missed !== undefined && typeof matches === 'object') commands[missed](this.#view);
 			}, afterMs);
 		}
 	},
 );
 
-function matchesOf(state: EditorState, query: FoundQuery, signal: AbortSignal): Promise<Matches | undefined> {
+async function matchesOf(state: EditorState, query: FoundQuery, signal: AbortSignal): Promise<FoundIn['matches']> {
 	const { caseSensitive, regexp, wholeWord, replace } = query;
 	const wordChars = state.languageDataAt<string>('wordChars', state.selection.main.head).join('');
 	const text = state.doc.toString();
 	const task: SearchTask = { text, search: query.search, caseSensitive, regexp, wholeWord, replace, wordChars };
 	const worker = new Worker(new URL('./searchWorker.ts', import.meta.url), { type: 'module' });
-	return runInWorker<Matches>(worker, task, AbortSignal.any([signal, AbortSignal.timeout(maxWorkerMs)]));
+	try {
+		const ended = AbortSignal.any([signal, AbortSignal.timeout(maxWorkerMs)]);
+		return (await runInWorker<Matches>(worker, task, ended)) ?? 'tooSlow';
+	} catch {
+		return 'notLoaded';
+	}
 }
 
-/** Says below the fields that a search was given up. */
-const trouble = StateField.define<boolean>({
-	create: () => false,
+/** Says below the fields that a search was given up, or could not begin. */
+const trouble = StateField.define<string | undefined>({
+	create: () => undefined,
 	update: (_, { state }) => {
 		const query = getSearchQuery(state);
-		if (!searchPanelOpen(state) || !(query instanceof FoundQuery)) return false;
-		return query.found?.doc === state.doc && query.found.matches === undefined;
+		if (!searchPanelOpen(state) || !(query instanceof FoundQuery) || query.found?.doc !== state.doc) return undefined;
+		const { matches } = query.found;
+		return typeof matches === 'string' ? messages.searchTroubles[matches] : undefined;
 	},
-	provide: (field) => showPanel.from(field, (isShown) => (isShown ? troublePanel : null)),
+	provide: (field) => showPanel.from(field, (sentence) => (sentence === undefined ? null : troublePanel(sentence))),
 });
 
-function troublePanel() {
-	const dom = document.createElement('p');
-	dom.className = 'cm-search-trouble';
-	dom.setAttribute('role', 'alert');
-	dom.textContent = messages.searchTooSlow;
-	return { dom, top: true };
+function troublePanel(sentence: string): PanelConstructor {
+	return () => {
+		const dom = document.createElement('p');
+		dom.className = 'cm-search-trouble';
+		dom.setAttribute('role', 'alert');
+		dom.textContent = sentence;
+		return { dom, top: true };
+	};
 }
 
 /** The two keys that select what else is as what is selected do so at once, and nothing where that could take long. */
