@@ -1,6 +1,7 @@
 import test from 'ava';
+import type { Locator } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
-import { absent, eventually } from '../support/expect.js';
+import { absent, eventually, gone } from '../support/expect.js';
 import { overlaysClosed, setUpFixture, withKeptContexts, writeFiles } from '../support/fileManager.js';
 import { closePreview, measureMainThread, openPreview, recorded } from '../support/previews.js';
 
@@ -181,6 +182,74 @@ test.serial('a song shows its tags and cover, which a worker has read, and Next 
 	await page.getByRole('dialog', { name: 'one.mp3' }).waitFor();
 	t.deepEqual(app.faults, []);
 });
+
+/**
+ * Says of the player that its connection was lost, and waits until it is fetched again. The browser itself tries for half
+ * a minute before it says so.
+ */
+const loseConnection = (player: Locator) =>
+	player.evaluate(async (element: HTMLMediaElement) => {
+		const fetched = new Promise((resolve) => element.addEventListener('emptied', resolve, { once: true }));
+		Object.defineProperty(element, 'error', { value: { code: 2 }, configurable: true });
+		element.dispatchEvent(new Event('error'));
+		Reflect.deleteProperty(element, 'error');
+		await fetched;
+	});
+
+test.serial(
+	'a film or song that loses its connection goes on where it stopped, or says so and can be tried again',
+	async (t) => {
+		const app = await fixture.enter(t);
+		const sine = ['-f', 'lavfi', '-i', 'sine=frequency=330:duration=120:sample_rate=8000'];
+		await writeFiles(app.home, { 'film.webm': await film(), 'song.mp3': await recorded('mp3', ...sine) });
+		const page = await app.open('/browser?type=private');
+		// Its pauses of some seconds are shorter here.
+		await page.evaluate(() => {
+			const { setTimeout } = globalThis;
+			const sooner = (run: () => void, ms = 0) => setTimeout(run, ms < 1000 ? ms : ms / 20);
+			globalThis.setTimeout = sooner as typeof globalThis.setTimeout;
+		});
+		for (const [name, tag] of [
+			['film.webm', 'video'],
+			['song.mp3', 'audio'],
+		] as const) {
+			const viewer = await openPreview(page, name);
+			const player = viewer.locator(tag);
+			const isAt = (seconds: number) =>
+				page.waitForFunction(
+					([tag, seconds]) =>
+						Math.abs((document.querySelector<HTMLMediaElement>(tag)?.currentTime ?? 0) - seconds) < 0.5,
+					[tag, seconds] as const,
+				);
+			await page.waitForFunction((tag) => (document.querySelector<HTMLMediaElement>(tag)?.readyState ?? 0) >= 1, tag);
+			await player.evaluate((element: HTMLMediaElement) => {
+				element.pause();
+				element.currentTime = 20;
+			});
+			await isAt(20);
+			await loseConnection(player);
+			await isAt(20);
+			await absent(t, viewer.getByRole('alert'));
+
+			await page.route(`**/api/download/${name}*`, (route) => route.abort());
+			await loseConnection(player);
+			await viewer.getByRole('alert').getByText('Connection lost', { exact: true }).waitFor();
+			await absent(t, viewer.getByText('Failed to load'));
+			await assertAccessible(t, page, 'a lost connection');
+			await page.unroute(`**/api/download/${name}*`);
+			await viewer.getByRole('button', { name: 'Try Again' }).click();
+			await isAt(20);
+			await gone(t, viewer.getByRole('alert'));
+			await viewer.getByRole('button', { name: 'Play', exact: true }).waitFor();
+			await closePreview(page);
+		}
+		// The browser logs each file that it could not load.
+		t.deepEqual(
+			app.faults.filter((fault) => !fault.includes('ERR_FAILED')),
+			[],
+		);
+	},
+);
 
 test.serial('a song or film with endless tags or samples is not played, and nothing reads them', async (t) => {
 	const app = await fixture.enter(t);

@@ -23,6 +23,9 @@ export const previewMessages = {
 		epub: ['Cannot Preview EPUB'],
 	} satisfies Record<PreviewKind, readonly [string, string?]>,
 
+	connectionLost: 'Connection lost',
+	connectionLostDetail: 'It goes on where it stopped once the server can be reached.',
+
 	zoomOut: 'Zoom out',
 	zoomIn: 'Zoom in',
 	zoom: 'Zoom',

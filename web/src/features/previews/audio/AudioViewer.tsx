@@ -7,10 +7,12 @@ import { useBlobUrl } from '../../../ui/useBlobUrl.js';
 import { runInWorker } from '../common/bytes/runInWorker.js';
 import { describeImage } from '../common/images/imageFormat.js';
 import { BoundedTags } from '../common/tagCount/BoundedTags.js';
+import { ConnectionLost } from '../common/viewer/ConnectionLost.js';
 import { keyStep, MediaControls } from '../common/viewer/MediaControls.js';
 import { seekBy, togglePlay } from '../common/viewer/mediaState.js';
 import { useFailureReason } from '../common/viewer/useFailureReason.js';
 import { useKeys } from '../common/viewer/useKeys.js';
+import { useReconnection } from '../common/viewer/useReconnection.js';
 import { ViewerError } from '../common/viewer/ViewerError.js';
 import type { ViewerProps } from '../common/viewer/ViewerProps.js';
 import { previewMessages as messages } from '../messages.js';
@@ -32,6 +34,7 @@ function AudioPlayer({ file, next, onShow }: ViewerProps) {
 	const [hasFailed, setFailed] = useState(false);
 	const [hasCover, setCover] = useState(true);
 	const audio = useRef<HTMLAudioElement>(null);
+	const { connection, reconnection } = useReconnection();
 	const answer = useFailureReason(file.url, hasFailed);
 	const { data: tags } = useQuery({
 		queryKey: queryKeys.previews.tags(file.id),
@@ -48,9 +51,14 @@ function AudioPlayer({ file, next, onShow }: ViewerProps) {
 	const coverType = useMemo(() => (tags?.cover ? describeImage(tags.cover).type : undefined), [tags]);
 	const cover = useBlobUrl(coverType === undefined ? undefined : tags?.cover, coverType ?? '');
 
+	const fail = (target: HTMLAudioElement) => {
+		if (!reconnection.takeError(target)) setFailed(true);
+	};
+
+	// An element begins to load before it is part of the page: its events until then reach no listener.
+	// biome-ignore lint/correctness/useExhaustiveDependencies: only what happened before
 	useEffect(() => {
-		// An element begins to load before it is part of the page: its events until then reach no listener.
-		if (audio.current?.error) setFailed(true);
+		if (audio.current?.error) fail(audio.current);
 	}, []);
 
 	useKeys(({ key }) => {
@@ -66,24 +74,31 @@ function AudioPlayer({ file, next, onShow }: ViewerProps) {
 		const [title, text] = messages.failures.audio;
 		return <ViewerError file={file} title={title} text={text} reason={answer} />;
 	}
+	const isLost = connection === 'lost';
 	const lines = [tags?.artist, tags?.album].filter((line) => line !== undefined);
 	return (
 		<div className={styles.viewer}>
-			<div className={styles.cover}>
-				{cover && hasCover ? (
-					<img src={cover} alt={messages.cover} onError={() => setCover(false)} />
-				) : (
-					<MusicIcon size={64} aria-hidden />
-				)}
-			</div>
-			<div className={styles.tags}>
-				<p className={styles.title}>{shownName(tags?.title ?? splitName(file.name).base)}</p>
-				{lines.map((line) => (
-					<p key={line} className={styles.line}>
-						{line}
-					</p>
-				))}
-			</div>
+			{isLost ? (
+				<ConnectionLost file={file} onRetry={() => reconnection.tryAgain()} />
+			) : (
+				<>
+					<div className={styles.cover}>
+						{cover && hasCover ? (
+							<img src={cover} alt={messages.cover} onError={() => setCover(false)} />
+						) : (
+							<MusicIcon size={64} aria-hidden />
+						)}
+					</div>
+					<div className={styles.tags}>
+						<p className={styles.title}>{shownName(tags?.title ?? splitName(file.name).base)}</p>
+						{lines.map((line) => (
+							<p key={line} className={styles.line}>
+								{line}
+							</p>
+						))}
+					</div>
+				</>
+			)}
 			{/* biome-ignore lint/a11y/useMediaCaption: a sound file has none */}
 			<audio
 				ref={audio}
@@ -92,11 +107,15 @@ function AudioPlayer({ file, next, onShow }: ViewerProps) {
 				preload="metadata"
 				autoPlay
 				onEnded={() => next && onShow(next)}
-				onError={() => setFailed(true)}
+				onLoadedMetadata={({ currentTarget }) => reconnection.resume(currentTarget)}
+				onSeeked={() => reconnection.settle()}
+				onError={({ currentTarget }) => fail(currentTarget)}
 			/>
-			<div className={styles.player}>
-				<MediaControls media={audio} />
-			</div>
+			{!isLost && (
+				<div className={styles.player}>
+					<MediaControls media={audio} />
+				</div>
+			)}
 		</div>
 	);
 }

@@ -10,11 +10,13 @@ import { useFileSource } from '../../../api/sources/FileSource.js';
 import { useLatest } from '../../../ui/useLatest.js';
 import { maxPixels } from '../common/images/pixels.js';
 import { BoundedTags } from '../common/tagCount/BoundedTags.js';
+import { ConnectionLost } from '../common/viewer/ConnectionLost.js';
 import { keyStep, MediaControls } from '../common/viewer/MediaControls.js';
 import { seekBy, togglePlay, useMediaState } from '../common/viewer/mediaState.js';
 import { createSavedPositions } from '../common/viewer/savedPositions.js';
 import { useFailureReason } from '../common/viewer/useFailureReason.js';
 import { useKeys } from '../common/viewer/useKeys.js';
+import { useReconnection } from '../common/viewer/useReconnection.js';
 import { ViewerError } from '../common/viewer/ViewerError.js';
 import { ViewerLoading } from '../common/viewer/ViewerLoading.js';
 import type { ViewerProps } from '../common/viewer/ViewerProps.js';
@@ -50,6 +52,7 @@ function VideoPlayer({ file, entry, entries }: ViewerProps) {
 	const { isIdle, onActivity } = useIdle(isFull && isPlaying);
 	const subtitles = useSubtitles(entry, entries);
 	const savedTime = useRef(0);
+	const { connection, reconnection } = useReconnection();
 	useOnLeave(video, state === 'loaded' ? savePlace : () => {});
 	const { data: capabilities } = useQuery(capabilitiesQuery);
 	const answer = useFailureReason(file.url, state === 'failed');
@@ -67,15 +70,19 @@ function VideoPlayer({ file, entry, entries }: ViewerProps) {
 	function begin(target: HTMLVideoElement) {
 		if (refuseLarge(target)) return;
 		const place = Number(positions.read(file.id) ?? 0);
-		if (place > 0 && place < target.duration) target.currentTime = place;
+		if (!reconnection.resume(target) && place > 0 && place < target.duration) target.currentTime = place;
 		setState('loaded');
+	}
+
+	function fail(target: HTMLVideoElement) {
+		if (!reconnection.takeError(target)) setState('failed');
 	}
 
 	// An element begins to load before it is part of the page: its events until then reach no listener.
 	// biome-ignore lint/correctness/useExhaustiveDependencies: only what happened before
 	useEffect(() => {
 		const { current } = video;
-		if (current?.error) setState('failed');
+		if (current?.error) fail(current);
 		else if (current && current.readyState > 0) begin(current);
 	}, []);
 
@@ -103,7 +110,14 @@ function VideoPlayer({ file, entry, entries }: ViewerProps) {
 		return <ViewerError file={file} title={title} text={text} reason={answer} />;
 	}
 	return (
-		<div ref={stage} className={styles.viewer} data-resting={isIdle || undefined} onPointerMove={onActivity}>
+		<div
+			ref={stage}
+			className={styles.viewer}
+			data-resting={isIdle || undefined}
+			data-connection={connection}
+			onPointerMove={onActivity}
+		>
+			{connection === 'lost' && <ConnectionLost file={file} onRetry={() => reconnection.tryAgain()} />}
 			<div className={styles.stage}>
 				{state === 'loading' && <ViewerLoading />}
 				{/* biome-ignore lint/a11y/useMediaCaption: a film has those that lie beside it */}
@@ -124,8 +138,11 @@ function VideoPlayer({ file, entry, entries }: ViewerProps) {
 						if (Math.abs(currentTarget.currentTime - savedTime.current) >= keyStep) savePlace(currentTarget);
 					}}
 					onPause={({ currentTarget }) => savePlace(currentTarget)}
-					onSeeked={({ currentTarget }) => savePlace(currentTarget)}
-					onError={() => setState('failed')}
+					onSeeked={({ currentTarget }) => {
+						reconnection.settle();
+						savePlace(currentTarget);
+					}}
+					onError={({ currentTarget }) => fail(currentTarget)}
 				>
 					{subtitles.map(({ url, label }, index) => (
 						<track
@@ -138,12 +155,12 @@ function VideoPlayer({ file, entry, entries }: ViewerProps) {
 						/>
 					))}
 				</video>
-				{state === 'loaded' && !isPlaying && time === 0 && (
+				{state === 'loaded' && connection === 'connected' && !isPlaying && time === 0 && (
 					<span className={styles.begin} aria-hidden>
 						<PlayIcon size={32} />
 					</span>
 				)}
-				{state === 'loaded' && isWaiting && (
+				{state === 'loaded' && (isWaiting || connection === 'reconnecting') && (
 					<span className={styles.waiting}>
 						<Spinner size={36} aria-label={messages.loading} />
 					</span>
