@@ -1,4 +1,4 @@
-export { DatabaseError, DatabaseUnavailable } from './connection/errors.js';
+export { DatabaseError, DatabaseFull, DatabaseUnavailable, isOfDatabase } from './connection/errors.js';
 export { parseDatabaseUrl } from './connection/target.js';
 export { type Migration, migrationNames } from './migrations/all.js';
 export type { Database, DatabaseOptions } from './open.js';

@@ -6,7 +6,7 @@ import { isFailure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import type { Knex } from 'knex';
 import mysql from 'mysql2/promise';
-import { translated } from '../src/connection/errors.js';
+import { isOfDatabase, translated } from '../src/connection/errors.js';
 import { connectPatiently, openMysql } from '../src/connection/mysql/openMysql.js';
 import { parseDatabaseUrl } from '../src/connection/target.js';
 import { type MariaDb, startMariadb } from './mariadb.js';
@@ -236,6 +236,7 @@ test.serial(
 			const text = `${errno} ${message}: ${to}`;
 			if (kind === undefined) t.is(to, error, text);
 			else t.true(isFailure(to, kind), text);
+			t.is(isOfDatabase(to), kind === 'unavailable' || kind === 'storageFull', text);
 		}
 		const late = await t.throwsAsync(() =>
 			connection.query('set statement max_statement_time = 0.1 for select sleep(60)'),

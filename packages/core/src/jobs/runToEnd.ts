@@ -1,4 +1,4 @@
-import { DatabaseUnavailable } from '@stowage/database';
+import { isOfDatabase } from '@stowage/database';
 import type { JobEnd, JobKind, JobReturn, JobRunKey, JobStore } from '@stowage/plugin-api';
 import { isFailure } from '@stowage/rules';
 import type { Log } from '../log.js';
@@ -71,12 +71,6 @@ export async function recordEnd(
 			await waitOrAborted(jobLimits.pollMs, stopping);
 		}
 	}
-}
-
-/** Whether the database was away; a kind may have said its own sentence for that. */
-function isOfDatabase(error: unknown): boolean {
-	if (error instanceof DatabaseUnavailable) return true;
-	return error instanceof Error && error.cause !== undefined && isOfDatabase(error.cause);
 }
 
 function parsed(saved: string | null): unknown {

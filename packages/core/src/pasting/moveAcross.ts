@@ -21,7 +21,7 @@ import {
 import { changedAfterwards, changedMeanwhile, copyGone, digestOfItem, hasAllOf } from '../files/digestOfItem.js';
 import type { HourlyLimits, UploadCounter } from '../uploads/admission/HourlyLimits.js';
 import type { PasteInput, PasteStep } from './pasteInput.js';
-import type { PasteState } from './pasteItems.js';
+import { type PasteState, willGoOn } from './pasteItems.js';
 
 interface AcrossMove {
 	job: JobContext<PasteInput>;
@@ -81,8 +81,7 @@ export async function moveAcross({ from, to }: PasteStep, move: AcrossMove): Pro
 			}
 		})
 		.catch(async (error: unknown) => {
-			// A run that ends is continued from there.
-			if (staged.id !== undefined && !(signal.aborted && !job.isCancelled)) {
+			if (staged.id !== undefined && !willGoOn(job, error)) {
 				await files.discardCopy(staged.id);
 				delete state.marker;
 				delete state.original;

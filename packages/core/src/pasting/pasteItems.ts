@@ -1,3 +1,4 @@
+import { isOfDatabase } from '@stowage/database';
 import type { Files, JobContext } from '@stowage/plugin-api';
 import {
 	baseName,
@@ -110,8 +111,11 @@ export async function pasteItems(
 		} catch (error) {
 			if (job.signal.aborted && !job.isCancelled) throw error;
 			const isCopied = state.copy !== undefined;
-			forgetCurrent(state);
-			await work.discardCurrent();
+			const goesOn = willGoOn(job, error);
+			if (!goesOn) {
+				forgetCurrent(state);
+				await work.discardCurrent();
+			}
 			if (job.isCancelled) {
 				const kept = isCopied ? ` ${baseName(item.path)} was copied already, and the copy is kept.` : '';
 				throw new Failure('conflict', `${doneSentence(state, labels, items.length)}${kept}`, { cause: error });
@@ -119,9 +123,9 @@ export async function pasteItems(
 			if (!isFailure(error)) throw error;
 			const before = { ...state, faults: [...state.faults] };
 			recordFault(state, item.path, error);
-			if (fatalKinds.includes(error.kind)) {
+			if (goesOn || fatalKinds.includes(error.kind)) {
 				work.reportProgress();
-				// The next attempt begins with this item.
+				// The next attempt begins with this item, or goes on with what there is of it.
 				await job.checkpoint(before);
 				throw fail(error);
 			}
@@ -138,6 +142,11 @@ export async function pasteItems(
 		work.reportProgress();
 	}
 	return { ...detailOf(state), ...(items.length === 1 && entry !== undefined ? { entry } : {}) };
+}
+
+/** Whether a later run goes on with the incomplete copy, where there is one: a server that stops or lacks its database ends no copy. */
+export function willGoOn({ signal, isCancelled }: Pick<JobContext, 'signal' | 'isCancelled'>, error: unknown): boolean {
+	return !isCancelled && (signal.aborted || isOfDatabase(error));
 }
 
 function forgetCurrent(state: PasteState): void {

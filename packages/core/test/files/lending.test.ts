@@ -4,6 +4,7 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
+import { DatabaseFull } from '@stowage/database';
 import {
 	type DescriptorFile,
 	Failure,
@@ -99,21 +100,26 @@ test('a program can’t write a byte if no space is left', async (t) => {
 	t.deepEqual(await readdir(staging), []);
 });
 
+const lacks = [
+	new Failure('unavailable', 'The database is not available right now.'),
+	new DatabaseFull(new Error('database or disk is full')),
+];
+
 test('a program writes on while nobody can be told how much that is, which is counted later', async (t) => {
 	const { app, storage } = await appWithViewer(t);
-	for (const isBackInTime of [true, false]) {
+	for (const [lack, isBackInTime] of lacks.flatMap((each) => [true, false].map((is) => [each, is] as const))) {
 		const staged = await storage.stage();
 		const sums = { counted: 0, refused: 0 };
 		let isAway = true;
 		const reserve = async (bytes: number) => {
 			if (isAway) sums.refused++;
-			if (isAway) throw new Failure('unavailable', 'The database is not available right now.');
+			if (isAway) throw lack;
 			sums.counted += bytes;
 		};
 		const space = { assertSpace: async () => {}, available: async () => 100 * megabyte };
 		const write = async ({ descriptor, full }: DescriptorFile) => {
 			writeSync(descriptor, Buffer.alloc(megabyte, 1));
-			while (sums.refused < 2) await wait(10);
+			while (sums.refused < 2 && !full.aborted) await wait(10);
 			t.false(full.aborted);
 			isAway = !isBackInTime;
 			writeSync(descriptor, Buffer.alloc(megabyte, 1));

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { DatabaseFull, DatabaseUnavailable, isOfDatabase } from '@stowage/database';
 import type { Files, JobContext, JobKind, JobOwner, JobProgress } from '@stowage/plugin-api';
 import { type Area, Failure, isFailure, parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
@@ -602,6 +603,63 @@ test('a cancelled copy or move leaves no part of the item under way, and reports
 	t.is(nothing.error?.message, 'Nothing was done.');
 	t.false((await readdir(home)).includes('new'));
 });
+
+for (const [what, lack] of [
+	['away', new DatabaseUnavailable(new Error('connect ECONNREFUSED'))],
+	['full', new DatabaseFull(new Error('database or disk is full'))],
+] as const) {
+	test(`a copy whose database is ${what} for a moment goes on with what it has copied`, async (t) => {
+		const { app, home, viewer, kinds, writeFiles, staged } = await setUp(t);
+		await writeFiles({ a: 'one', 'docs/b': 'two', 'docs/c': 'three', 'docs/d': 'four' });
+		const given = input('private', 'private', 'to', 'a', 'docs');
+		const { files } = app.services;
+		let left = 3;
+		const broken: Files = {
+			...files,
+			copy: (from, item, to, options) =>
+				files.copy(from, item, to, {
+					...options,
+					async beforeItem(each) {
+						await options?.beforeItem?.(each);
+						if (each.type === 'file' && left-- === 0) throw lack;
+					},
+				}),
+		};
+		const first = await runKind(copyKind({ ...app.services, files: broken, monotonic: () => 0 }), viewer, given);
+		t.is(first.error?.message, `Copied 1 of 2 items. ${lack.message}`);
+		t.true(isOfDatabase(first.error));
+		const [copy = '', ...others] = await staged();
+		t.deepEqual(others, []);
+		const { ino } = await stat(path.join(app.filesDir, '.stowage/staging', copy));
+		const again = await runKind(kinds.copy, viewer, given, { saved: first.recorded.saved });
+		t.deepEqual(again.result, { done: 2, failed: 0, errors: [] });
+		t.deepEqual(await tree(path.join(home, 'to/docs')), await tree(path.join(home, 'docs')));
+		t.is((await stat(path.join(home, 'to/docs'))).ino, ino);
+		t.deepEqual(await readdir(path.join(home, 'to')), ['a', 'docs']);
+		t.deepEqual(await staged(), []);
+	});
+
+	test(`a move into a shared folder whose database is ${what} for a moment goes on with what it has copied`, async (t) => {
+		let isAway = true;
+		const all = await setUpInbox(t, {
+			async whileCopied() {
+				if (isAway) throw lack;
+			},
+		});
+		const { app, home, inbox, viewer, moves, moved, staged } = all;
+		const first = await runKind(moves, viewer, moved);
+		t.is(first.error?.message, lack.message);
+		const [copy = ''] = await staged();
+		const { ino } = await stat(path.join(app.filesDir, '.stowage/staging', copy));
+		isAway = false;
+		const { result } = await runKind(moves, viewer, moved, { saved: first.recorded.saved });
+		t.like(result, { done: 1, failed: 0 });
+		t.deepEqual(await tree(inbox), { d: 'a folder', 'd/x': 'two', 'd/y': 'a folder', 'd/y/z': 'three' });
+		t.is((await stat(path.join(inbox, 'd'))).ino, ino);
+		t.deepEqual(await readdir(home), ['Public']);
+		t.deepEqual(await staged(), []);
+	});
+}
 
 test('a full home stops a copy with the reason, and a retry continues it once there is space', async (t) => {
 	const { app, home, viewer, kinds, writeFiles, staged } = await setUp(t, { '--quotas-user-bytes': '64 KB' });

@@ -16,6 +16,19 @@ export class DatabaseUnavailable extends Failure {
 	}
 }
 
+/** The disk of the database is full: as little the fault of who asked, and not the same as a full storage or home. */
+export class DatabaseFull extends Failure {
+	constructor(cause: unknown) {
+		super('storageFull', 'The disk of the database is full.', { cause });
+	}
+}
+
+/** Whether this is so because the database can't be used for now; whoever reports it may have said a sentence of their own. */
+export function isOfDatabase(error: unknown): boolean {
+	if (error instanceof DatabaseUnavailable || error instanceof DatabaseFull) return true;
+	return error instanceof Error && error.cause !== undefined && isOfDatabase(error.cause);
+}
+
 const uniqueViolations = new Set([
 	'SQLITE_CONSTRAINT_UNIQUE',
 	'SQLITE_CONSTRAINT_PRIMARYKEY',
@@ -81,7 +94,7 @@ export function translated(error: unknown): unknown {
 	if (isFailure(error) || error instanceof DatabaseError) return error;
 	if (hasCode(error, uniqueViolations)) return new Failure('alreadyExists', 'It exists already.', { cause: error });
 	if (hasCode(error, missingReferences)) return new Failure('notFound', 'It is no longer there.', { cause: error });
-	if (isOfFullDisk(error)) return new Failure('storageFull', 'The disk of the database is full.', { cause: error });
+	if (isOfFullDisk(error)) return new DatabaseFull(error);
 	if (isUnavailable(error)) return new DatabaseUnavailable(error);
 	return error;
 }

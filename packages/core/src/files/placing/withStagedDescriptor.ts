@@ -1,6 +1,7 @@
 import { fstat } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { isOfDatabase } from '@stowage/database';
 import { type DescriptorFile, type StagedFile, temporarySpace, withTemporaryFile } from '@stowage/plugin-api';
 import { isFailure, noFreeSpace } from '@stowage/rules';
 import type { SpaceGuard } from '../../trees/space/freeSpace.js';
@@ -53,8 +54,8 @@ async function watchGrowth<T>(
 			try {
 				await reserve(grown);
 			} catch (error) {
-				// Others can't be told of it while the database is away: it is counted later, or by what publishes the file.
-				if (isFailure(error, 'unavailable')) return;
+				// Others can't be told of it while the database is away or full: it is counted later, or by what publishes the file.
+				if (isFailure(error, 'unavailable') || isOfDatabase(error)) return;
 				throw error;
 			}
 			counted = size;
