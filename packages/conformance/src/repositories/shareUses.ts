@@ -211,6 +211,25 @@ export function receivedUploadRules(assertThat: Rule): void {
 		await refuses(t, 'notFound', () => uploads.add('gone', uploadOf('gone', owner.id, 1)));
 	});
 
+	assertThat('what is finished or taken back by many calls at once is counted once', async (t, db) => {
+		const share = await shareOf(db);
+		const { uploads, shares, shareUses } = db;
+		const { owner } = (await shares.get(share)) ?? { owner: { id: '' } };
+		await uploads.add('kept', { ...uploadOf(share, owner.id, 7), stagedId: 'kept' });
+		await uploads.finish('kept', 'kept', 'a', 'item');
+		for (let round = 0; round < 5; round++) {
+			const id = `u${round}`;
+			await uploads.add(id, { ...uploadOf(share, owner.id, 100), stagedId: id });
+			const many = <T>(call: () => Promise<T>) => Promise.all(Array.from({ length: 8 }, call));
+			const finished = await many(() => uploads.finish(id, id, 'a', 'item'));
+			t.is(finished.filter(Boolean).length, 1);
+			t.like(await shares.get(share), { uploads: 2, bytesReceived: 107 });
+			await many(() => uploads.takeBack(id));
+			t.like(await shares.get(share), { uploads: 1, bytesReceived: 7 });
+			t.like((await shareUses.receipts(owner.id, 10))[0], { files: 1, bytes: 7 });
+		}
+	});
+
 	assertThat('what a share receives is counted together by its sender, and kept without it', async (t, db) => {
 		const share = await shareOf(db);
 		const { uploads, shares, shareUses } = db;

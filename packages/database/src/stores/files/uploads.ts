@@ -91,7 +91,10 @@ export function uploadStore(knex: Knex): UploadStore {
 			if (itemId === undefined) return finish(knex);
 			return transact(knex, async (transaction) => {
 				const isChanged = await finish(transaction);
-				if (isChanged) await countReceived(transaction, idHash, 1);
+				if (isChanged) {
+					const row = await transaction<UploadRow>('uploads').where({ id_hash: idHash }).first();
+					await countReceived(transaction, row, 1);
+				}
 				return isChanged;
 			});
 		},
@@ -126,8 +129,10 @@ export function uploadStore(knex: Knex): UploadStore {
 		},
 		async takeBack(idHash) {
 			await transact(knex, async (transaction) => {
-				await countReceived(transaction, idHash, -1);
-				await transaction('uploads').where({ id_hash: idHash }).delete();
+				const upload = () => transaction<UploadRow>('uploads').where({ id_hash: idHash });
+				const row = await upload().first();
+				// Of several calls at once each has read it, and one removes it.
+				if ((await upload().delete()) > 0) await countReceived(transaction, row, -1);
 			});
 		},
 		async restage(idHash, stagedId, otherStagedId) {
@@ -269,8 +274,11 @@ async function assertShareRoom(
 }
 
 /** Adds to the counts of the share of an upload, or takes from them. */
-async function countReceived(transaction: Knex.Transaction, idHash: string, sign: 1 | -1): Promise<void> {
-	const row = await transaction<UploadRow>('uploads').where({ id_hash: idHash }).first();
+async function countReceived(
+	transaction: Knex.Transaction,
+	row: UploadRow | undefined,
+	sign: 1 | -1,
+): Promise<void> {
 	if (row === undefined || row.share_id === null) return;
 	const { directory, length, touched_at: at } = row;
 	const sum = (column: string, count: number) => transaction.raw('?? + ?', [column, sign * count]);
