@@ -145,7 +145,10 @@ export async function pasteItems(
 }
 
 /** Whether a later run goes on with the incomplete copy, where there is one: a server that stops or lacks its database ends no copy. */
-export function willGoOn({ signal, isCancelled }: Pick<JobContext, 'signal' | 'isCancelled'>, error: unknown): boolean {
+export function willGoOn(
+	{ signal, isCancelled }: Pick<JobContext<PasteInput>, 'signal' | 'isCancelled'>,
+	error: unknown,
+): boolean {
 	return !isCancelled && (signal.aborted || isOfDatabase(error));
 }
 

@@ -274,11 +274,7 @@ async function assertShareRoom(
 }
 
 /** Adds to the counts of the share of an upload, or takes from them. */
-async function countReceived(
-	transaction: Knex.Transaction,
-	row: UploadRow | undefined,
-	sign: 1 | -1,
-): Promise<void> {
+async function countReceived(transaction: Knex.Transaction, row: UploadRow | undefined, sign: 1 | -1): Promise<void> {
 	if (row === undefined || row.share_id === null) return;
 	const { directory, length, touched_at: at } = row;
 	const sum = (column: string, count: number) => transaction.raw('?? + ?', [column, sign * count]);
