@@ -14,6 +14,7 @@ import { shareOf } from '../config/workers.js';
 import { setRequestCaller } from '../context.js';
 import type { Log } from '../log.js';
 import type { Drain } from './connections/Drain.js';
+import { endWhenStalled } from './connections/endWhenStalled.js';
 import { createHeldAnswers } from './connections/heldAnswers.js';
 import { limitConnections } from './connections/limitConnections.js';
 import { createListener } from './connections/listener.js';
@@ -142,6 +143,7 @@ export function createServer(
 	};
 	server.ext('onPreResponse', (request, h) => {
 		if (typeof request.response === 'symbol') return h.continue;
+		endWhenStalled(request.raw.res);
 		const response = answered(request.response, request, h);
 		response.header('x-content-type-options', 'nosniff');
 		// Caching headers of the route don't apply to a refusal.

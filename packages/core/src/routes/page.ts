@@ -68,9 +68,12 @@ export async function pageRoutes(
 			handler(request, h) {
 				const name = String(request.params.file);
 				if (!assets.has(name)) throw new Failure('notFound', 'There is nothing here.');
+				// hapi would compress the others for each request anew: hundreds at once would hold up all who read files.
+				const isZipped = request.info.acceptEncoding === 'gzip' && assets.has(`${name}.gz`);
+				if (!isZipped) request.info.acceptEncoding = 'identity';
 				return (
 					h
-						.file(path.join(assetFolder, name), { confine: assetFolder, etagMethod: false })
+						.file(path.join(assetFolder, name), { confine: assetFolder, etagMethod: false, lookupCompressed: isZipped })
 						.header('content-security-policy', assetPolicy)
 						// The viewers' frame has an opaque origin. The files are the same for everybody.
 						.header('access-control-allow-origin', '*')

@@ -1,8 +1,9 @@
 import { mkdir, mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promises';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { gzipSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
 import { createClientReader, createPeers } from '../../src/http/requests/proxy.js';
 import { addressOf, cutAfterFirstBytes, rawRequest } from '../rawRequest.js';
@@ -334,6 +335,44 @@ test('existing assets may be cached for a year, and assets, frame and page have 
 	t.true(String(page.headers['content-security-policy']).includes(`script-src 'nonce-${nonce}' 'strict-dynamic'`));
 	t.true(String(page.headers['content-security-policy']).includes("base-uri 'none'"));
 	t.not((await visitor.get('/')).payload, page.payload);
+});
+
+test('an asset is sent as it was compressed with the page, or else as it is: none is compressed for a request', async (t) => {
+	const webRoot = await mkdtemp(path.join(os.tmpdir(), 'stowage-web-'));
+	t.teardown(() => rm(webRoot, { recursive: true }));
+	await mkdir(path.join(webRoot, 'assets'));
+	const text = 'export {};'.repeat(10_000);
+	const zipped = gzipSync(text);
+	await writeFile(path.join(webRoot, 'assets/app-1a2b.js'), text);
+	await writeFile(path.join(webRoot, 'assets/app-1a2b.js.gz'), zipped);
+	await writeFile(path.join(webRoot, 'assets/other-3c4d.js'), text);
+	await writeFile(path.join(webRoot, 'index.html'), '');
+	const visitor = new Client(await testApp(t, {}, { webRoot }));
+	for (const [name, accepts, encoding] of [
+		['app-1a2b.js', 'gzip, deflate, br', 'gzip'],
+		['app-1a2b.js', 'deflate', undefined],
+		['app-1a2b.js', 'identity', undefined],
+		['other-3c4d.js', 'gzip, deflate, br', undefined],
+	] as const) {
+		const { statusCode, bytes, headers } = await visitor.get(`/assets/${name}`, { 'accept-encoding': accepts });
+		t.is(statusCode, 200);
+		t.is(headers['content-encoding'], encoding, `${name} ${accepts}`);
+		t.true(bytes.equals(encoding === 'gzip' ? zipped : Buffer.from(text)), `${name} ${accepts}`);
+		t.is(headers['content-length'], String(bytes.length));
+		t.is(headers.vary, 'accept-encoding');
+		t.regex(String(headers['content-type']), /^(text|application)\/javascript/);
+	}
+});
+
+test('an answer of any size ends with its connection when its client reads nothing for a long time', async (t) => {
+	const app = await testApp(t);
+	const timeouts: (number | undefined)[] = [];
+	app.server.listener.on('request', (_request, response: ServerResponse) =>
+		response.once('prefinish', () => timeouts.push(response.socket?.timeout)),
+	);
+	const client = new Client(app);
+	for (const url of ['/api/health', '/nowhere']) await client.get(url);
+	t.deepEqual(timeouts, [300_000, 300_000]);
 });
 
 const wrongMethod = async (t: ExecutionContext, method: string, url: string, allow: string) => {

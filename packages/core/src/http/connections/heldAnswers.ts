@@ -1,7 +1,6 @@
 import type { Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
 import { Budget } from '../../limits/Budget.js';
 import { limitAddress } from '../requests/proxy.js';
-import { endWhenStalled } from './endWhenStalled.js';
 
 const MB = 1024 * 1024;
 
@@ -15,7 +14,7 @@ const smallBytes = 64 * 1024;
 export function createHeldAnswers(limits = { total: 96 * MB, perClient: 32 * MB }) {
 	const memory = new Budget(limits, 'Too many large answers are being sent. Please try again in a moment.');
 
-	/** Reserves what this answer takes until it has left, and ends it when its client reads nothing. Throws what `Budget` does. */
+	/** Reserves what this answer takes until it has left. Throws what `Budget` does. */
 	return function hold(request: Request, response: ResponseObject, h: ResponseToolkit) {
 		const made = madeWhole(response);
 		if (made === undefined || made.length <= smallBytes || request.method === 'head') return response;
@@ -23,7 +22,6 @@ export function createHeldAnswers(limits = { total: 96 * MB, perClient: 32 * MB 
 		const release = memory.reserve(limitAddress(request.client.address), Buffer.byteLength(made));
 		if (res.closed) release();
 		else res.once('close', release);
-		endWhenStalled(res);
 		if (typeof made !== 'string' || response.source === made) return response;
 		// Made once is enough.
 		const same = h.response(made).code(response.statusCode).type('application/json');
