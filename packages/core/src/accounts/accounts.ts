@@ -10,9 +10,10 @@ import type {
 import { anonymousOwner, Failure, isFailure, isValidUsername, passwordLength } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
 import { shareOf } from '../config/workers.js';
-import { limitAddress, siteOf } from '../http/requests/proxy.js';
+import { accountKey, isVisitorKey, limitAddress, siteOf } from '../http/requests/proxy.js';
 import type { Leases } from '../leases/createLeases.js';
 import { FairQueue } from '../limits/FairQueue.js';
+import { inTime } from '../limits/inTime.js';
 import { rateLimited } from '../limits/rateLimited.js';
 import { makeHome } from '../trees/storage/homes.js';
 import type { MountedStorage } from '../trees/storage/MountedStorage.js';
@@ -79,6 +80,8 @@ export interface Accounts {
 /** The client of a password hash. */
 export interface Caller {
 	address: string;
+	/** The `clientKey` by which they wait for their turn; by default their address. */
+	client?: string;
 	/** Fires when the client no longer waits for the response. */
 	signal: AbortSignal;
 }
@@ -90,9 +93,13 @@ export interface SignInClient extends Caller {
 
 /**
  * Few hashes of one address at once, and addresses are served round robin: a client that sends a hundred passwords only
- * delays itself.
+ * delays itself. Strangers leave a place to those who are signed in, or known to the account.
  */
 const hashing = { running: 3, runningPerClient: 2, waiting: 1000, waitingPerClient: 100 };
+const ofStrangers = { running: 2, waiting: 900 };
+
+/** How long a way of signing in may take, which may ask another server. */
+const authMs = 30_000;
 
 const hourMs = 60 * 60_000;
 
@@ -104,6 +111,8 @@ interface Dependencies {
 	now(): number;
 	/** Called at each use. */
 	auth(): AuthProvider;
+	/** @default 30 s */
+	authMs?: number;
 	storage: MountedStorage;
 	/** Renames that have begun, by the id of the user. */
 	renames: KeyValueStore;
@@ -113,19 +122,40 @@ interface Dependencies {
 }
 
 export function createAccounts(parts: Dependencies): Accounts {
-	const { users, limits, config, now, auth, storage, renames, secondFactors, trash } = parts;
+	const { users, limits, config, now, storage, renames, secondFactors, trash } = parts;
 	const alone = aloneWithUsers(parts);
 	const hashes = new FairQueue(
 		{
-			running: shareOf(hashing.running, config),
+			// Two at least: strangers don't have them all.
+			running: Math.max(2, shareOf(hashing.running, config)),
 			runningPerClient: shareOf(hashing.runningPerClient, config),
 			waiting: shareOf(hashing.waiting, config),
 			waitingPerClient: shareOf(hashing.waitingPerClient, config),
+			group: {
+				running: shareOf(ofStrangers.running, config),
+				waiting: shareOf(ofStrangers.waiting, config),
+				includes: isVisitorKey,
+			},
 		},
 		'Too many people are signing in right now. Please try again in a moment.',
 	);
-	const queued = <T>({ address, signal }: Caller, work: () => Promise<T>) =>
-		hashes.run(limitAddress(address), work, signal);
+	const queued = <T>({ address, client = limitAddress(address), signal }: Caller, work: () => Promise<T>) =>
+		hashes.run(client, work, signal);
+	/** One that hangs would keep its place for ever, and everybody from signing in once the way of signing in answers again. */
+	const answered = <T>(work: Promise<T>) =>
+		inTime(
+			work,
+			parts.authMs ?? authMs,
+			new Failure('unavailable', 'Passwords can’t be checked now.', { retryAfter: 30 }),
+		);
+	const auth = (): AuthProvider => {
+		const provider = parts.auth();
+		return {
+			hash: (password) => answered(provider.hash(password)),
+			verify: (secret, password) => answered(provider.verify(secret, password)),
+			needsRehash: (secret) => provider.needsRehash(secret),
+		};
+	};
 	const find = async (username: string) => {
 		const user = await users.find(username);
 		if (user === undefined) throw new Failure('notFound', `There is no user ${username}.`);
@@ -177,16 +207,23 @@ export function createAccounts(parts: Dependencies): Accounts {
 				return (await limitAttempts(limits, origin, now(), attempt)) === true;
 			}),
 
-		signUp: (username, password, client) =>
-			queued(client, async () => {
-				await countRegistration(limits, client.address, config.registrationsPerHour, now());
+		signUp: (username, password, { address, signal }) =>
+			queued({ address, signal }, async () => {
+				await countRegistration(limits, address, config.registrationsPerHour, now());
 				return accounts.create(username, password);
 			}),
 
-		signIn: (username, password, client, code) =>
-			queued(client, async () => {
-				// Not every text can be used in a query. Such a name can't exist.
-				const name = isValidUsername(username) ? username : anonymousOwner;
+		async signIn(username, password, client, code) {
+			// Not every text can be used in a query. Such a name can't exist.
+			const name = isValidUsername(username) ? username : anonymousOwner;
+			const account = await users.find(name);
+			const isKnown = client.knownClientId(account) !== undefined;
+			const { address, signal } = client;
+			// Not by a session, which may be of another account: each is made in a moment.
+			const caller =
+				account !== undefined && isKnown ? { ...client, client: accountKey(account.id) } : { address, signal };
+			return queued(caller, async () => {
+				// Again: it may have changed meanwhile.
 				const found = await users.find(name);
 				const origin = { address: client.address, username: name, knownClientId: client.knownClientId(found) };
 				let failure = badCredentials();
@@ -198,7 +235,8 @@ export function createAccounts(parts: Dependencies): Accounts {
 				});
 				if (user === undefined) throw failure;
 				return auth().needsRehash(user.secret) ? renewed(user, password) : user;
-			}),
+			});
+		},
 
 		async create(username, password, newHome = {}) {
 			checkUsername(username);

@@ -1,6 +1,6 @@
 import type { LimitStore } from '@stowage/plugin-api';
 import { foldUsername, plural } from '@stowage/rules';
-import { limitAddress } from '../http/requests/proxy.js';
+import { limitAddress, siteKey } from '../http/requests/proxy.js';
 import { rateLimited } from '../limits/rateLimited.js';
 
 const minuteMs = 60_000;
@@ -23,6 +23,13 @@ const attemptsPerAddressAndDay = 300;
  */
 const attemptsPerAccount = 100;
 const maxAccountWindowMs = 2 * hourMs;
+
+/**
+ * Failed attempts at one account beyond these, for those who come from where nobody has failed at it that day, so that a few addresses
+ * don't keep everybody out: of one site, and of all.
+ */
+const firstAttempts = 3;
+const firstAttemptsOfAll = 300;
 
 /** Failed attempts a day of one client that is known to the account. Above that it counts as unknown. */
 const attemptsPerKnownClientAndDay = 30;
@@ -68,9 +75,10 @@ export async function limitAttempts<T>(
 	const name = foldUsername(username);
 	/** When an attempt is possible again, if this one exceeds a limit. */
 	const refusedUntil = async (count: Count): Promise<number | undefined> => {
-		const [ofDay, ofAccount, ofClient] = await count([
+		const [ofDay, ofAccount, ofSite, ofClient] = await count([
 			{ key: `login day:${from}`, windowMs: dayMs },
 			{ key: `login account day:${name}`, windowMs: dayMs },
+			{ key: `login site day:${siteKey(from)}:${name}`, windowMs: dayMs },
 			...(knownClientId === undefined ? [] : [{ key: `login known:${knownClientId}`, windowMs: dayMs }]),
 		]);
 		const isKnown = ofClient !== undefined && ofClient.count <= attemptsPerKnownClientAndDay;
@@ -89,6 +97,11 @@ export async function limitAttempts<T>(
 		];
 		const counts = await count(bounds);
 		const exceeded = counts.filter(({ count }, at) => count > (bounds[at]?.max ?? 0));
+		const isFirst = ofSite !== undefined && ofSite.count <= firstAttempts;
+		if (isFirst && exceeded.length === 1 && exceeded[0] === counts[2]) {
+			const [beyond] = await count([{ key: `login first day:${name}`, windowMs: dayMs }]);
+			if (beyond !== undefined && beyond.count <= firstAttemptsOfAll) exceeded.pop();
+		}
 		if (ofDay !== undefined && ofDay.count > attemptsPerAddressAndDay) exceeded.push(ofDay);
 		return exceeded.length === 0 ? undefined : Math.max(...exceeded.map(({ endsAt }) => endsAt));
 	};

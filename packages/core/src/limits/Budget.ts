@@ -1,4 +1,5 @@
 import { Failure } from '@stowage/rules';
+import { siteKey } from '../http/requests/proxy.js';
 import { Counts } from './Counts.js';
 
 export interface BudgetLimits {
@@ -8,17 +9,20 @@ export interface BudgetLimits {
 	perClient: number;
 	/** Clients that together have no more than this, however many they are. */
 	group?: { total: number; includes(client: string): boolean };
+	/** So much a site may have of a quarter of all, and of what the group has, which is kept for those that have no more. @default 0 */
+	first?: number;
 }
 
 /**
- * An amount, such as bytes of memory, that all share at once. A client is named by `clientKey`. None gets more than it
+ * An amount, such as bytes of memory, that all share at once. A client is named by `clientKey`. No `siteKey` gets more than it
  * leaves: a few who hold all that they may for long leave something to everybody else, and each further one can only
- * halve it.
+ * halve it, down to what is kept for those that hold nothing.
  */
 export class Budget {
 	#used = 0;
 	#usedByGroup = 0;
 	readonly #usedBy = new Counts();
+	readonly #usedBySite = new Counts();
 
 	constructor(
 		readonly limits: BudgetLimits,
@@ -33,7 +37,7 @@ export class Budget {
 
 	/**
 	 * Reserves an amount at once. Throws `rateLimited` if this client would have too much and `unavailable` if all would, or if less than
-	 * the client has would be left. The result releases it and may be called more than once.
+	 * its site has would be left. The result releases it and may be called more than once.
 	 */
 	reserve(client: string, amount: number): () => void {
 		const { add, release } = this.openReservation(client);
@@ -46,12 +50,16 @@ export class Budget {
 		let reserved = 0;
 		return {
 			add: (amount) => {
-				const { total, perClient, group } = this.limits;
-				const own = this.#usedBy.of(client) + amount;
-				if (own > perClient) throw new Failure('rateLimited', this.exhausted, { retryAfter: 2 });
-				const left = total - this.#used - amount;
-				const leftOfGroup = group?.includes(client) ? group.total - this.#usedByGroup - amount : left;
-				if (own > left || own > leftOfGroup) throw new Failure('unavailable', this.exhausted, { retryAfter: 2 });
+				const { total, perClient, group, first = 0 } = this.limits;
+				if (this.#usedBy.of(client) + amount > perClient)
+					throw new Failure('rateLimited', this.exhausted, { retryAfter: 2 });
+				const ofSite = this.#usedBySite.of(siteKey(client)) + amount;
+				const fits = (all: number, used: number) => {
+					const left = all - used - amount;
+					return ofSite <= first ? left >= 0 : left >= Math.max(ofSite, first > 0 ? all / 4 : 0);
+				};
+				if (!fits(total, this.#used) || (group?.includes(client) && !fits(group.total, this.#usedByGroup)))
+					throw new Failure('unavailable', this.exhausted, { retryAfter: 2 });
 				this.#take(client, amount);
 				reserved += amount;
 			},
@@ -65,6 +73,7 @@ export class Budget {
 	#take(client: string, amount: number): void {
 		this.#used += amount;
 		this.#usedBy.add(client, amount);
+		this.#usedBySite.add(siteKey(client), amount);
 		if (this.limits.group?.includes(client)) this.#usedByGroup += amount;
 	}
 }

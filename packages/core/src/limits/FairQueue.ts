@@ -1,5 +1,6 @@
 import type { Turn } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
+import { siteKey } from '../http/requests/proxy.js';
 import { Counts } from './Counts.js';
 
 export interface FairQueueLimits {
@@ -19,8 +20,7 @@ export interface FairQueueLimits {
 	 */
 	isSlow?(client: string): boolean;
 	/**
-	 * How much a client has had already. Who has had least is served first, and where no more of the group may wait, takes the place of who
-	 * has had more or waits with more.
+	 * How much a client has had already. Who has had least is served first, and where no more may wait, takes the place of who has had more.
 	 */
 	spent?(client: string): number;
 	/** For work that takes long: it may be asked to give its place to others from time to time. */
@@ -37,6 +37,7 @@ export interface FairQueueLimits {
 }
 
 interface Waiter {
+	readonly site: string;
 	/** Work that has begun, and waits for its next turn. */
 	readonly isPaused: boolean;
 	start(): void;
@@ -45,7 +46,8 @@ interface Waiter {
 
 /**
  * Bounds how much work of a kind runs at once, and shares the places among clients: a client with one waiting job is served before those
- * with many, since clients are served round robin, or by what they have had. `clientKey` identifies a client.
+ * with many, since clients are served round robin, or by what they have had. Where no more may wait, who comes takes the place of who waits
+ * with most. `clientKey` identifies a client, and those of one `siteKey` are served, and counted among those who wait, as one.
  */
 export class FairQueue {
 	#running = 0;
@@ -58,6 +60,10 @@ export class FairQueue {
 	readonly #runningOf = new Counts();
 	/** Waiting work by client, in the order in which clients are served next. */
 	readonly #waiting = new Map<string, Waiter[]>();
+	readonly #waitingOfSite = new Counts();
+	/** Sites that wait, by the number of their turn. */
+	readonly #turnOfSite = new Map<string, number>();
+	#turnCount = 0;
 
 	constructor(
 		readonly limits: FairQueueLimits,
@@ -136,12 +142,12 @@ export class FairQueue {
 	async #waitForPlace(client: string, signal: AbortSignal | undefined): Promise<void> {
 		const own = this.#waiting.get(client) ?? [];
 		if (own.length >= this.limits.waitingPerClient) throw new Failure('rateLimited', this.busy, { retryAfter: 2 });
-		const isFull =
-			this.#isInGroup(client) &&
-			this.#waitingOfGroup >= (this.limits.group?.waiting ?? 0) &&
-			!this.#displaceFor(client, own.length);
-		const hasOwnPlace = this.limits.group !== undefined && !this.#isInGroup(client) && own.length === 0;
-		if (isFull || (this.#waitingCount >= this.limits.waiting && !hasOwnPlace))
+		const { group, waiting } = this.limits;
+		const isInGroup = this.#isInGroup(client);
+		const isGroupFull = isInGroup && this.#waitingOfGroup >= (group?.waiting ?? 0);
+		const hasOwnPlace = group !== undefined && !isInGroup && own.length === 0;
+		const isFull = isGroupFull || (this.#waitingCount >= waiting && !hasOwnPlace);
+		if (isFull && !this.#displaceFor(client, own.length, isGroupFull))
 			throw new Failure('unavailable', this.busy, { retryAfter: 2 });
 		await this.#wait(client, 'new', signal);
 	}
@@ -153,12 +159,16 @@ export class FairQueue {
 		this.#waitingCount++;
 		if (isPaused) this.#paused++;
 		if (this.#isInGroup(client)) this.#waitingOfGroup++;
+		const site = siteKey(client);
+		this.#waitingOfSite.add(site, 1);
+		if (!this.#turnOfSite.has(site)) this.#turnOfSite.set(site, ++this.#turnCount);
 		return new Promise((resolve, reject) => {
 			const leave = () => {
 				this.#forget(client, waiter);
 				reject(signal?.reason);
 			};
 			const waiter: Waiter = {
+				site,
 				isPaused,
 				start: () => {
 					signal?.removeEventListener('abort', leave);
@@ -179,21 +189,24 @@ export class FairQueue {
 	}
 
 	/**
-	 * Refuses the last one waiting of that client of the group who has had most; false if none has had more, or waits with more, than this
-	 * client.
+	 * Refuses the last one waiting of that client who has had most, or else whose site waits with most; false if none has had more, or waits
+	 * with more, than this client.
 	 */
-	#displaceFor(client: string, waiting: number): boolean {
-		const { spent } = this.limits;
-		if (spent === undefined) return false;
-		const own = { spent: spent(client), waiting: waiting + 1 };
+	#displaceFor(client: string, waiting: number, isForGroup: boolean): boolean {
+		const { spent = () => 0 } = this.limits;
+		const site = siteKey(client);
+		const ofSite = (each: string) => this.#waitingOfSite.of(each) + (each === site ? 1 : 0);
+		const own = [spent(client), ofSite(site), waiting + 1];
 		let largest = own;
 		let last: Waiter | undefined;
 		for (const [other, waiters] of this.#waiting) {
-			if (other === client || !this.#isInGroup(other)) continue;
+			if (other === client || (isForGroup && !this.#isInGroup(other))) continue;
 			const newest = waiters.at(-1);
 			if (newest === undefined || newest.isPaused) continue;
-			const each = { spent: spent(other), waiting: waiters.length };
-			if (each.spent < largest.spent || (each.spent === largest.spent && each.waiting <= largest.waiting)) continue;
+			const each = [spent(other), ofSite(newest.site), waiters.length];
+			const order = compare(each, largest);
+			// Of equal ones that whose turn is last.
+			if (order < 0 || (order === 0 && last === undefined)) continue;
 			largest = each;
 			last = newest;
 		}
@@ -228,13 +241,16 @@ export class FairQueue {
 	}
 
 	/**
-	 * The waiting clients and their work, who has had least first. Clients outside the group share the places for slow
+	 * The waiting clients and their work, who has had least first, and else the site whose turn it is. Clients outside the group share the places for slow
 	 * work with the group in turns: any number of clients in it may have had nothing.
 	 */
 	#inOrder(): [string, Waiter[]][] {
 		const { spent = () => 0, isSlow = () => false } = this.limits;
 		const had = new Map([...this.#waiting.keys()].map((client) => [client, spent(client)]));
-		const inOrder = [...this.#waiting].sort(([a], [b]) => (had.get(a) ?? 0) - (had.get(b) ?? 0));
+		const turnOf = ([first]: Waiter[]) => this.#turnOfSite.get(first?.site ?? '') ?? 0;
+		const inOrder = [...this.#waiting].sort(
+			([a, ofA], [b, ofB]) => (had.get(a) ?? 0) - (had.get(b) ?? 0) || turnOf(ofA) - turnOf(ofB),
+		);
 		if (!this.#groupHadLast) return inOrder;
 		const ofGroup = inOrder.findIndex(([client]) => this.#isInGroup(client));
 		const other = inOrder.findIndex(([client]) => isSlow(client) && !this.#isInGroup(client));
@@ -251,9 +267,10 @@ export class FairQueue {
 			const [next] = own;
 			if (next === undefined || !this.#mayRun(client) || (isFull() && !next.isPaused)) continue;
 			this.#forget(client, next);
+			// To the end of the round, also its site.
+			if (this.#turnOfSite.has(next.site)) this.#turnOfSite.set(next.site, ++this.#turnCount);
 			const rest = this.#waiting.get(client);
 			if (rest !== undefined) {
-				// To the end of the round.
 				this.#waiting.delete(client);
 				this.#waiting.set(client, rest);
 			}
@@ -270,6 +287,14 @@ export class FairQueue {
 		this.#waitingCount--;
 		if (waiter.isPaused) this.#paused--;
 		if (this.#isInGroup(client)) this.#waitingOfGroup--;
+		this.#waitingOfSite.add(waiter.site, -1);
+		if (this.#waitingOfSite.of(waiter.site) === 0) this.#turnOfSite.delete(waiter.site);
 		if (own.length === 0) this.#waiting.delete(client);
 	}
+}
+
+/** By the first number in which they differ. */
+function compare(a: readonly number[], b: readonly number[]): number {
+	const at = a.findIndex((each, index) => each !== b[index]);
+	return (a[at] ?? 0) - (b[at] ?? 0);
 }

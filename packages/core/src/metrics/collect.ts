@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { type IntervalHistogram, performance } from 'node:perf_hooks';
 import { Failure, isFailure } from '@stowage/rules';
 import type { FairQueue } from '../limits/FairQueue.js';
+import { inTime } from '../limits/inTime.js';
 import type { Services } from '../services.js';
 import type { Transfers } from './countRequests.js';
 import type { Collected, Sample } from './exposition.js';
@@ -35,19 +36,11 @@ export async function collect(services: Services, sources: Sources): Promise<Col
 
 /** Undefined if it takes too long or fails as unavailable. */
 async function withTimeout(collecting: Promise<Collected[]>): Promise<Collected[]> {
-	let timer: NodeJS.Timeout | undefined;
-	const late = new Promise<never>((_resolve, reject) => {
-		timer = setTimeout(() => reject(new Failure('unavailable', 'Too late.')), timeoutMs);
-	});
 	try {
-		return await Promise.race([collecting, late]);
+		return await inTime(collecting, timeoutMs, new Failure('unavailable', 'Too late.'));
 	} catch (error) {
 		if (!isFailure(error)) throw error;
 		return [];
-	} finally {
-		clearTimeout(timer);
-		// Its caller has stopped waiting; a failure in time was thrown above.
-		collecting.catch(() => undefined);
 	}
 }
 

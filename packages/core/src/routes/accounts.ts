@@ -2,9 +2,10 @@ import * as contract from '@stowage/contract';
 import type { Request, UserRecord } from '@stowage/plugin-api';
 import { route } from '@stowage/plugin-api';
 import { Failure, isFailure, signedIn } from '@stowage/rules';
-import type { SignInClient } from '../accounts/accounts.js';
+import type { Caller, SignInClient } from '../accounts/accounts.js';
 import { secondFactorNeeded } from '../accounts/secondFactors.js';
 import { clientGone } from '../http/connections/clientGone.js';
+import { clientKey } from '../http/requests/proxy.js';
 import type { Services } from '../services.js';
 
 /** A page that opens does not wait longer until a home has been measured for the first time. */
@@ -13,7 +14,11 @@ const quotaWaitMs = 1_000;
 /** Accounts: sign up, sign in and out, and the settings of a user. */
 export function accountRoutes(services: Services) {
 	const { config, accounts, secondFactors, sessions, knownClients, database, quotas, audit, log } = services;
-	const callerOf = (request: Request) => ({ address: request.client.address, signal: clientGone(request) });
+	const callerOf = (request: Request): Caller => ({
+		address: request.client.address,
+		client: clientKey(request.viewer, request.client.address),
+		signal: clientGone(request),
+	});
 	const clientOf = (request: Request): SignInClient => ({
 		...callerOf(request),
 		knownClientId: (user) => knownClients.idOf(request, user),

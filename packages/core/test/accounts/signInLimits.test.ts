@@ -1,5 +1,6 @@
 import { isFailure } from '@stowage/rules';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
+import { createAccounts } from '../../src/accounts/accounts.js';
 import { type Answer, Client, json, type TestApp, testApp } from '../testApp.js';
 import { until } from '../until.js';
 
@@ -11,6 +12,67 @@ function signIn(client: Client, username: string, from: string, given = password
 }
 
 const guess = (app: TestApp, username: string, from: string) => signIn(new Client(app), username, from, 'wrong guess');
+
+/** Has passwords checked when the test says so, the first of them first. */
+function heldHashes(app: TestApp) {
+	const ends: (() => void)[] = [];
+	app.server.providers.auth.get('password').verify = async (secret, given) => {
+		await new Promise<void>((resolve) => ends.push(resolve));
+		return secret !== undefined && given === password;
+	};
+	return {
+		begun: () => ends.length,
+		end() {
+			for (const end of ends.splice(0)) end();
+		},
+	};
+}
+
+test('a thousand sign-ins of ten addresses keep neither a new one from signing in, nor a client that has signed in before', async (t) => {
+	const app = await testApp(t, proxied);
+	const laptop = await new Client(app).register('ada');
+	const hashes = heldHashes(app);
+	const { accounts } = app.services;
+	const leaving: AbortController[] = [];
+	const flood = (address: string) => {
+		const controller = new AbortController();
+		leaving.push(controller);
+		return accounts
+			.signIn('nobody', password, { address, signal: controller.signal, knownClientId: () => undefined })
+			.catch((error: unknown) => error);
+	};
+	const others = Array.from({ length: 1_020 }, (_, n) => flood(`198.51.100.${n % 10}`));
+	await until('all wait', () => accounts.queue.waiting === 900);
+	// Of three places one is left, however many strangers wait.
+	const known = signIn(laptop, 'ada', '203.0.113.5');
+	await until('the known one has a place', () => hashes.begun() === 3);
+	const stranger = signIn(new Client(app), 'ada', '203.0.113.6');
+	let waits = true;
+	void Promise.all([known, stranger]).finally(() => {
+		waits = false;
+	});
+	await until('both have an answer', () => {
+		hashes.end();
+		return !waits;
+	});
+	t.deepEqual([(await known).statusCode, (await stranger).statusCode], [200, 200]);
+	for (const each of leaving) each.abort();
+	hashes.end();
+	await Promise.all(others);
+});
+
+test('a way of signing in that hangs is given up as unavailable, and its places are free again', async (t) => {
+	let hangs = true;
+	const hash = async () => (hangs ? await new Promise<string>(() => {}) : 'secret');
+	const parts = { config: { workers: 1 }, auth: () => ({ hash }), authMs: 20 };
+	const accounts = createAccounts(parts as unknown as Parameters<typeof createAccounts>[0]);
+	const client = () => ({ address: '203.0.113.5', signal: new AbortController().signal });
+	for (const each of Array.from({ length: 3 }, () => accounts.hash(password, client())))
+		t.true(isFailure(await t.throwsAsync(each), 'unavailable'));
+	t.deepEqual([accounts.queue.running, accounts.queue.waiting], [0, 0]);
+	hangs = false;
+	t.is(await accounts.hash(password, client()), 'secret');
+});
 
 /** Compares passwords without a hash, for tests of how attempts are counted rather than of their cost. */
 function withoutHashes(app: TestApp): void {
@@ -161,13 +223,36 @@ async function guessFromManyAddresses(
 	username: string,
 	guess: Guess = guessByService,
 ): Promise<{ guesses: number; wait: number }> {
+	let address = 0;
 	for (let guesses = 0; guesses < 1000; guesses++) {
-		if (guesses % 8 === 0) addresses++;
-		const wait = await guess(app, username, `198.51.${addresses >> 8}.${addresses & 255}`);
+		// More than an address has beyond the limit.
+		if (guesses % 8 === 0) address = addresses++;
+		const wait = await guess(app, username, `198.51.${address >> 8}.${address & 255}`);
 		if (wait !== undefined) return { guesses, wait };
 	}
 	throw new Error('Unknown clients are not limited.');
 }
+
+/** Makes the guesses that an address has beyond the limit, as long as nobody has failed from there. */
+async function guessFirst(t: ExecutionContext, app: TestApp, username: string, from: string): Promise<void> {
+	for (let count = 0; count < 3; count++) t.is((await guess(app, username, from)).statusCode, 401);
+}
+
+test('beyond the guesses at one account each site has three a day, all together three hundred', async (t) => {
+	const app = await testApp(t, proxied, frozenClock());
+	await new Client(app).register('ada');
+	withoutHashes(app);
+	t.is((await guessFromManyAddresses(app, 'ada')).guesses, 100);
+	t.is((await signIn(new Client(app), 'ada', '203.0.113.5')).statusCode, 200);
+	await guessFirst(t, app, 'ada', '203.0.113.5');
+	t.is((await signIn(new Client(app), 'ada', '203.0.113.5')).statusCode, 429);
+	await guessFirst(t, app, 'ada', '2001:db8:1:1::1');
+	t.is((await guess(app, 'ada', '2001:db8:1:2::1')).statusCode, 429, 'another network of the same site');
+	let more = 0;
+	for (let n = 0; n < 400; n++) if ((await guessByService(app, 'ada', `192.0.2.${n >> 1}`)) === undefined) more++;
+	t.is(more, 300 - 6);
+	t.is((await signIn(new Client(app), 'ada', '203.0.113.6')).statusCode, 429);
+});
 
 test('guesses at one account from many addresses are limited, and a client that signed in to it before still can', async (t) => {
 	const clock = frozenClock();
@@ -177,6 +262,7 @@ test('guesses at one account from many addresses are limited, and a client that 
 	withoutHashes(app);
 	t.is((await guessFromManyAddresses(app, 'ada', guessByHttp)).guesses, 100);
 	t.is((await guessFromManyAddresses(app, 'nobody', guessByHttp)).guesses, 100, 'an unknown name has the same limit');
+	await guessFirst(t, app, 'ada', '203.0.113.5');
 	t.is((await signIn(new Client(app), 'ada', '203.0.113.5')).statusCode, 429);
 	t.is((await signIn(bob, 'ada', '203.0.113.5')).statusCode, 429, 'a client that is known to another account only');
 	await laptop.get('/api/logout');
@@ -224,6 +310,7 @@ test('a client is known to an account until its password changes, for half a yea
 	thief.device = laptop.device;
 	t.is((await signIn(laptop, 'ada', '203.0.113.5')).statusCode, 200);
 	await app.services.accounts.setPassword('ada', 'another horse');
+	await guessFirst(t, app, 'ada', '203.0.113.5');
 	t.is((await signIn(laptop, 'ada', '203.0.113.5')).statusCode, 429);
 	t.is((await signIn(thief, 'ada', '203.0.113.5')).statusCode, 429);
 
@@ -231,6 +318,7 @@ test('a client is known to an account until its password changes, for half a yea
 	t.is((await signIn(laptop, 'ada', '203.0.113.5')).statusCode, 200);
 	clock.advance(180 * 24 * 60 * 60);
 	await guessFromManyAddresses(app, 'ada');
+	await guessFirst(t, app, 'ada', '203.0.113.5');
 	t.is((await signIn(laptop, 'ada', '203.0.113.5')).statusCode, 429);
 
 	const year = 365 * 24 * 60 * 60;
@@ -238,6 +326,7 @@ test('a client is known to an account until its password changes, for half a yea
 	t.is((await signIn(laptop, 'ada', '203.0.113.5')).statusCode, 200);
 	clock.advance(-year);
 	await guessFromManyAddresses(app, 'ada');
+	await guessFirst(t, app, 'ada', '203.0.113.5');
 	t.is((await signIn(laptop, 'ada', '203.0.113.5')).statusCode, 429, 'it became known while the clock was ahead');
 });
 

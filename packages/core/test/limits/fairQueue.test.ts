@@ -47,13 +47,40 @@ test('a client never runs more tasks at once than runningPerClient', async (t) =
 	t.deepEqual(started, ['a', 'b', 'a']);
 });
 
-test('a client over its limit of waiting tasks is refused as rateLimited, any client over the total as unavailable', async (t) => {
+test('a client over its limit of waiting tasks is refused as rateLimited, above the total who waits with most as unavailable', async (t) => {
 	const queue = queueOf({ running: 1, waiting: 3, waitingPerClient: 2 });
 	const { work } = heldWork();
-	for (let count = 0; count < 3; count++) void queue.run('a', work('a'));
+	void queue.run('a', work('a'));
+	void queue.run('a', work('a'));
+	const displaced = t.throwsAsync(queue.run('a', work('a')));
 	t.true(isFailure(await t.throwsAsync(queue.run('a', work('a'))), 'rateLimited'));
 	void queue.run('b', work('b'));
-	t.true(isFailure(await t.throwsAsync(queue.run('c', work('c'))), 'unavailable'));
+	void queue.run('c', work('c'));
+	t.true(isFailure(await displaced, 'unavailable'));
+	t.true(isFailure(await t.throwsAsync(queue.run('d', work('d'))), 'unavailable'));
+	t.is(queue.waiting, 3);
+});
+
+test('the networks of one IPv6 site wait, and are served, as one', async (t) => {
+	const queue = queueOf({ running: 1, waiting: 12, waitingPerClient: 4 });
+	const { started, work, endFirst } = heldWork();
+	const refused: string[] = [];
+	const ask = (client: string) => void queue.run(client, work(client)).catch(() => refused.push(client));
+	ask('first');
+	for (let network = 1; network <= 10; network++) ask(`2001:db8:1:${network}::/64`);
+	ask('10.0.0.1');
+	ask('10.0.0.1');
+	await setImmediate();
+	t.deepEqual([queue.waiting, refused], [12, []]);
+	// It has one, as each of the networks has.
+	ask('2001:db8:2:1::/64');
+	await setImmediate();
+	t.deepEqual(refused, ['2001:db8:1:10::/64']);
+	ask('2001:db8:1:99::/64');
+	await setImmediate();
+	t.deepEqual(refused, ['2001:db8:1:10::/64', '2001:db8:1:99::/64']);
+	for (let count = 0; count < 4; count++) await endFirst();
+	t.deepEqual(started, ['first', '2001:db8:1:1::/64', '10.0.0.1', '2001:db8:2:1::/64', '2001:db8:1:2::/64']);
 });
 
 test('a task that is aborted while it waits leaves the queue, and a failed one frees its slot', async (t) => {
@@ -228,6 +255,25 @@ test('however much a few clients hold of a budget, something is left for the nex
 	};
 	t.deepEqual(['a', 'b', 'c', 'd'].map(takeAll), [200, 100, 50, 25]);
 	t.notThrows(() => budget.reserve('honest', 1));
+});
+
+test('of a budget a part is kept for those who hold nothing, and the networks of one IPv6 site hold together', (t) => {
+	const budget = new Budget({ total: 400, perClient: 200, first: 1 }, 'Too much.');
+	const takeAll = (client: string, most = 1000) => {
+		let taken = 0;
+		try {
+			for (; taken < most; taken++) budget.reserve(client, 1);
+		} catch (error) {
+			if (!isFailure(error)) throw error;
+		}
+		return taken;
+	};
+	t.deepEqual(
+		['2001:db8:1:1::/64', '2001:db8:1:2::/64', '10.0.0.1'].map((each) => takeAll(each)),
+		[200, 0, 100],
+	);
+	const others = Array.from({ length: 101 }, (_, number) => takeAll(`10.0.1.${number}`));
+	t.deepEqual(others, [...Array(100).fill(1), 0]);
 });
 
 test('a group of clients leaves the rest of a budget to others, however many they are', (t) => {

@@ -124,6 +124,11 @@ export function siteOf(address: string): string | undefined {
 	return isIP(address) === 6 ? networkOf(address, 3) : undefined;
 }
 
+/** Who is counted together where all is taken: for a network of a `clientKey` its `siteOf`, or else the key itself. */
+export function siteKey(client: string): string {
+	return (client.endsWith('/64') && siteOf(client.slice(0, -3))) || client;
+}
+
 /** The network of an IPv6 address that has its first groups. */
 function networkOf(address: string, groupCount: number): string {
 	const [head = '', tail] = address.split('::');
@@ -140,8 +145,11 @@ function networkOf(address: string, groupCount: number): string {
 
 /** Identifies a client for limits: a user wherever they are, or a visitor's address (of IPv6 its /64). */
 export function clientKey(viewer: Viewer, address: string): string {
-	return viewer.kind === 'user' && !isStranger(viewer) ? `${userKey}${viewer.id}` : limitAddress(address);
+	return viewer.kind === 'user' && !isStranger(viewer) ? accountKey(viewer.id) : limitAddress(address);
 }
+
+/** The `clientKey` of an account. */
+export const accountKey = (userId: string): string => `${userKey}${userId}`;
 
 const userKey = 'user ';
 

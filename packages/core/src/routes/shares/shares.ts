@@ -2,6 +2,7 @@ import * as contract from '@stowage/contract';
 import { type LinkPosition, type Request, route } from '@stowage/plugin-api';
 import { signedIn } from '@stowage/rules';
 import { clientGone } from '../../http/connections/clientGone.js';
+import { clientKey } from '../../http/requests/proxy.js';
 import type { Services } from '../../services.js';
 import type { ListedShare } from '../../shares/createShares.js';
 import { changeRoutes } from '../changeRoutes.js';
@@ -29,7 +30,11 @@ export function shareRoutes(services: Services) {
 			...{ maxDownloads, maxUploadBytes, downloads, bytesSent, uploads, bytesReceived, lastUsedAt },
 		};
 	};
-	const callerOf = (request: Request) => ({ address: request.client.address, signal: clientGone(request) });
+	const callerOf = (request: Request) => ({
+		address: request.client.address,
+		client: clientKey(request.viewer, request.client.address),
+		signal: clientGone(request),
+	});
 	const change = changeRoutes(services);
 	return [
 		change(contract.createShare, async ({ viewer, payload, request, h }) => {
