@@ -1,9 +1,8 @@
 import * as contract from '@stowage/contract';
-import { type Notification, type Request, route } from '@stowage/plugin-api';
+import { type Notification, route } from '@stowage/plugin-api';
 import { browseDenial } from '@stowage/rules';
-import { EventStream } from '../events/EventStream.js';
+import { EventStream, type StreamEvent } from '../events/EventStream.js';
 import { throttle } from '../events/throttle.js';
-import { limitAddress } from '../http/requests/proxy.js';
 import type { Services } from '../services.js';
 
 /** Least time between two `changed` events of one stream, as between two `trash` or `shared` events. */
@@ -17,14 +16,15 @@ export function eventRoutes({ files, notifications, sessions, streams }: Service
 			const { req, res } = request.raw;
 			let stream: EventStream | undefined;
 			/** Ends it instead, once the viewer may no longer see the area: what visitors may do can change meanwhile. */
-			const send = (kind: string, item: object) => {
-				if (browseDenial(viewer, type) === undefined) stream?.send(kind, item);
+			const send = (event: StreamEvent) => {
+				if (browseDenial(viewer, type) === undefined) stream?.send(event);
 				else stream?.end();
 			};
-			const changed = throttle(spacingMs, () => send('changed', { type, directory }));
-			const trashChanged = throttle(spacingMs, () => send('trash', {}));
-			const sharedChanged = throttle(spacingMs, () => send('shared', {}));
-			const leave = streams.enter(viewerKey(request), () => stream?.end());
+			const changed = throttle(spacingMs, () => send({ kind: 'changed', type, directory }));
+			const trashChanged = throttle(spacingMs, () => send({ kind: 'trash' }));
+			const sharedChanged = throttle(spacingMs, () => send({ kind: 'shared' }));
+			const tickets = new Set(query.ticket);
+			const leave = streams.enter(request, tickets, () => stream?.end());
 			let hasChanged = false;
 			let hasEnded = false;
 			try {
@@ -37,14 +37,12 @@ export function eventRoutes({ files, notifications, sessions, streams }: Service
 					stream?.end();
 				};
 				const watch = await files.watch(viewer, { area: type, path: directory }, onChange, onEnd);
-				const onNotification = ({ kind, ...item }: Notification) => {
-					if (kind === 'trash') trashChanged();
-					else if (kind === 'shared') sharedChanged();
-					else send(kind, item);
+				const onNotification = (item: Notification) => {
+					if (item.kind === 'trash') trashChanged();
+					else if (item.kind === 'shared') sharedChanged();
+					else send(item);
 				};
-				const unsubscribes = [...new Set(query.ticket)].map((ticket) =>
-					notifications.subscribe({ ticket }, onNotification),
-				);
+				const unsubscribes = [...tickets].map((ticket) => notifications.subscribe({ ticket }, onNotification));
 				if (viewer.kind === 'user') unsubscribes.push(notifications.subscribe({ userId: viewer.id }, onNotification));
 				const session = sessions.keyOf(request);
 				const unsubscribe = session === undefined ? () => {} : sessions.subscribe(session, () => stream?.end());
@@ -72,9 +70,4 @@ export function eventRoutes({ files, notifications, sessions, streams }: Service
 			}
 		}),
 	];
-}
-
-/** The client that streams are counted for: a user, or visitors by their address. */
-export function viewerKey({ viewer, client }: Request): string {
-	return viewer.kind === 'user' ? `user ${viewer.id}` : `address ${limitAddress(client.address)}`;
 }

@@ -2,7 +2,6 @@ import * as contract from '@stowage/contract';
 import { route } from '@stowage/plugin-api';
 import { EventStream } from '../../events/EventStream.js';
 import type { Services } from '../../services.js';
-import { viewerKey } from '../events.js';
 import { visitor } from './shareGuests.js';
 
 /** The stream of a share's page: how far its downloads are. Nothing else of the server is told to guests. */
@@ -17,10 +16,11 @@ export function shareEventRoutes(services: Services) {
 			if (req.method === 'HEAD') return h.response().code(200).type('text/event-stream');
 			let stream: EventStream | undefined;
 			const end = () => stream?.end();
-			const leave = streams.enter(viewerKey(request), end);
+			const tickets = new Set(query.ticket);
+			const leave = streams.enter(request, tickets, end);
 			const leaveShare = shareTransfers.enter(guests.passOf(share), end);
-			const unsubscribes = [...new Set(query.ticket)].map((ticket) =>
-				notifications.subscribe({ ticket }, ({ kind, ...item }) => stream?.send(kind, item)),
+			const unsubscribes = [...tickets].map((ticket) =>
+				notifications.subscribe({ ticket }, (item) => stream?.send(item)),
 			);
 			const close = () => {
 				leave();
