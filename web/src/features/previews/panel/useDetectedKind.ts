@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { FilePart } from '../../../api/previews.js';
 import { firstBytesQuery } from '../common/bytes/firstBytes.js';
 import type { PreviewFile } from '../common/bytes/previewFile.js';
+import { errorWithoutData } from '../common/bytes/previewQuery.js';
 
 export interface DetectedKind {
 	/** The kind by the first bytes, or by the name as long as these are not there. */
@@ -15,7 +16,8 @@ export interface DetectedKind {
 /** Reads the first bytes of a file, which say what it really is. */
 export function useDetectedKind(file: PreviewFile): DetectedKind {
 	const named = previewOf(file.name, file.size).kind;
-	const { data: first, error } = useQuery(firstBytesQuery(file));
+	const reading = useQuery(firstBytesQuery(file));
+	const { data: first } = reading;
 	const kind = first && named !== 'unknown' ? effectivePreviewKind(named, first.bytes) : named;
-	return { kind, first, error: first ? null : error };
+	return { kind, first, error: errorWithoutData(reading) };
 }

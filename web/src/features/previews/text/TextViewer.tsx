@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type CSSProperties, useEffect, useMemo, useRef, useState } from 'react';
 import { queryKeys } from '../../../api/queryKeys.js';
 import { lazyComponent } from '../../../ui/lazyComponent.js';
+import { asRead } from '../common/bytes/previewQuery.js';
 import { useWhole } from '../common/bytes/useWhole.js';
 import { NotLoaded } from '../common/viewer/NotLoaded.js';
 import { ViewerError } from '../common/viewer/ViewerError.js';
@@ -39,6 +40,7 @@ export function TextViewer({ viewer, area, file, entry, onShow }: ViewerProps) {
 		retry: false,
 		gcTime: 0,
 		staleTime: Number.POSITIVE_INFINITY,
+		...asRead,
 	});
 	const encoding = chosen ?? detection.data;
 	const text = useMemo(() => (bytes && encoding ? decode(bytes, encoding) : undefined), [bytes, encoding]);
@@ -211,8 +213,8 @@ function Separated({ text, isTabs, id, encoding }: SeparatedProps) {
 			(await runInTextWorker({ kind: 'table', text, delimiter: isTabs ? '\t' : '' }, signal)) ?? null,
 		retry: false,
 		gcTime: 0,
-		structuralSharing: false,
 		staleTime: Number.POSITIVE_INFINITY,
+		...asRead,
 	});
 	const [hasNoTable, setNoTable] = useState(false);
 	const isMissing = isError || hasNoTable;

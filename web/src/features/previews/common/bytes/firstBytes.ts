@@ -5,6 +5,7 @@ import { queryKeys } from '../../../../api/queryKeys.js';
 import { mayTakeLong } from '../images/decodingCost.js';
 import { isSizeFurther } from '../images/imageFormat.js';
 import type { PreviewFile } from './previewFile.js';
+import { asRead } from './previewQuery.js';
 
 /** How many bytes of a picture are read to find its size at the second and third try: it may come behind a thumbnail, or much else. */
 const furtherBytes = [128 * 1024, 2 * 1024 * 1024];
@@ -29,9 +30,6 @@ export function firstBytesQuery(file: PreviewFile) {
 		retry: false,
 		staleTime: 60_000,
 		gcTime: 60_000,
-		structuralSharing: false,
-		refetchOnWindowFocus: false,
-		// What is shown stays as it was read: another answer could take the viewer away with what was typed in it.
-		refetchOnReconnect: false,
+		...asRead,
 	});
 }

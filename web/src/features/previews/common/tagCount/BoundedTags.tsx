@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { queryKeys } from '../../../../api/queryKeys.js';
 import { previewMessages as messages } from '../../messages.js';
 import type { PreviewFile } from '../bytes/previewFile.js';
+import { asRead } from '../bytes/previewQuery.js';
 import { rangedBlob } from '../bytes/rangedBlob.js';
 import { ViewerError } from '../viewer/ViewerError.js';
 import { ViewerLoading } from '../viewer/ViewerLoading.js';
@@ -44,7 +45,7 @@ function useTooManyTags({ id, url, size, name }: PreviewFile): boolean | undefin
 		},
 		retry: false,
 		staleTime: 60_000,
-		refetchOnWindowFocus: false,
+		...asRead,
 	});
 	return data;
 }

@@ -1,0 +1,14 @@
+/**
+ * Options of all queries of what is shown, and of what was read from it: it stays as it was read. Another answer, or the
+ * failure to get one, would take it away when the network comes back.
+ */
+export const asRead = {
+	structuralSharing: false,
+	refetchOnWindowFocus: false,
+	refetchOnReconnect: false,
+} as const;
+
+/** The error of a query that has nothing to show. */
+export function errorWithoutData({ data, error }: { data: unknown; error: Error | null }): Error | null {
+	return data === undefined ? error : null;
+}
