@@ -22,7 +22,7 @@ import { assertModestFiles, assertModestPages } from '../src/features/previews/d
 import { nextReading, parsePosition, type Reading, storedPosition } from '../src/features/previews/epub/reading.js';
 import { connectFrame } from '../src/features/previews/frame/frameLink.js';
 import { frameEvent } from '../src/features/previews/frame/frameMessages.js';
-import { fitted, panBy, rotate, zoomTo } from '../src/features/previews/image/imageView.js';
+import { fitted, panBy, panOfKey, rotate, zoomTo } from '../src/features/previews/image/imageView.js';
 import { replaceAddresses } from '../src/features/previews/inFrame/cssAddresses.js';
 import { neighboursOf } from '../src/features/previews/panel/neighbours.js';
 import { boundMemory, maxUnpackedBytes } from '../src/features/previews/pdf/boundMemory.js';
@@ -53,6 +53,14 @@ test('a picture can be moved only while it is enlarged and within its bounds, an
 	const moved = panBy(zoomTo(fitted, 2), { x: 5000, y: -5000 }, drawn);
 	t.deepEqual([moved.x, moved.y], [400, -200]);
 	t.deepEqual(zoomTo(moved, 1), fitted);
+});
+
+test('an arrow key shows what lies there of an enlarged picture, and has no use for another one', (t) => {
+	t.deepEqual(panOfKey('ArrowRight', zoomTo(fitted, 2)), { x: -64, y: 0 });
+	t.deepEqual(panOfKey('ArrowUp', zoomTo(fitted, 1.1)), { x: 0, y: 64 });
+	t.is(panOfKey('Home', zoomTo(fitted, 2)), undefined);
+	t.is(panOfKey('ArrowRight', fitted), undefined);
+	t.is(panOfKey('ArrowRight', zoomTo(fitted, 0.5)), undefined);
 });
 
 test('four rotations restore a picture', (t) => {

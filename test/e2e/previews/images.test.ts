@@ -363,6 +363,19 @@ test.serial(
 		await dialog.getByRole('img', { name: 'a10.gif' }).waitFor();
 		await page.keyboard.press('ArrowRight');
 		await dialog.getByRole('img', { name: 'a2.jpg' }).waitFor();
+		// While it is enlarged they move the picture.
+		await page.keyboard.press('+');
+		await expectZoom(dialog, '125%');
+		await page.keyboard.press('ArrowLeft');
+		await page.keyboard.press('ArrowDown');
+		const moved = async () => {
+			const { x, y } = await transformOf(dialog);
+			return [x > 0, y < 0];
+		};
+		await expectValue(t, moved, [true, true]);
+		await page.keyboard.press('0');
+		await expectZoom(dialog, '100%');
+		await dialog.getByRole('img', { name: 'a2.jpg' }).waitFor();
 		const next = dialog.getByRole('button', { name: 'Next' });
 		await next.focus();
 		await page.keyboard.press('Enter');

@@ -21,9 +21,9 @@ import viewerStyles from '../common/viewer/viewers.module.css';
 import { previewMessages as messages } from '../messages.js';
 import { Drawing } from './Drawing.js';
 import styles from './ImageViewer.module.css';
-import { buttonStep, fitted, rotate, zoomTo } from './imageView.js';
+import { buttonStep, fitted, panBy, panOfKey, rotate, zoomTo } from './imageView.js';
 import { hasNoRendition, renditionQuery } from './rendition.js';
-import { useGestures } from './useGestures.js';
+import { drawnSize, useGestures } from './useGestures.js';
 
 export function ImageViewer({ file, firstBytes, previous, next, onShow }: ViewerProps) {
 	const [view, setView] = useState(fitted);
@@ -47,9 +47,10 @@ export function ImageViewer({ file, firstBytes, previous, next, onShow }: Viewer
 	const { data: capabilities } = useQuery(capabilitiesQuery);
 	const answer = useFailureReason(file.url, state === 'failed' && source.kind === 'address');
 	usePreloaded(state === 'loaded' ? [next, previous] : []);
+	const drawn = isDrawing ? drawing : picture;
 	useGestures({
 		stage,
-		picture: isDrawing ? drawing : picture,
+		picture: drawn,
 		view,
 		setView,
 		onSwipe: (direction) => show(direction === 'left' ? next : previous),
@@ -69,7 +70,9 @@ export function ImageViewer({ file, firstBytes, previous, next, onShow }: Viewer
 	const show = (other: Entry | undefined) => other && onShow(other);
 	const zoomBy = (step: number) => setView((now) => zoomTo(now, now.zoom + step));
 	useKeys(({ key }) => {
-		if (key === '+' || key === '=') zoomBy(buttonStep);
+		const pan = panOfKey(key, view);
+		if (pan) setView((now) => panBy(now, pan, drawnSize(drawn)));
+		else if (key === '+' || key === '=') zoomBy(buttonStep);
 		else if (key === '-') zoomBy(-buttonStep);
 		else if (key === '0') setView(fitted);
 		else if (key === 'r') setView(rotate);

@@ -44,4 +44,20 @@ export function panBy(view: ImageView, by: Point, drawn: { width: number; height
 	return { ...view, x: limit(view.x + by.x, maxX), y: limit(view.y + by.y, maxY) };
 }
 
+/** How far an arrow key moves an enlarged picture. */
+const keyStep = 64;
+
+/** An arrow leads to what lies there, so that the picture moves the other way. */
+const arrows: Readonly<Record<string, Point>> = {
+	ArrowLeft: { x: keyStep, y: 0 },
+	ArrowRight: { x: -keyStep, y: 0 },
+	ArrowUp: { x: 0, y: keyStep },
+	ArrowDown: { x: 0, y: -keyStep },
+};
+
+/** The movement by a key; undefined for another key, and for a picture that is not enlarged. */
+export function panOfKey(key: string, { zoom }: ImageView): Point | undefined {
+	return zoom > 1 ? arrows[key] : undefined;
+}
+
 const limit = (value: number, most: number) => Math.min(most, Math.max(-most, value));

@@ -36,8 +36,7 @@ export function useGestures(options: GesturesOptions): void {
 		};
 		const setView = (change: (view: ImageView) => ImageView) => latest.current.setView(change);
 		const pan = (by: Point) => {
-			const { picture } = latest.current;
-			const drawn = { width: picture.current?.offsetWidth ?? 0, height: picture.current?.offsetHeight ?? 0 };
+			const drawn = drawnSize(latest.current.picture);
 			setView((view) => panBy(view, by, drawn));
 		};
 		const toggle = (at: Point) =>
@@ -106,6 +105,11 @@ export function useGestures(options: GesturesOptions): void {
 			target.removeEventListener('dblclick', onDoubleClick);
 		};
 	}, [target]);
+}
+
+/** The size of a picture that is not enlarged. */
+export function drawnSize({ current }: RefObject<HTMLElement | null>): { width: number; height: number } {
+	return { width: current?.offsetWidth ?? 0, height: current?.offsetHeight ?? 0 };
 }
 
 function distance(a: Point, b: Point): number {

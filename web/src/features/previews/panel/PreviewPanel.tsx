@@ -63,7 +63,7 @@ function Panel({ viewer, area, entry, entries, isOpen, onShow: show, onClose: cl
 		if (kind !== 'image' || !other) return false;
 		onShow(other);
 		return true;
-	});
+	}, 'panel');
 
 	return (
 		<Dialog
