@@ -22,7 +22,7 @@ import { assertModestFiles, assertModestPages } from '../src/features/previews/d
 import { nextReading, parsePosition, type Reading, storedPosition } from '../src/features/previews/epub/reading.js';
 import { connectFrame } from '../src/features/previews/frame/frameLink.js';
 import { frameEvent } from '../src/features/previews/frame/frameMessages.js';
-import { fitted, panBy, panOfKey, rotate, zoomTo } from '../src/features/previews/image/imageView.js';
+import { fitted, panBy, panOfKey, pinchTo, rotate, zoomTo } from '../src/features/previews/image/imageView.js';
 import { replaceAddresses } from '../src/features/previews/inFrame/cssAddresses.js';
 import { neighboursOf } from '../src/features/previews/panel/neighbours.js';
 import { boundMemory, maxUnpackedBytes } from '../src/features/previews/pdf/boundMemory.js';
@@ -53,6 +53,13 @@ test('a picture can be moved only while it is enlarged and within its bounds, an
 	const moved = panBy(zoomTo(fitted, 2), { x: 5000, y: -5000 }, drawn);
 	t.deepEqual([moved.x, moved.y], [400, -200]);
 	t.deepEqual(zoomTo(moved, 1), fitted);
+});
+
+test('two fingers zoom a picture by how far they have come since they were put on it, however slowly', (t) => {
+	const begun = { view: zoomTo(fitted, 1.5), distance: 200 };
+	t.is(pinchTo(begun, 200.4, { x: 0, y: 0 }).zoom, 1.5);
+	t.is(pinchTo(begun, 300, { x: 0, y: 0 }).zoom, 2.25);
+	t.deepEqual(pinchTo(begun, 400, { x: 30, y: -10 }), zoomTo(begun.view, 3, { x: 30, y: -10 }));
 });
 
 test('an arrow key shows what lies there of an enlarged picture, and has no use for another one', (t) => {

@@ -339,6 +339,11 @@ test.serial('two fingers zoom a picture', async (t) => {
 	await touch('touchMove', 100);
 	await touch('touchEnd', 100);
 	await expectZoom(viewer, '200%');
+	// So slowly that no step of it is one percent.
+	await touch('touchStart', 200);
+	for (let reach = 199.5; reach >= 190; reach -= 0.5) await touch('touchMove', reach);
+	await touch('touchEnd', 190);
+	await expectZoom(viewer, '190%');
 	t.deepEqual(app.faults, []);
 });
 

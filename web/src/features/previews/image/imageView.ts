@@ -31,6 +31,17 @@ export function zoomTo(view: ImageView, wanted: number, at: Point = centre): Ima
 	return { ...view, zoom, x: at.x - (at.x - view.x) * ratio, y: at.y - (at.y - view.y) * ratio };
 }
 
+/** Two fingers on a picture: how it was when they came, and how far they were from each other. */
+export interface Pinch {
+	view: ImageView;
+	distance: number;
+}
+
+/** The picture with the two fingers at another distance. Of many small steps each would be too small for a change. */
+export function pinchTo(begun: Pinch, distance: number, middle: Point): ImageView {
+	return zoomTo(begun.view, begun.view.zoom * (distance / Math.max(1, begun.distance)), middle);
+}
+
 export function rotate(view: ImageView): ImageView {
 	return { ...view, rotation: (view.rotation + 90) % 360, x: 0, y: 0 };
 }

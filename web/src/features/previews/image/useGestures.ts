@@ -1,6 +1,6 @@
 import { type Dispatch, type RefObject, type SetStateAction, useEffect } from 'react';
 import { useLatest } from '../../../ui/useLatest.js';
-import { fitted, type ImageView, type Point, panBy, wheelStep, zoomTo } from './imageView.js';
+import { fitted, type ImageView, type Pinch, type Point, panBy, pinchTo, wheelStep, zoomTo } from './imageView.js';
 
 export interface GesturesOptions {
 	/** The element that receives them; null while there is none. */
@@ -26,6 +26,7 @@ export function useGestures(options: GesturesOptions): void {
 	useEffect(() => {
 		if (!target) return;
 		const pointers = new Map<number, Point>();
+		let pinch: Pinch | undefined;
 		let turned = 0;
 		let swiped: Point | undefined;
 		let tapped = { at: 0, x: 0, y: 0 };
@@ -51,11 +52,21 @@ export function useGestures(options: GesturesOptions): void {
 			const at = fromMiddle({ x: event.clientX, y: event.clientY });
 			setView((view) => zoomTo(view, view.zoom + step, at));
 		};
+		/** The first two fingers; undefined for one. */
+		const pair = () => {
+			const [one, other] = pointers.values();
+			return one && other && { distance: distance(one, other), middle: between(one, other) };
+		};
+		const beginPinch = () => {
+			const fingers = pair();
+			pinch = fingers && { view: latest.current.view, distance: fingers.distance };
+		};
 		const isControl = (event: Event) => (event.target as Element).closest('button') !== null;
 		const onDown = (event: PointerEvent) => {
 			if (event.button !== 0 || isControl(event)) return;
 			target.setPointerCapture(event.pointerId);
 			pointers.set(event.pointerId, { x: event.clientX, y: event.clientY });
+			beginPinch();
 			swiped =
 				event.pointerType === 'touch' && pointers.size === 1 ? { x: event.clientX, y: event.clientY } : undefined;
 		};
@@ -64,14 +75,14 @@ export function useGestures(options: GesturesOptions): void {
 			if (!before) return;
 			const now = { x: event.clientX, y: event.clientY };
 			pointers.set(event.pointerId, now);
-			const other = [...pointers].find(([id]) => id !== event.pointerId)?.[1];
-			if (!other) return pan({ x: now.x - before.x, y: now.y - before.y });
-			const ratio = distance(now, other) / Math.max(1, distance(before, other));
-			const middle = fromMiddle({ x: (now.x + other.x) / 2, y: (now.y + other.y) / 2 });
-			setView((view) => zoomTo(view, view.zoom * ratio, middle));
+			const fingers = pair();
+			if (!fingers || !pinch) return pan({ x: now.x - before.x, y: now.y - before.y });
+			const view = pinchTo(pinch, fingers.distance, fromMiddle(fingers.middle));
+			setView(() => view);
 		};
 		const onUp = (event: PointerEvent) => {
 			if (!pointers.delete(event.pointerId)) return;
+			beginPinch();
 			if (event.type !== 'pointerup' || !swiped) return;
 			const by = { x: event.clientX - swiped.x, y: event.clientY - swiped.y };
 			swiped = undefined;
@@ -110,6 +121,10 @@ export function useGestures(options: GesturesOptions): void {
 /** The size of a picture that is not enlarged. */
 export function drawnSize({ current }: RefObject<HTMLElement | null>): { width: number; height: number } {
 	return { width: current?.offsetWidth ?? 0, height: current?.offsetHeight ?? 0 };
+}
+
+function between(a: Point, b: Point): Point {
+	return { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 };
 }
 
 function distance(a: Point, b: Point): number {
