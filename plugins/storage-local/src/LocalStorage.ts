@@ -26,7 +26,7 @@ import type {
 	Watch,
 	WatchingStorage,
 } from '@stowage/plugin-api';
-import { baseName, Failure, isFailure, rootPath, type StoragePath, undefinedIf } from '@stowage/rules';
+import { Failure, isFailure, rootPath, type StoragePath } from '@stowage/rules';
 import { assertUnmounted } from './changing/assertUnmounted.js';
 import { copyItem, discardCopy } from './changing/copyItem.js';
 import { makeFolder } from './changing/makeFolder.js';
@@ -205,13 +205,8 @@ export class LocalStorage
 		onFreeing?.(freed);
 	}
 
-	async assertUnmounted(path: StoragePath): Promise<void> {
-		const asked = withFailures(path, async () => {
-			using folder = await this.disk.parentOf(path, 'path');
-			await assertUnmounted(this.disk, folder, baseName(path));
-		});
-		// Nothing is mounted where nothing is.
-		await undefinedIf(asked, 'notFound');
+	assertUnmounted(path: StoragePath): Promise<void> {
+		return withFailures(path, () => assertUnmounted(this.disk, path));
 	}
 
 	removeEmptyFolder(path: StoragePath): Promise<void> {

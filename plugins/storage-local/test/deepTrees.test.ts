@@ -60,6 +60,27 @@ test.serial('a folder however deep is removed with few descriptors', async (t) =
 	t.true(opened.most - before < 200, `${opened.most - before} descriptors`);
 });
 
+test.serial(
+	'a folder whose path is longer than the system tells is removed, unless something is mounted in it',
+	async (t) => {
+		const mounted: string[] = [];
+		const { storage, root } = await localStorage(t, {
+			calls: { ...best, mountPoints: async () => ['/proc', ...mounted] },
+		});
+		let path = '';
+		for (let n = 0; n < 20; n++) {
+			path = `${path}${path && '/'}${String(n).padEnd(240, 'n')}`;
+			await storage.makeDirectory(p(path));
+		}
+		await storage.makeDirectory(p(`${path}/inner`));
+		mounted.push(join(root, path, 'inner'));
+		await refused(t, 'conflict', () => storage.remove(p(path)));
+		mounted.pop();
+		await storage.remove(p(path));
+		await refused(t, 'notFound', () => storage.stat(p(path)));
+	},
+);
+
 test.serial('a folder that would be too deep is not copied, and leaves nothing', async (t) => {
 	const { storage, root } = await deepRoot(t);
 	await refused(t, 'invalid', () => storage.copy(p('top'), p('copy')));

@@ -22,7 +22,7 @@ export async function removeItem(disk: Disk, path: StoragePath): Promise<() => P
 		await disk.syncs.sync(folder);
 		return async () => {};
 	}
-	await assertUnmounted(disk, folder, name);
+	await assertUnmounted(disk, path);
 	using trash = await disk.privateFolder(removedFolder, 'path');
 	const discarded = randomName();
 	await disk.locks.hold([folder], () => rename(folder.at(name), trash.at(discarded)));
