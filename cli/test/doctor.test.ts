@@ -10,6 +10,7 @@ import { startMariadb } from '../../packages/database/test/mariadb.js';
 import { defaultPlugins } from '../src/commandLine/settings.js';
 import { reasonOf } from '../src/doctor/findings.js';
 import { checkService } from '../src/doctor/service.js';
+import { checkStorage } from '../src/doctor/storage.js';
 import { unitText } from '../src/service/unit.js';
 import { dataFolder, run } from './program.js';
 
@@ -160,6 +161,33 @@ test('a storage root whose free space is unknown is sound', async (t) => {
 		t.is(code, 0, word);
 		t.regex(stdout, /\tdefault\tok\tunknown\tmemory/, word);
 	}
+});
+
+test('doctor names what was removed and can’t be', async (t) => {
+	const app = await testApp(t);
+	const config = loadConfig({ flags: { '--data-dir': app.dataDir }, defaultPlugins });
+	const folder = path.join(app.filesDir, '.stowage/trash-in-progress', 'a'.repeat(32));
+	await mkdir(folder);
+	await writeFile(path.join(folder, 'film.mp4'), 'x');
+	const isRoot = process.getuid?.() === 0;
+	const protect = async (kept: boolean) =>
+		isRoot ? execa('chattr', [kept ? '+i' : '-i', folder]) : chmod(folder, kept ? 0o500 : 0o700);
+	try {
+		await protect(true);
+	} catch {
+		t.log('no folder can be made immutable here');
+		t.pass();
+		return;
+	}
+	t.teardown(() => protect(false).catch(() => {}));
+	const leftovers = async (now: number) =>
+		(await checkStorage(config, now)).filter(({ what }) => what === 'leftovers').map(({ message }) => message);
+	t.deepEqual(await leftovers(Date.now()), [], 'it may be on its way');
+	const later = Date.now() + 2 * 60 * 60_000;
+	t.deepEqual(await leftovers(later), [`local: ${folder} can’t be removed, and takes room`]);
+	await protect(false);
+	await rm(folder, { recursive: true });
+	t.deepEqual(await leftovers(later), []);
 });
 
 test('doctor checks each storage root, and whether the installed service may write to it', async (t) => {

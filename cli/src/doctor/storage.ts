@@ -4,6 +4,7 @@ import {
 	type Config,
 	checkWatch,
 	createLog,
+	hasLeftovers,
 	moreWatches,
 	openCommandServices,
 	type RootState,
@@ -19,11 +20,14 @@ import { checkHomes } from './homes.js';
 /** The check warns if less than this share of the space is free. */
 const littleSpace = 0.05;
 
+/** To free a large folder takes its time. */
+const removingMs = 60 * 60_000;
+
 /**
  * Whether each storage root is available, is the one in the database, can be written to, and has room; homes that are in the wrong place;
  * and what other accounts can open.
  */
-export async function checkStorage(config: Config): Promise<Finding[]> {
+export async function checkStorage(config: Config, now = Date.now()): Promise<Finding[]> {
 	// Its log messages are shown as findings here.
 	const log = createLog('error');
 	log.level = 'silent';
@@ -37,6 +41,7 @@ export async function checkStorage(config: Config): Promise<Finding[]> {
 				...findings.flat(),
 				...(await checkHomes(app.services, roots)),
 				...(await checkTrash(app.services)),
+				...(await checkLeftovers(app.services, now)),
 				...(await checkAccess(config, roots)),
 			];
 		} finally {
@@ -56,6 +61,27 @@ async function checkTrash({ roots, database }: Services): Promise<Finding[]> {
 			if (unknown.length === 0) continue;
 			const message = `the database does not know ${plural(unknown.length, 'item')} in the trash of ${mount.name}`;
 			findings.push(warn('trash', message, 'To list what its notes say: stowage trash recover'));
+		} catch (error) {
+			// Its root has a finding of its own.
+			if (!isFailure(error, 'unavailable')) throw error;
+		}
+	}
+	return findings;
+}
+
+/** What was removed for good and can't be, such as files of another account in a folder that was deleted. */
+async function checkLeftovers({ roots }: Services, now: number): Promise<Finding[]> {
+	const findings: Finding[] = [];
+	for (const { name, storage } of roots.all()) {
+		if (!hasLeftovers(storage)) continue;
+		try {
+			const [first, ...others] = await storage.findLeftovers(now - removingMs);
+			if (first === undefined) continue;
+			const more = others.length === 0 ? '' : ` and ${plural(others.length, 'other')}`;
+			const message = `${name}: ${first}${more} can’t be removed, and ${more === '' ? 'takes' : 'take'} room`;
+			const remedy =
+				'Look at whose files are in there and what is mounted there, and remove it by hand. The server tries it at each start, and logs why it can’t.';
+			findings.push(warn('leftovers', message, remedy));
 		} catch (error) {
 			// Its root has a finding of its own.
 			if (!isFailure(error, 'unavailable')) throw error;

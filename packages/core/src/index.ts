@@ -22,6 +22,7 @@ export {
 	findProgram,
 	findSandbox,
 	hasInspection,
+	hasLeftovers,
 	runAlone,
 	type TrashRecord,
 	type TrashSelection,

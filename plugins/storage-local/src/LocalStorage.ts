@@ -8,6 +8,7 @@ import type {
 	InspectableStorage,
 	InspectedBatch,
 	ItemAccess,
+	LeftoversStorage,
 	LocalFilesStorage,
 	MountAwareStorage,
 	MoveOptions,
@@ -32,6 +33,7 @@ import { copyItem, discardCopy } from './changing/copyItem.js';
 import { makeFolder } from './changing/makeFolder.js';
 import { moveItem } from './changing/moveItem.js';
 import { removeEmptyFolder, removeItem } from './changing/removeItem.js';
+import { findLeftovers } from './reading/findLeftovers.js';
 import { findUnusable } from './reading/findUnusable.js';
 import { openItem, statItem } from './reading/items.js';
 import { countFolder, listFolder } from './reading/listFolder.js';
@@ -57,6 +59,7 @@ export class LocalStorage
 		ClockStorage,
 		FolderTimesStorage,
 		InspectableStorage,
+		LeftoversStorage,
 		LocalFilesStorage,
 		MountAwareStorage,
 		ReplacingStorage,
@@ -121,6 +124,10 @@ export class LocalStorage
 
 	findUnusable(folder: StoragePath): AsyncIterable<InspectedBatch> {
 		return findUnusable(this.disk, folder);
+	}
+
+	findLeftovers(until: number): Promise<string[]> {
+		return withFailures(rootPath, () => findLeftovers(this.disk, until));
 	}
 
 	canReplace(path: StoragePath): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { Failure, isFailure, type StorageDriver } from '@stowage/plugin-api';
 import { LocalStorage } from './LocalStorage.js';
-import { Disk } from './root/Disk.js';
+import { Disk, type NotRemoved } from './root/Disk.js';
 import { claimRoot, findRootId } from './root/marker.js';
 import { Root } from './root/Root.js';
 import { loadSystemCalls } from './system/loadSystemCalls.js';
@@ -13,6 +13,8 @@ export interface LocalStorageOptions {
 	calls?: SystemCalls;
 	/** Called with the path of what is mounted in a tree that was removed, and is left. */
 	onMountLeft?: (path: string) => void;
+	/** Called once a removal has ended that had to leave something. */
+	onNotRemoved?: (left: NotRemoved) => void;
 }
 
 /** A storage in the folder `path` of this machine, which must be absolute. */
@@ -24,7 +26,8 @@ export function localStorageDriver(path: string, options: LocalStorageOptions = 
 			assertAbsolute(location);
 			const calls = await systemCalls();
 			const rootId = knownId ?? (await claimRoot(location, calls).catch((error) => throwUnusable(error, location)));
-			const storage = new LocalStorage(new Disk(new Root(location, rootId, calls), calls, options.onMountLeft));
+			const root = new Root(location, rootId, calls);
+			const storage = new LocalStorage(new Disk(root, calls, options.onMountLeft, options.onNotRemoved));
 			await storage.prepare();
 			return storage;
 		},

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { definePlugin, z } from '@stowage/plugin-api';
 import { localStorageDriver } from './driver.js';
+import type { NotRemoved } from './root/Disk.js';
 
 export { localStorageDriver } from './driver.js';
 
@@ -15,13 +16,17 @@ export const plugin = definePlugin({
 	needsHttp: false,
 	start(server, options) {
 		const root = resolve(server.dataDir, options.root ?? join(server.dataDir, 'files'));
+		const log = () => server.logOf('@stowage/storage-local');
 		const onMountLeft = (place: string) =>
-			server
-				.logOf('@stowage/storage-local')
-				.warn(
-					{ place },
-					'what is mounted in a removed folder is left: unmount it, and the rest goes at the next start',
-				);
-		server.providers.storage.register('local', localStorageDriver(root, { onMountLeft }));
+			log().warn(
+				{ place },
+				'what is mounted in a removed folder is left: unmount it, and the rest goes at the next start',
+			);
+		const onNotRemoved = ({ place, error, count }: NotRemoved) =>
+			log().warn(
+				{ place, err: error, items: count },
+				'some of what was removed can’t be, and takes its room: remove it by hand, or let the server do it at its next start',
+			);
+		server.providers.storage.register('local', localStorageDriver(root, { onMountLeft, onNotRemoved }));
 	},
 });

@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { LocalStorage } from '../src/LocalStorage.js';
+import type { NotRemoved } from '../src/root/Disk.js';
 import type { SystemCalls } from '../src/system/systemCalls.js';
-import { best, isRoot, localStorage, names, p, put, refused } from './steps.js';
+import { best, eventually, isRoot, localStorage, names, p, plant, put, refused } from './steps.js';
 
 /** A storage that calls `meanwhile` just before its next rename. */
 async function overtakenStorage(t: ExecutionContext) {
@@ -75,6 +77,29 @@ test('a move that the system forbids is refused as forbidden, and later moves st
 	await refused(t, 'forbidden', () => storage.move(p('file'), p('moved')));
 	t.false((storage as LocalStorage).disk.locks.isNeeded);
 	t.deepEqual(await names(storage, ''), ['file']);
+});
+
+test('what is immutable in a folder is left for that reason when the folder is removed', async (t) => {
+	const reports: NotRemoved[] = [];
+	const { storage, root } = await localStorage(t, { onNotRemoved: (left) => reports.push(left) });
+	await plant(root, { 'folder/file': 'bytes', 'folder/other': 'bytes' });
+	const removed = join(root, '.stowage/trash-in-progress');
+	const setImmutable = (flag: string) =>
+		execFileSync('chattr', ['-R', flag, flag === '+i' ? join(root, 'folder/file') : removed], { stdio: 'ignore' });
+	try {
+		if (!isRoot) throw new Error('only root can do that');
+		setImmutable('+i');
+	} catch {
+		t.log('no file can be made immutable here');
+		t.pass();
+		return;
+	}
+	t.teardown(() => setImmutable('-i'));
+	await storage.remove(p('folder'));
+	await eventually(t, () => reports.length > 0);
+	t.like(reports, [{ count: 1, error: { code: 'EPERM' } }]);
+	const [name = ''] = await readdir(removed);
+	t.deepEqual(await readdir(join(removed, name)), ['file']);
 });
 
 test('a move, a copy and a new folder succeed even if their result is moved on at once', async (t) => {

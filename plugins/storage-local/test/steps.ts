@@ -7,8 +7,8 @@ import type { StorageDriver, StorageProvider } from '@stowage/plugin-api';
 import { type FailureKind, isFailure, parsePath } from '@stowage/rules';
 import { localStorageDriver } from '@stowage/storage-local';
 import type { ExecutionContext } from 'ava';
+import type { LocalStorageOptions } from '../src/driver.js';
 import { loadSystemCalls } from '../src/system/loadSystemCalls.js';
-import type { SystemCalls } from '../src/system/systemCalls.js';
 
 export const run = promisify(execFile);
 export const p = parsePath;
@@ -39,7 +39,7 @@ export async function temporaryFolder(t: ExecutionContext): Promise<string> {
 /** A driver for the root `files` in a temporary folder. */
 export async function localDriver(
 	t: ExecutionContext,
-	options: { calls?: SystemCalls } = {},
+	options: LocalStorageOptions = {},
 ): Promise<{ driver: StorageDriver; root: string; folder: string }> {
 	const folder = await temporaryFolder(t);
 	const root = join(folder, 'files');
@@ -55,7 +55,7 @@ export interface OpenedRoot {
 }
 
 /** An opened storage over an empty root. */
-export async function localStorage(t: ExecutionContext, options: { calls?: SystemCalls } = {}): Promise<OpenedRoot> {
+export async function localStorage(t: ExecutionContext, options: LocalStorageOptions = {}): Promise<OpenedRoot> {
 	const { driver, root, folder } = await localDriver(t, options);
 	const storage = await driver.open(undefined);
 	t.teardown(() => storage.close());

@@ -6,8 +6,9 @@ import { storageSuite } from '@stowage/conformance';
 import { localStorageDriver } from '@stowage/storage-local';
 import test from 'ava';
 import type { LocalStorage } from '../src/LocalStorage.js';
+import type { NotRemoved } from '../src/root/Disk.js';
 import { coldCalls } from './coldCalls.js';
-import { best, isRoot, localDriver, names, p, put, readText, refused } from './steps.js';
+import { best, eventually, isRoot, localDriver, names, p, put, readText, refused } from './steps.js';
 
 const nobody = 65534;
 
@@ -192,6 +193,53 @@ for (const [way, calls] of Object.entries(ways)) {
 		await storage.close();
 	});
 }
+
+/** The names of the files that a removal has left. */
+const filesLeft = (root: string) =>
+	readdirSync(join(root, '.stowage/trash-in-progress'), { recursive: true, withFileTypes: true })
+		.filter((each) => each.isFile())
+		.map(({ name }) => name)
+		.sort();
+
+test('what can’t be removed of a folder is left and reported, all else is removed, and the rest by the next start', async (t) => {
+	const reports: NotRemoved[] = [];
+	const { driver, root } = await localDriver(t, { onNotRemoved: (left) => reports.push(left) });
+	const storage = await driver.open(undefined);
+	for (let n = 0; n < 20; n++) {
+		mkdirSync(join(root, `big/${n}/deep`), { recursive: true });
+		for (const name of ['film', 'deep/film']) writeFileSync(join(root, `big/${n}`, name), 'x');
+	}
+	const closed = [join(root, 'big/3'), join(root, 'big/7/deep')];
+	for (const folder of closed) {
+		writeFileSync(join(folder, 'kept'), 'x');
+		chmodSync(folder, 0o555);
+	}
+	let freed: Promise<void> | undefined;
+	await storage.remove(p('big'), {
+		onFreeing: (all) => {
+			freed = all;
+		},
+	});
+	await freed;
+	t.deepEqual(filesLeft(root), ['film', 'film', 'kept', 'kept']);
+	t.is(reports.length, 1, 'one report for all that is left');
+	const { place, error, count } = reports[0] as NotRemoved;
+	t.is(count, 5, 'a folder that is empty by then, too');
+	t.regex(place, /^\/.*\/files\/\.stowage\/trash-in-progress\/[0-9a-f]{32}\/\d\/(deep\/)?(film|kept)$/);
+	t.like(error, { code: 'EACCES' });
+	await storage.close();
+
+	const again = await driver.open(storage.rootId);
+	await eventually(t, () => reports.length === 2);
+	await again.close();
+	t.is(filesLeft(root).length, 4);
+	const [name = ''] = readdirSync(join(root, '.stowage/trash-in-progress'));
+	for (const path of ['3', '7/deep']) chmodSync(join(root, '.stowage/trash-in-progress', name, path), 0o755);
+	const last = await driver.open(storage.rootId);
+	await eventually(t, () => readdirSync(join(root, '.stowage/trash-in-progress')).length === 0);
+	await last.close();
+	t.is(reports.length, 2);
+});
 
 test('files and folders are created with the umask, and the private folder for its owner only', async (t) => {
 	const { driver, root: own } = await localDriver(t);

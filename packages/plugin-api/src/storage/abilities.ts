@@ -152,6 +152,17 @@ export function hasInspection(storage: StorageProvider): storage is InspectableS
 	return 'findUnusable' in storage;
 }
 
+/** An optional ability of a storage: to tell what it could not remove. */
+export interface LeftoversStorage extends StorageProvider {
+	/** Where that lies, for people, which was removed by that time (milliseconds since the epoch) and still takes room. */
+	findLeftovers(until: number): Promise<string[]>;
+}
+
+/** Whether a storage has this ability. */
+export function hasLeftovers(storage: StorageProvider): storage is LeftoversStorage {
+	return 'findLeftovers' in storage;
+}
+
 /** An optional ability of a storage: to replace an existing file (`NamingOptions.onConflict`). */
 export interface ReplacingStorage extends StorageProvider {
 	/** Whether files at the path can be replaced: not every file system can. */

@@ -1,6 +1,6 @@
 import type { Disk } from '../root/Disk.js';
 import { randomName, scratchPrefix } from '../root/privateFolder.js';
-import { readlink, rename, rmdir, unlink } from '../system/descriptors.js';
+import { lstat, readlink, rename, rmdir, unlink } from '../system/descriptors.js';
 import { forEachConcurrently } from '../system/forEachConcurrently.js';
 import { type Folder, openChild } from '../system/openFolder.js';
 import { pathPart, type RawName, rawName } from '../system/rawNames.js';
@@ -15,13 +15,18 @@ const maxOpenFolders = 64;
 /**
  * Removes the object of that name and, of a folder, its contents, however deep it is; symbolic links are removed, not
  * their targets. What is mounted in it is left, with the folders around it: its files are in use in another place. Files
- * that another process removes meanwhile are no failure. Stops half-way when the disk is being closed.
+ * that another process removes meanwhile are no failure. What can't be removed is left likewise, reported, and its first error thrown once
+ * all else is gone. Stops half-way when the disk is being closed.
  */
 export async function removeTree(disk: Disk, folder: Folder, name: RawName): Promise<void> {
-	const removal: Removal = { disk, folder, names: [name], left: 0 };
+	const removal: Removal = { disk, folder, names: [name], left: 0, failed: 0 };
 	for (let next = removal.names.pop(); next !== undefined && !disk.isClosing; next = removal.names.pop()) {
 		if (!(await removeUnlessFolder(removal, folder, next))) await removeFolder(removal, folder, next, 1);
 	}
+	const { first, failed } = removal;
+	if (first === undefined) return;
+	disk.onNotRemoved({ ...first, count: failed });
+	throw first.error;
 }
 
 interface Removal {
@@ -30,24 +35,44 @@ interface Removal {
 	folder: Folder;
 	/** What is still to be removed there. */
 	names: RawName[];
-	/** How much is mounted in what was removed so far. */
+	/** How much was left of what is done: what is mounted, and what could not be removed. */
 	left: number;
+	/** How much of it could not be removed, and the first of that. */
+	failed: number;
+	first?: { place: string; error: unknown };
 }
 
 async function removeUnlessFolder(removal: Removal, folder: Folder, name: RawName): Promise<boolean> {
 	try {
 		await unlink(folder.at(pathPart(name)));
 	} catch (error) {
-		// The error for a folder: EISDIR on Linux, EPERM according to POSIX.
-		if (isSystemError(error, 'EISDIR', 'EPERM')) return false;
+		if (isSystemError(error, 'EISDIR')) return false;
+		// That of a folder according to POSIX, and on Linux of what is immutable or another user's in a sticky folder.
+		if (isSystemError(error, 'EPERM') && (await isFolder(folder, name))) return false;
 		// A file that is mounted here.
-		if (isSystemError(error, 'EBUSY')) await leave(removal, folder, name);
-		else if (!isSystemError(error, 'ENOENT')) throw error;
+		if (isSystemError(error, 'EBUSY')) await leaveMounted(removal, folder, name);
+		else if (!isSystemError(error, 'ENOENT')) await leave(removal, folder, name, error);
 	}
 	return true;
 }
 
+async function isFolder(folder: Folder, name: RawName): Promise<boolean> {
+	try {
+		return (await lstat(folder.at(pathPart(name)))).isDirectory();
+	} catch {
+		return false;
+	}
+}
+
 async function removeFolder(removal: Removal, folder: Folder, name: RawName, depth: number): Promise<void> {
+	try {
+		await removeFolderIfPossible(removal, folder, name, depth);
+	} catch (error) {
+		if (!isSystemError(error, 'ENOENT')) await leave(removal, folder, name, error);
+	}
+}
+
+async function removeFolderIfPossible(removal: Removal, folder: Folder, name: RawName, depth: number): Promise<void> {
 	// More than one round if another process with the folder open creates something in it.
 	for (let round = 0; round < 3 && !removal.disk.isClosing; round++) {
 		const { left } = removal;
@@ -56,7 +81,6 @@ async function removeFolder(removal: Removal, folder: Folder, name: RawName, dep
 		try {
 			return await rmdir(folder.at(pathPart(name)));
 		} catch (error) {
-			if (isSystemError(error, 'ENOENT')) return;
 			if (!isSystemError(error, 'ENOTEMPTY', 'EEXIST')) throw error;
 		}
 	}
@@ -66,7 +90,7 @@ async function removeContents(removal: Removal, folder: Folder, name: RawName, d
 	const { disk } = removal;
 	using inner = await openChild(folder, pathPart(name), 'read');
 	// Asked of the open folder: it may have been mounted just now.
-	if (disk.calls.mountOf(inner.fd) !== disk.calls.mountOf(folder.fd)) return leave(removal, folder, name);
+	if (disk.calls.mountOf(inner.fd) !== disk.calls.mountOf(folder.fd)) return leaveMounted(removal, folder, name);
 	for await (const batch of disk.calls.readNames(inner)) {
 		const folders: RawName[] = [];
 		await forEachConcurrently(removalConcurrency, batch, async (entry) => {
@@ -83,10 +107,29 @@ async function removeContents(removal: Removal, folder: Folder, name: RawName, d
 	}
 }
 
-async function leave(removal: Removal, folder: Folder, name: RawName): Promise<void> {
+async function leaveMounted(removal: Removal, folder: Folder, name: RawName): Promise<void> {
 	removal.left++;
-	const above = folder.isNamedByDescriptor ? await readlink(folder.path) : folder.path;
-	removal.disk.onMountLeft(`${above}/${pathPart(name)}`);
+	removal.disk.onMountLeft(await placeOf(removal, folder, name));
+}
+
+async function leave(removal: Removal, folder: Folder, name: RawName, error: unknown): Promise<void> {
+	removal.left++;
+	removal.failed++;
+	// Claimed before the wait.
+	const isFirst = removal.failed === 1;
+	if (isFirst) removal.first = { place: await placeOf(removal, folder, name), error };
+}
+
+/** Where an object is, for the administrator. */
+async function placeOf({ disk }: Removal, folder: Folder, name: RawName): Promise<string> {
+	try {
+		const above = folder.isNamedByDescriptor ? await readlink(folder.path) : folder.path;
+		return `${above}/${pathPart(name)}`;
+	} catch (error) {
+		// The system tells no path of over 4,095 bytes.
+		if (!isSystemError(error, 'ENAMETOOLONG')) throw error;
+		return `${disk.root.path}/.../${pathPart(name)}`;
+	}
 }
 
 /** False where the system refuses that, such as for a mount point. */

@@ -13,6 +13,13 @@ import { isPrivateName, privateFolder, type removedFolder, stagingFolder } from 
 import { RenameFlag } from './RenameFlag.js';
 import type { Root } from './Root.js';
 
+/** What a removal had to leave, with the folders around it: the first of it, and how many files and folders there are. */
+export interface NotRemoved {
+	place: string;
+	error: unknown;
+	count: number;
+}
+
 /** The root of a storage and the ways to open its items. Each burst of calls begins at the root itself, newly opened. */
 export class Disk {
 	readonly syncs: FolderSyncs;
@@ -36,6 +43,8 @@ export class Disk {
 		readonly calls: SystemCalls,
 		/** Called with the path of what is mounted in a tree that was removed, and is left. */
 		readonly onMountLeft: (path: string) => void = () => {},
+		/** Called once a removal has ended that had to leave something. */
+		readonly onNotRemoved: (left: NotRemoved) => void = () => {},
 	) {
 		this.syncs = new FolderSyncs(calls);
 		this.locks = new FolderLocks(calls);
