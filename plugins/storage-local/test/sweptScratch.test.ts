@@ -1,11 +1,17 @@
-import { readdir, rmdir, unlink } from 'node:fs/promises';
+import { fstatSync } from 'node:fs';
+import { mkdir, readdir, rmdir, unlink } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { join } from 'node:path';
+import { mock } from 'node:test';
 import { type AccessStorage, hasAccess, type ItemAccess } from '@stowage/plugin-api';
 import test from 'ava';
+import { copyItem } from '../src/changing/copyItem.js';
+import { Disk } from '../src/root/Disk.js';
+import { Root } from '../src/root/Root.js';
 import type { SystemCalls } from '../src/system/systemCalls.js';
 import { systemError } from '../src/system/systemErrors.js';
-import { best, localStorage, p, put, readText, refused } from './steps.js';
+import { sweepLeftovers, sweepStaging } from '../src/writing/sweep.js';
+import { best, localStorage, p, plant, put, readText, refused } from './steps.js';
 
 /** Removes scratch files as a sweep of another process does that opens the same root. */
 async function sweepScratch(root: string): Promise<number> {
@@ -46,6 +52,48 @@ for (const moment of ['before', 'after'] as const) {
 		t.is(await readText(opened.storage, 'moved'), 'mine');
 	});
 }
+
+test.serial(
+	'where locks of folders hold on one machine only, another one leaves what is being copied, and sweeps it once it is old',
+	async (t) => {
+		mock.timers.enable({ apis: ['setInterval'] });
+		t.teardown(() => mock.timers.reset());
+		const { storage, root } = await localStorage(t);
+		/** As this machine and another one have it over a network. */
+		const remote = (isSharing: boolean) => {
+			const tryLock = (fd: number) => (fstatSync(fd).isDirectory() ? true : best.tryLock?.(fd));
+			const calls = isSharing ? { ...best, tryLock } : best;
+			const opened = new Root(root, storage.rootId, calls);
+			Object.defineProperty(opened, 'isRemote', { get: () => true, set: () => {} });
+			return new Disk(opened, calls);
+		};
+		await plant(root, Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`film/deep/${n}`, 'x'])));
+		const other = remote(true);
+		let seen = 0;
+		const copied = await copyItem(remote(false), p('film'), p('copy'), {
+			async beforeItem() {
+				if (++seen !== 50) return;
+				await sweepLeftovers(other);
+				mock.timers.tick(60 * 60_000);
+			},
+		});
+		t.is(copied.name, 'copy');
+		t.is((await readdir(join(root, 'copy/deep'))).length, 100);
+
+		const staging = join(root, '.stowage/staging');
+		await mkdir(join(staging, 'scratch-crashed'));
+		const cutoffs = { staged: 0, copies: 0 };
+		await sweepStaging(other, cutoffs, async () => false);
+		t.deepEqual(await readdir(staging), ['scratch-crashed']);
+		const { now } = Date;
+		Date.now = () => now() + 25 * 60 * 60_000;
+		t.teardown(() => {
+			Date.now = now;
+		});
+		await sweepStaging(other, cutoffs, async () => false);
+		t.deepEqual(await readdir(staging), []);
+	},
+);
 
 const uses: Readonly<Record<string, (storage: AccessStorage, access: ItemAccess) => Promise<unknown>>> = {
 	'a check of a disk': (storage) => storage.check(),

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { Failure } from '@stowage/rules';
 import type { Disk } from '../root/Disk.js';
 import { copyPrefix, randomName, removedFolder, scratchPrefix } from '../root/privateFolder.js';
-import { closeSync, lstat, mkdir, open, rename } from '../system/descriptors.js';
+import { closeSync, lstat, mkdir, open, rename, setModifiedAt } from '../system/descriptors.js';
 import { objectId } from '../system/fileStat.js';
 import { Folder, openChild } from '../system/openFolder.js';
 import { rawName } from '../system/rawNames.js';
@@ -12,6 +12,9 @@ import { removeTree } from './removeTree.js';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDWR } = fs.constants;
 
+/** What is copied into a folder of a copy does not change its own time. */
+const touchMs = 60 * 60 * 1000;
+
 type ObjectType = 'file' | 'directory';
 
 /**
@@ -19,6 +22,8 @@ type ObjectType = 'file' | 'directory';
  * one rename, and a caller with its id finds it afterwards under any name.
  */
 export class CopyObject implements Disposable {
+	readonly #touching: NodeJS.Timeout | undefined;
+
 	private constructor(
 		readonly disk: Disk,
 		readonly staging: Folder,
@@ -27,7 +32,13 @@ export class CopyObject implements Disposable {
 		readonly folder: Folder,
 		/** Whether it has always been empty. */
 		readonly isNew: boolean,
-	) {}
+	) {
+		// No other machine sees the lock there, and sweeps what is a day old.
+		if (!disk.isLocal && name.startsWith(scratchPrefix))
+			this.#touching = setInterval(() => {
+				setModifiedAt(staging.at(name), Date.now() / 1000).catch(() => {});
+			}, touchMs).unref();
+	}
 
 	get fd(): number {
 		return this.folder.fd;
@@ -103,6 +114,7 @@ export class CopyObject implements Disposable {
 	}
 
 	[Symbol.dispose](): void {
+		clearInterval(this.#touching);
 		this.disk.busyUploads.delete(this.name);
 		closeSync(this.fd);
 	}

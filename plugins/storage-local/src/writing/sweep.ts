@@ -30,7 +30,12 @@ export async function sweepStaging(
 ): Promise<void> {
 	using staging = await disk.privateFolder(stagingFolder, 'read');
 	await sweep(disk, staging, async (name) => {
-		if (name.startsWith(scratchPrefix) || (await isBeingReplaced(staging, name))) return;
+		if (name.startsWith(scratchPrefix)) {
+			// What was not old yet at the start.
+			if (!disk.isLocal) await removeIfAbandoned(disk, staging, name);
+			return;
+		}
+		if (await isBeingReplaced(staging, name)) return;
 		const stat = disk.withHandle(
 			toFileStat(await lstat(staging.at(pathPart(name)), { bigint: true })),
 			staging.fd,
@@ -77,8 +82,9 @@ async function removeIfAbandoned(disk: Disk, staging: Folder, name: RawName): Pr
 	if (!name.startsWith(scratchPrefix)) return;
 	const fd = await open(staging.at(pathPart(name)), readFileFlags);
 	try {
-		// The lock is held until all is gone: a process that has just created the folder and then locks it sees that it is lost.
-		const mayGo = disk.calls.tryLock?.(fd) ?? (await isOld(staging, name));
+		// The lock is held until all is gone: a process that has just created the folder and then locks it sees that it is lost. Over a
+		// network, and by FUSE, one of a folder holds on its own machine only.
+		const mayGo = (disk.isLocal ? disk.calls.tryLock?.(fd) : undefined) ?? (await isOld(staging, name));
 		if (mayGo) await removeTree(disk, staging, name);
 	} finally {
 		closeSync(fd);
