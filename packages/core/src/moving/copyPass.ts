@@ -2,10 +2,14 @@ import { Failure, isFailure, type StoragePath } from '@stowage/rules';
 import { HomeComparison } from '../trees/across/compareHomes.js';
 import { copyAccess, copyContents, copyFolderTime } from '../trees/across/copyContents.js';
 import { availableSpace, createSpaceGuards } from '../trees/space/freeSpace.js';
+import { ignoreMissing } from '../trees/storage/Mounts.js';
 import type { HomeMoveParts, Move } from './HomeMove.js';
 
 /** The least time between two progress reports. */
 const reportMs = 100;
+
+/** How often a home whose changes are blocked is copied, where copies turned out to be of what a file was moments before. */
+const maxTries = 3;
 
 export interface Progress {
 	/** A further pass begins. */
@@ -21,11 +25,17 @@ export function createPass({ config }: HomeMoveParts, move: Move, folder: Storag
 	// A home that is moved takes nobody's trash.
 	const available = () => availableSpace(target.storage, config.uploads);
 	const { user: guard } = createSpaceGuards(available, async () => false);
+	let stale = 0;
 	const comparison = new HomeComparison(
 		{ storage: source.storage, root: home },
 		{ storage: target.storage, root: folder },
 		signal,
 		progress.add,
+		async (path) => {
+			stale++;
+			// The next copy would take it for the whole again.
+			await target.storage.remove(path).catch(ignoreMissing);
+		},
 	);
 	const copy = async () => {
 		const grants = guard.beginGrants();
@@ -46,6 +56,7 @@ export function createPass({ config }: HomeMoveParts, move: Move, folder: Storag
 		async run(mode: 'live' | 'frozen'): Promise<{ digest: string; isWhole: boolean }> {
 			progress.begin(mode === 'frozen' ? 'finishing' : 'copying');
 			let isWhole = true;
+			stale = 0;
 			try {
 				await copy();
 			} catch (error) {
@@ -55,7 +66,12 @@ export function createPass({ config }: HomeMoveParts, move: Move, folder: Storag
 				isWhole = false;
 			}
 			if (mode === 'live') progress.step('comparing');
-			const { isSame, digest } = await comparison.compare();
+			let { isSame, digest } = await comparison.compare();
+			for (let tries = 1; mode === 'frozen' && !isSame && stale > 0 && tries < maxTries; tries++) {
+				stale = 0;
+				await copy();
+				({ isSame, digest } = await comparison.compare());
+			}
 			if (mode === 'frozen' && !isSame)
 				throw new Failure('conflict', 'Another program keeps changing files in the home. It stays where it was.');
 			return { digest, isWhole };

@@ -23,12 +23,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import {
 	type AccessStorage,
+	type CommitOptions,
 	type FolderTimesStorage,
 	hasAccess,
 	hasListWithStats,
 	type Job,
 } from '@stowage/plugin-api';
-import { Failure, isFailure, parsePath } from '@stowage/rules';
+import { Failure, isFailure, parsePath, type StoragePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { LeftCopies } from '../../src/trees/trash/LeftCopies.js';
 import { moveAllTrash } from '../../src/trees/trash/moveTrash.js';
@@ -504,6 +505,37 @@ test('a damaged byte in the copy fails the move, and the home stays where it was
 	target.setFolderTime = setTime;
 	await assertNotMoved(t, fixture);
 	t.is((await ended(await start())).status, 'completed', 'the next attempt moves it');
+});
+
+test('a home moves to a disk with coarse times, with what was changed within such a moment until the end', async (t) => {
+	const fixture = await setUp(t);
+	const { app, home, newHome } = fixture;
+	const { storage } = await app.services.roots.named('big');
+	const { stage } = storage;
+	storage.stage = async (id) => {
+		const staged = await stage.call(storage, id);
+		const commit = staged.commit.bind(staged);
+		const floored = (mtime: number | undefined) => mtime && Math.floor(mtime / 2_000) * 2_000;
+		return Object.assign(staged, {
+			commit: (to: StoragePath, options: CommitOptions = {}) => {
+				const mtime = floored(options.mtime);
+				return commit(to, mtime === undefined ? options : { ...options, mtime });
+			},
+		});
+	};
+	const { moves } = app.services.roots.homes;
+	const blockChanges = moves.blockChanges.bind(moves);
+	moves.blockChanges = async (...given) => {
+		await writeFile(path.join(home, 'docs/a.txt'), 'omega');
+		await utimes(path.join(home, 'docs/a.txt'), 1_500_000_001, 1_500_000_001);
+		await blockChanges(...given);
+	};
+	const { start, ended } = mover(fixture);
+	t.like(await ended(await start()), { status: 'completed' });
+	t.is(await readFile(path.join(newHome, 'docs/a.txt'), 'utf8'), 'omega');
+	t.is((await stat(path.join(newHome, 'docs/a.txt'))).mtimeMs, 1_500_000_000_000);
+	t.is((await readFile(path.join(newHome, 'docs/deep/é 1.bin'))).length, 3_000_000);
+	t.deepEqual(await names(path.join(app.filesDir, 'users')), ['anonymous']);
 });
 
 test('a move that is cancelled before the switch leaves the home where it was', async (t) => {

@@ -1,10 +1,11 @@
 import { buffer } from 'node:stream/consumers';
 import { MemoryStorage, memoryStorageDriver, storageSuite } from '@stowage/conformance';
-import type { CopyOptions, StorageProvider } from '@stowage/plugin-api';
+import type { CommitOptions, CopyOptions, StorageProvider } from '@stowage/plugin-api';
 import { Failure, isFailure, joinPath, maxListedDepth, parsePath, type StoragePath } from '@stowage/rules';
 import test from 'ava';
 import type { FileParts, PublishedNames } from '../../src/files/FileParts.js';
 import { publishFileOnce } from '../../src/files/placing/publishing.js';
+import { HomeComparison } from '../../src/trees/across/compareHomes.js';
 import { copyContents } from '../../src/trees/across/copyContents.js';
 import type { OwnTree } from '../../src/trees/OwnTree.js';
 import { ensureFolder } from '../../src/trees/storage/folders.js';
@@ -577,6 +578,66 @@ test('an abandoned copy to another root is discarded or swept', async (t) => {
 	await storage.sweepStaging(cutoffs, async () => false);
 	t.deepEqual(await namesIn(second, 'copies'), []);
 });
+
+/** A root whose disk keeps times in steps of so many milliseconds. */
+function withCoarseTimes(storage: MemoryStorage, step: number): MemoryStorage {
+	const { stage } = storage;
+	storage.stage = async (id) => {
+		const staged = await stage.call(storage, id);
+		const commit = staged.commit.bind(staged);
+		return Object.assign(staged, {
+			commit: (path: StoragePath, { mtime = Date.now(), ...options }: CommitOptions = {}) =>
+				commit(path, { ...options, mtime: Math.floor(mtime / step) * step }),
+		});
+	};
+	return storage;
+}
+
+for (const step of [1, 10, 1_000, 2_000]) {
+	test(`a home is copied once to a disk that keeps times to ${step} ms, and again what is changed`, async (t) => {
+		const [source, target] = [new MemoryStorage(), withCoarseTimes(new MemoryStorage(), step)];
+		for (const root of [source, target]) await root.makeDirectory(p('home'));
+		const write = async (name: string, text: string, mtime: number) => {
+			const staged = await source.stage();
+			await staged.append(chunks(text), 0);
+			if ((await namesIn(source, 'home')).includes(name)) await source.remove(p(`home/${name}`));
+			await staged.commit(p(`home/${name}`), { mtime });
+		};
+		for (let n = 0; n < 5; n++) await write(`${n}`, 'same', 1_700_000_001_123 + 1_007 * n);
+		const stale: string[] = [];
+		const signal = new AbortController().signal;
+		const tree = (storage: MemoryStorage) => ({ storage, root: p('home') });
+		const comparison = new HomeComparison(
+			tree(source),
+			tree(target),
+			signal,
+			() => {},
+			async (path) => {
+				stale.push(path);
+				await target.remove(path);
+			},
+		);
+		const pass = async () => {
+			let copied = 0;
+			const beforeBytes = async (bytes: number) => {
+				copied += bytes;
+			};
+			await copyContents(source, p('home'), target, p('home'), { beforeBytes });
+			return { copied, isSame: (await comparison.compare()).isSame };
+		};
+		t.deepEqual(await pass(), { copied: 20, isSame: true });
+		t.deepEqual(await pass(), { copied: 0, isSame: true });
+		await write('1', 'more bytes', 1_700_000_001_123);
+		await write('2', 'late', 1_700_000_009_000);
+		t.deepEqual(await pass(), { copied: 14, isSame: true });
+		// Within the same moment of a coarse disk, which only a comparison of the bytes tells.
+		await write('3', 'diff', 1_700_000_004_145);
+		t.deepEqual(await pass(), step === 1 ? { copied: 4, isSame: true } : { copied: 0, isSame: false });
+		if (step > 1) t.deepEqual(await pass(), { copied: 4, isSame: true });
+		t.deepEqual(stale, step === 1 ? [] : ['home/3']);
+		t.is(await textOf(target, 'home/3'), 'diff');
+	});
+}
 
 test('a folder so deep that its items are not listed is not copied without them', async (t) => {
 	const deep = p(Array(maxListedDepth).fill('d').join('/'));

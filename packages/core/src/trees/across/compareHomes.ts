@@ -30,6 +30,11 @@ export class HomeComparison {
 		readonly signal: AbortSignal,
 		/** Called with the number of bytes that were compared. */
 		readonly onBytes: (bytes: number) => void,
+		/**
+		 * Called with the path of a copy that has other bytes than its original, and a time by which a disk with coarse times can't tell
+		 * whether that was changed since.
+		 */
+		readonly onStale: (path: StoragePath) => Promise<void> = async () => {},
 	) {}
 
 	/** Throws `conflict` with the file's name where the copy has other bytes than its original. */
@@ -72,6 +77,10 @@ export class HomeComparison {
 		if (own === undefined) return false;
 		const theirs = await this.#hash(copy.storage, joinPath(copy.root, path), other, () => {});
 		if (theirs === undefined) return false;
+		if (own !== theirs && item.mtime !== other.mtime) {
+			await this.onStale(joinPath(copy.root, path));
+			return false;
+		}
 		if (own !== theirs) {
 			throw new Failure(
 				'conflict',

@@ -87,7 +87,7 @@ const maxListings = 3;
 const maxTries = 5;
 
 /**
- * Copies the contents of the source to `folder`; existing files with the same size and time are complete, since each
+ * Copies the contents of the source to `folder`; existing files with the same size and time (`isSame`) are complete, since each
  * got its name only then. Items that vanish meanwhile are left out, but not those that only get another name in their folder.
  */
 export async function copyContents(
@@ -130,7 +130,7 @@ async function copyItem(
 	options: ContentsOptions,
 ): Promise<boolean> {
 	options.signal?.throwIfAborted();
-	const isThere = known !== undefined && isSame(known, item);
+	const isThere = known !== undefined && isSame(item, known);
 	if (known !== undefined && !isThere) await target.remove(copy);
 	if (item.type === 'directory') {
 		await options.beforeItem?.(item);
@@ -200,9 +200,20 @@ async function dropIfRemoved(
 	return false;
 }
 
-export function isSame(one: StorageItem, other: StorageItem): boolean {
-	if (one.type !== other.type) return false;
-	return one.type === 'directory' || (one.size === other.size && one.mtime === other.mtime);
+/**
+ * Whether a copy is like its original in what a listing says: also where the disk of the copy keeps times less exactly. Whoever must know it
+ * compares the bytes, too: a change within the same moment of such a disk is not seen here.
+ */
+export function isSame(item: StorageItem, copy: StorageItem): boolean {
+	if (item.type !== copy.type) return false;
+	return item.type === 'directory' || (item.size === copy.size && isSameTime(item.mtime, copy.mtime));
+}
+
+/** The steps in which disks keep times, in milliseconds: exFAT, then ext3 and ext4 with small inodes, then FAT. */
+const timeSteps = [10, 1_000, 2_000];
+
+function isSameTime(original: number, copy: number): boolean {
+	return copy === original || timeSteps.some((step) => copy === Math.floor(original / step) * step);
 }
 
 async function* bytesOf(
