@@ -17,21 +17,24 @@ export interface Held extends KnownPlace {
 	role: MemberRole;
 }
 
-/** A role that something depends on, and what is to be done once it is another one. */
+/** What something on screen depends on. */
 interface Watched {
 	role: MemberRole;
+	/** Called once the role is another one. */
 	onRole: () => void;
+	/** Called at each check with where the item is now, relative to the home of its owner. */
+	onPlace: (path: StoragePath) => void;
 }
 
 interface Listener {
 	onLost: () => void;
-	onRole: () => void;
+	watched: Watched | undefined;
 	/** The role at the last check. */
 	seen: MemberRole | undefined;
 }
 
-/** What a member may do with what is held. Throws `notFound` for who may do nothing. */
-type Round = (held: Held) => Promise<{ role: MemberRole }>;
+/** Where what is held is, and what the member may do with it. Throws `notFound` for who may do nothing. */
+type Round = (held: Held) => Promise<{ role: MemberRole; path: StoragePath }>;
 
 /** What members have under way in this process, which ends with their role, whoever takes it and in whatever process. */
 export class HeldAccess {
@@ -46,12 +49,12 @@ export class HeldAccess {
 	}
 
 	/**
-	 * `onLost` is called once the role is lost, and `onRole` each time that it is another one than it was, until the
-	 * returned function is called.
+	 * `onLost` is called once the role is lost, and what is `watched` says of its calls, until the returned function is
+	 * called.
 	 */
 	hold(held: Held, onLost: () => void, watched?: Watched): () => void {
 		const own = { ...held };
-		this.#held.set(own, { onLost, onRole: () => watched?.onRole(), seen: watched?.role });
+		this.#held.set(own, { onLost, watched, seen: watched?.role });
 		this.#timer ??= setInterval(() => void this.#check(), pollMs).unref();
 		return () => {
 			this.#held.delete(own);
@@ -79,23 +82,25 @@ export class HeldAccess {
 	async #checkAll(): Promise<void> {
 		const round = this.#beginRound();
 		for (const [held, listener] of [...this.#held]) {
-			const role = await roleOf(held, round);
-			if (role === undefined || !this.#held.has(held)) continue;
-			if (role === 'none' || (held.role === 'edit' && role === 'view')) {
+			const found = await look(held, round);
+			if (found === undefined || !this.#held.has(held)) continue;
+			if (found === 'none' || (held.role === 'edit' && found.role === 'view')) {
 				this.#held.delete(held);
 				listener.onLost();
 			} else {
-				if (listener.seen !== undefined && listener.seen !== role) listener.onRole();
-				listener.seen = role;
+				const { watched, seen } = listener;
+				listener.seen = found.role;
+				if (seen !== undefined && seen !== found.role) watched?.onRole();
+				watched?.onPlace(found.path);
 			}
 		}
 	}
 }
 
 /** Undefined where it is not known: an outage ends nothing. */
-async function roleOf(held: Held, round: Round): Promise<MemberRole | 'none' | undefined> {
+async function look(held: Held, round: Round): Promise<Awaited<ReturnType<Round>> | 'none' | undefined> {
 	try {
-		return (await round(held)).role;
+		return await round(held);
 	} catch (error) {
 		return isFailure(error, 'notFound') ? 'none' : undefined;
 	}

@@ -20,7 +20,7 @@ import type { MemberRights } from '../trees/MemberHome.js';
 import type { MountedStorage } from '../trees/storage/MountedStorage.js';
 import { notFound } from '../trees/Tree.js';
 import type { NamedFolder } from './folderNames.js';
-import { HeldAccess, type KnownPlace } from './HeldAccess.js';
+import { type Held, HeldAccess } from './HeldAccess.js';
 import type { InnerRoles } from './InnerRoles.js';
 import { isBelow, Moment, type MomentParts } from './Moment.js';
 import { WatchedLists } from './WatchedLists.js';
@@ -53,7 +53,7 @@ export class SharedFolders implements MemberRights {
 	/** What members have under way. */
 	readonly held = new HeldAccess(() => {
 		const now = this.#now();
-		return (held) => this.#again(held.user, held, now);
+		return (held) => this.#locate(held, now);
 	});
 	/** Their lists of shared folders that are open. */
 	readonly lists = new WatchedLists((userId) => this.joined(userId));
@@ -129,11 +129,6 @@ export class SharedFolders implements MemberRights {
 				return this.#at(user, path, now);
 			},
 		};
-	}
-
-	/** What was found once, wherever it is now and what may be done with it. Throws `notFound`. */
-	again(user: Pick<User, 'id'>, place: KnownPlace): Promise<Pick<SharedPlace, 'path' | 'role'>> {
-		return this.#again(user, place);
 	}
 
 	/** The place of an item, by its path in the home of its owner (a former one, too), in the closest shared folder. Throws `notFound`. */
@@ -213,7 +208,8 @@ export class SharedFolders implements MemberRights {
 		return { ...found, root, path: at, role, inner: await now.rolesBelow(ofOwner, at) };
 	}
 
-	#again(user: Pick<User, 'id'>, { folderId, ownerId, inside }: KnownPlace, first?: Moment) {
+	/** Where something that was found once is now, and what may be done with it. Throws `notFound`. */
+	#locate({ user, folderId, ownerId, inside }: Held, first: Moment): Promise<Pick<SharedPlace, 'path' | 'role'>> {
 		return this.#find(
 			user,
 			ownerId,

@@ -1,6 +1,7 @@
-import type { MemberStore } from '@stowage/plugin-api';
-import { parsePath } from '@stowage/rules';
+import type { Files, ItemRef, MemberStore } from '@stowage/plugin-api';
+import { parsePath, type Viewer } from '@stowage/rules';
 import test from 'ava';
+import { sharedReads } from '../../src/files/shared/sharedReads.js';
 import { enterFolder } from '../../src/members/enterFolder.js';
 import { SharedFolders } from '../../src/members/SharedFolders.js';
 import { until } from '../until.js';
@@ -53,6 +54,33 @@ test('all that a member holds in folders of one owner is read together, and ends
 	setRole('view');
 	await until('all have ended', () => lost === 200);
 	t.true(reads() < 20, `${reads()} reads`);
+});
+
+test('where a folder is whose contents change is looked for once for all who watch it', async (t) => {
+	const { folders, reads } = countingFolders(1);
+	const changes: (() => void)[] = [];
+	const watched = {
+		async watch(_viewer: Viewer, _folder: ItemRef, onChange: () => void) {
+			changes.push(onChange);
+			return { close() {} };
+		},
+	} as unknown as Files;
+	const bob: Viewer = { kind: 'user', id: 'id of bob', username: 'bob' };
+	const seen = new Map<number, number>();
+	const watches = await Promise.all(
+		Array.from({ length: 30 }, (_, n) =>
+			sharedReads(watched, folders).watch(bob, { area: 'shared', path: parsePath('f0') }, () =>
+				seen.set(n, (seen.get(n) ?? 0) + 1),
+			),
+		),
+	);
+	const before = reads();
+	for (let n = 0; n < 100; n++) for (const change of changes) change();
+	await until('all are told', () => seen.size === 30);
+	t.true(reads() - before < 10, `${reads() - before} reads`);
+	t.deepEqual([...new Set(seen.values())], [1]);
+	for (const watch of watches) watch.close();
+	t.is(folders.held.count, 0);
 });
 
 test('the open lists of a user are read together', async (t) => {
@@ -112,12 +140,17 @@ test('a folder that its owner moves just after its row was read is found where i
 	moveOnce('docs', 'papers');
 	t.deepEqual(await sharedNames(bob, 'Photos'), ['2030', 'fox.txt']);
 	moveOnce('papers', 'docs');
-	t.deepEqual(await sharedFolders.again(user, held), { path: parsePath('docs/Photos'), role: 'edit' });
+	let leave = () => {};
+	const found = await new Promise((onPlace) => {
+		leave = sharedFolders.held.hold(held, () => {}, { role: 'edit', onRole() {}, onPlace });
+	});
+	leave();
+	t.is(found, parsePath('docs/Photos'));
 	moveOnce('docs', 'papers');
 	const place = await sharedFolders.holding(user, { ownerId: held.ownerId, path: parsePath('papers/Photos/fox.txt') });
 	t.is(place.path, parsePath('papers/Photos/fox.txt'));
 	let isLost = false;
-	const leave = sharedFolders.held.hold(held, () => {
+	leave = sharedFolders.held.hold(held, () => {
 		isLost = true;
 	});
 	t.teardown(leave);

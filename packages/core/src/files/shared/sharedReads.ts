@@ -54,20 +54,25 @@ export function sharedReads(files: Reads, folders: SharedFolders): Reads {
 			let hasEnded = false;
 			let watch: Watch | undefined;
 			const end = () => {
+				if (hasEnded) return;
 				hasEnded = true;
 				watch?.close();
 				onEnd?.();
 			};
+			// Where the folder is by then is looked for at the next check, once for all changes and all who watch.
+			let hasChanged = false;
 			watch = await files.watch(owner, ref, () => {
-				folders.again(held.user, held).then(
-					// What changes where the folder has been is none of the member's business.
-					({ path }) => (path === ref.path ? onChange() : end()),
-					// Lost, which is noticed soon, or not known at the moment.
-					() => {},
-				);
+				hasChanged = true;
 			});
 			if (hasEnded) watch.close();
-			const leave = folders.held.hold(held, end, { role: place.role, onRole: onChange });
+			const onPlace = (path: StoragePath) => {
+				// What changes where the folder has been is none of the member's business.
+				if (path !== ref.path) return end();
+				if (!hasChanged) return;
+				hasChanged = false;
+				onChange();
+			};
+			const leave = folders.held.hold(held, end, { role: place.role, onRole: onChange, onPlace });
 			return {
 				close() {
 					leave();
