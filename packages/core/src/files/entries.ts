@@ -58,12 +58,12 @@ export async function countedRows(found: readonly Found[], signal?: AbortSignal)
 	return rows.filter((row) => row !== undefined);
 }
 
-/** Undefined for a folder that was removed meanwhile; 0 for one that may not be read. */
+/** Undefined for a folder that was removed meanwhile; 0 for one that may not, or can't, be read. */
 async function countChildren({ tree, storagePath }: Place, name: string): Promise<number | undefined> {
 	try {
 		return await undefinedIf(tree.storage.count(joinPath(storagePath, name)), 'notFound');
 	} catch (error) {
-		if (isFailure(error, 'forbidden')) return 0;
+		if (isFailure(error, 'forbidden') || isFailure(error, 'unavailable')) return 0;
 		throw error;
 	}
 }

@@ -31,10 +31,16 @@ interface Dependencies {
 	onChange?(marks: readonly RootMark[]): void;
 }
 
+/** The index could not be read, for the reason in `cause`; not said of the disks that it is about. */
+export class UnreadableIndexError extends Error {}
+
+/** What a search reads. Each call throws `UnreadableIndexError`. */
+type ScopeReader = Pick<IndexReader, 'has' | 'childFolders' | 'blocks'>;
+
 /** What the index knows of a folder and all below it. */
 export interface IndexScope {
 	readonly rootId: string;
-	readonly reader: IndexReader;
+	readonly reader: ScopeReader;
 	/** Since when the index is known to be right, but for what is stale; milliseconds since the epoch. */
 	readonly checkedAt: number;
 	/** What is to be read from the disk. */
@@ -231,7 +237,7 @@ export class SearchIndex {
 			);
 			if (isAllStale || stale.length > maxStale) return undefined;
 			isUsed = true;
-			return { rootId, reader, checkedAt, stale, release: () => shared.release() };
+			return { rootId, reader: scopeReader(reader), checkedAt, stale, release: () => shared.release() };
 		} finally {
 			if (!isUsed) shared.release();
 		}
@@ -266,6 +272,21 @@ export class SearchIndex {
 			this.#dependencies.log.warn({ err: error }, 'the search index can’t be read: searches read the disk');
 		this.#hasFailed = true;
 	}
+}
+
+function scopeReader(reader: IndexReader): ScopeReader {
+	const read = async <T>(reading: Promise<T>): Promise<T> => {
+		try {
+			return await reading;
+		} catch (cause) {
+			throw new UnreadableIndexError('The search index could not be read.', { cause });
+		}
+	};
+	return {
+		has: (...which) => read(reader.has(...which)),
+		childFolders: (...which) => read(reader.childFolders(...which)),
+		blocks: (...which) => read(reader.blocks(...which)),
+	};
 }
 
 /** A reader that is closed once nobody uses it and another one has taken its place. */

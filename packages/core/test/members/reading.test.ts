@@ -2,6 +2,7 @@ import { renameSync } from 'node:fs';
 import { mkdir, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { get, type IncomingMessage } from 'node:http';
 import test from 'ava';
+import { below, breakFolders } from '../brokenFolder.js';
 import { openEvents } from '../openEvents.js';
 import { listWhole } from '../readZip.js';
 import { Client, json } from '../testApp.js';
@@ -103,6 +104,26 @@ for (const isIndexed of ['true', 'false']) {
 		for (const directory of ['', 'Photos']) t.deepEqual(await found(directory, 'canary'), []);
 	});
 }
+
+test('a search in all that is shared says whose files are missing, and finds the others', async (t) => {
+	const { app, bob, carol, share } = await memberFixture(t);
+	await share({ carol: 'view' });
+	await bob.post('/api/createFolder', { directory: '', folderName: 'fox', type: 'private' });
+	await share({ carol: 'view' }, 'fox', bob);
+	const storage = app.services.roots.first.storage;
+	const found = async () => {
+		const { entries, missing } = json(await carol.get('/api/browse?type=shared&directory=&search=fox'));
+		return [entries.map(({ path }: { path: string }) => path), missing];
+	};
+	t.deepEqual(await found(), [['fox', 'Photos/fox.txt'], undefined]);
+	let mend = breakFolders(storage, below('users/ada'));
+	t.deepEqual(await found(), [['fox'], ['ada']]);
+	mend();
+	mend = breakFolders(storage, below('users/ada/docs/Photos/2030'));
+	t.deepEqual(await found(), [['fox', 'Photos/fox.txt'], ['ada']]);
+	mend();
+	t.deepEqual(await found(), [['fox', 'Photos/fox.txt'], undefined]);
+});
 
 test('what lies in a folder that is shared within another one is found once, in the outer one', async (t) => {
 	const { bob, home, share } = await memberFixture(t);

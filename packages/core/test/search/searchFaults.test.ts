@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, open, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readdir, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
@@ -13,6 +13,7 @@ import { IndexBuilder } from '../../src/search/building/IndexBuilder.js';
 import { ChangeJournal } from '../../src/search/ChangeJournal.js';
 import { Journals } from '../../src/search/Journals.js';
 import { concerns } from '../../src/search/marks.js';
+import { below, breakFolders } from '../brokenFolder.js';
 import { Client, json, type TestApp, testApp } from '../testApp.js';
 import { until } from '../until.js';
 
@@ -225,7 +226,42 @@ test('a search in a folder that is not there, or on a disk that is away, answers
 		return error === 'unavailable';
 	});
 	await app.services.searchIndex.settled();
+	await app.services.searchIndex.close();
+	await until('no search has the index open', async () => {
+		const opened = await Promise.all(
+			(await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
+		);
+		return !opened.some((file) => file.startsWith(path.join(app.dataDir, 'search')));
+	});
 });
+
+for (const isIndexed of ['true', 'false']) {
+	test(`one folder that the disk can’t read hides no other one from a search, search-index ${isIndexed}`, async (t) => {
+		const app = await testApp(t, { '--search-index': isIndexed });
+		for (const folder of ['a', 'bad', 'c']) await mkdir(path.join(app.filesDir, 'Public', folder));
+		await place(app, 'a/holiday 1.txt', 'bad/holiday 2.txt', 'c/holiday 3.txt');
+		const { searchIndex, roots } = app.services;
+		await searchIndex.check(false);
+		await searchIndex.settled();
+		const mend = breakFolders(roots.first.storage, below('Public/bad'));
+		const readable = ['a/holiday 1.txt', 'c/holiday 3.txt'];
+		t.like(await search(app), { paths: readable, missing: [null] });
+		// The comparison passes by it, and what other programs change is found.
+		await place(app, 'c/holiday 4.txt');
+		const [state] = (await searchIndex.state(roots)).roots;
+		await searchIndex.check(false);
+		await searchIndex.settled();
+		t.deepEqual((await search(app)).paths, [...readable, 'c/holiday 4.txt']);
+		const [checked] = (await searchIndex.state(roots)).roots;
+		if (isIndexed === 'true') t.true(Number(checked?.indexedAt) > Number(state?.indexedAt));
+		const listed: string[] = [];
+		for await (const batch of app.services.files.list(visitor, { area: 'public', path: parsePath('') }))
+			listed.push(...batch.map(({ name }) => name));
+		t.deepEqual(listed.sort(), ['a', 'bad', 'c']);
+		mend();
+		t.deepEqual((await search(app)).paths.length, 4);
+	});
+}
 
 test('changes that can’t be noted make all of their root stale as soon as that can be noted', async (t) => {
 	const folder = path.join(await temporaryFolder(t), 'changes');

@@ -40,6 +40,10 @@ const failuresByCode: Readonly<Record<string, [FailureKind, Sentence]>> = {
 	EROFS: ['unavailable', () => 'The storage is read-only right now.'],
 	EIO: faulty,
 	EUCLEAN: faulty,
+	// A checksum on the disk is wrong.
+	EBADMSG: faulty,
+	EREMOTEIO: faulty,
+	EPROTO: faulty,
 	ESTALE: faulty,
 	ENODEV: faulty,
 	ENOTCONN: faulty,

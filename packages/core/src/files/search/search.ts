@@ -14,7 +14,7 @@ import {
 	type Viewer,
 } from '@stowage/rules';
 import { rowsOf } from '../../search/marks.js';
-import type { IndexScope } from '../../search/SearchIndex.js';
+import { type IndexScope, UnreadableIndexError } from '../../search/SearchIndex.js';
 import { childOf, notFound, type Place, placeIn } from '../../trees/Tree.js';
 import { countedRows, type Found } from '../entries.js';
 import type { FileParts } from '../FileParts.js';
@@ -95,9 +95,9 @@ async function searchNames(
 			};
 			return await searchPlaces(places, scopes, query, pause, onDifferent, signal);
 		} catch (error) {
-			if (scopes.length === 0 || signal?.aborted || isFailure(error, 'notFound')) throw error;
+			if (signal?.aborted || !(error instanceof UnreadableIndexError)) throw error;
+			parts.index.failed(error.cause);
 			// Without the index it is searched for all the same.
-			if (!isFailure(error)) parts.index.failed(error);
 			return await (searchPlaces(places, [], query, pause, () => {}, signal) as Promise<FoundListing>);
 		} finally {
 			for (const { scope } of scopes) scope.release();
@@ -119,21 +119,21 @@ async function scopeOf(
 	if (tree.isVirtual) return undefined;
 	try {
 		const { storage } = await tree.storage.mount();
+		// The same answers as the walk where it is away, or not there.
+		if ((await tree.storage.stat(storagePath)).type !== 'directory') return undefined;
 		const scope = await index.scope(storage.rootId, storagePath);
 		if (scope === undefined) return undefined;
-		// The same answers as the walk where it is away, or not there.
-		if ((await tree.storage.stat(storagePath)).type === 'directory')
-			return { ...scope, stale: [...scope.stale, ...wrong.filter((path) => isWithin(path, storagePath)).map(rowsOf)] };
-		scope.release();
+		return { ...scope, stale: [...scope.stale, ...wrong.filter((path) => isWithin(path, storagePath)).map(rowsOf)] };
 	} catch (error) {
 		if (!isFailure(error)) throw error;
+		return undefined;
 	}
-	return undefined;
 }
 
 /**
  * All entries below the places that match: of those that have an index by it, else by walking. Folders that may not be
- * read are skipped. Throws the signal's reason when it is aborted.
+ * read are skipped, and so are those that the disk can't read, whose owners are said to be missing. Throws
+ * `unavailable` where each place is away, and the signal's reason when it is aborted.
  */
 async function searchPlaces(
 	places: readonly Place[],
@@ -145,16 +145,21 @@ async function searchPlaces(
 ): Promise<FoundListing | 'again'> {
 	const rankOf = searchMatcher(query);
 	const hits = new BestHits();
-	const away: unknown[] = [];
+	/** Why a whole place could not be read. */
+	const away = new Map<Place, unknown>();
 	const missing = new Set<Owner>();
+	const onMissing = ({ tree }: Place) => missing.add(tree.owner ?? null);
 	let isAnyThere = indexed.length > 0 || places.some((place) => place.path === '');
 	const open = places.filter((place) => !indexed.some((each) => each.place === place));
-	for (const { place, scope } of indexed) open.push(...(await searchIndexed(place, scope, { query, hits, pause })));
+	for (const { place, scope } of indexed)
+		open.push(...(await searchIndexed(place, scope, { query, hits, pause, onMissing })));
 	for (let folder = open.pop(); folder !== undefined; folder = open.pop()) await searchOne(folder);
-	if (away.length >= places.length || (away.length > 0 && !isAnyThere)) throw away[0];
+	const [awayFor] = away.values();
+	if (away.size > 0 && (away.size === places.length || !isAnyThere)) throw awayFor;
 	if (!isAnyThere) throw notFound();
 	const best = hits.best();
-	const right = await verified(best, query, (folder) => onDifferent(folder, rootOf(folder)), pause);
+	const onDifferentHit = (folder: Place) => onDifferent(folder, rootOf(folder));
+	const right = await verified(best, query, { onDifferent: onDifferentHit, onMissing, pause });
 	const dropped = best.length - right.length;
 	if (dropped > 0 && hits.count > maxSearchResults) return 'again';
 	return {
@@ -194,8 +199,9 @@ async function searchPlaces(
 			isAnyThere = true;
 		} catch (error) {
 			if (isFailure(error, 'unavailable')) {
-				away.push(error);
-				missing.add(folder.tree.owner ?? null);
+				// Below a place it is one folder that its disk can't read.
+				if (places.includes(folder)) away.set(folder, error);
+				onMissing(folder);
 			} else if (!isFailure(error, 'notFound') && !isFailure(error, 'forbidden')) throw error;
 		}
 	}

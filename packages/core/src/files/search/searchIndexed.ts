@@ -24,6 +24,8 @@ interface Search {
 	hits: BestHits;
 	/** Lets others have their turn; throws when the search is not wanted any more. */
 	pause(): Promise<void>;
+	/** Called with a folder that its disk can't read. */
+	onMissing(folder: Place): void;
 }
 
 /**
@@ -103,8 +105,12 @@ export async function searchIndexed(place: Place, scope: IndexScope, search: Sea
 			listed.add(path);
 			for (const gone of known) excluded.add(gone);
 		} catch (error) {
-			if (!isFailure(error, 'notFound') && !isFailure(error, 'forbidden')) throw error;
-			excluded.add(path);
+			if (isFailure(error, 'unavailable')) {
+				// What lies below it may well be read.
+				listed.add(path);
+				search.onMissing(folder);
+			} else if (isFailure(error, 'notFound') || isFailure(error, 'forbidden')) excluded.add(path);
+			else throw error;
 		}
 	}
 
@@ -123,7 +129,8 @@ export async function searchIndexed(place: Place, scope: IndexScope, search: Sea
 		async function timed(item: StorageEntry): Promise<StorageEntry[]> {
 			if (item.type === 'file') return [item];
 			const found = await statOf(place, item);
-			return found === undefined ? [] : [found];
+			if (found === 'unavailable') search.onMissing(place);
+			return found === undefined || found === 'unavailable' ? [] : [found];
 		}
 	}
 
@@ -135,8 +142,11 @@ export async function searchIndexed(place: Place, scope: IndexScope, search: Sea
 	}
 }
 
-/** What the disk says of an item of the index; undefined where there is none of its type. */
-async function statOf(folder: Place, { name, type, unreadable }: StorageEntry): Promise<StorageEntry | undefined> {
+/** What the disk says of an item of the index; undefined where there is none of its type, `unavailable` where it can't say. */
+async function statOf(
+	folder: Place,
+	{ name, type, unreadable }: StorageEntry,
+): Promise<StorageEntry | undefined | 'unavailable'> {
 	const { tree, storagePath } = childOf(folder, name);
 	try {
 		const found = await undefinedIf(tree.storage.stat(storagePath), 'notFound');
@@ -145,19 +155,21 @@ async function statOf(folder: Place, { name, type, unreadable }: StorageEntry): 
 		return { name: baseName(storagePath), type, size, mtime, ...(unreadable ? { unreadable } : {}) };
 	} catch (error) {
 		if (isFailure(error, 'forbidden')) return undefined;
+		if (isFailure(error, 'unavailable')) return 'unavailable';
 		throw error;
 	}
 }
 
-/**
- * The hits as the disk has them now, without those that are not there any more. `onDifferent` is called with each
- * folder of which the index has something else.
- */
+interface Verification extends Pick<Search, 'pause' | 'onMissing'> {
+	/** Called with each folder of which the index has something else. */
+	onDifferent(folder: Place): void;
+}
+
+/** The hits as the disk has them now, without those that are not there any more, or not to be read. */
 export async function verified(
 	hits: readonly Hit[],
 	query: SearchQuery,
-	onDifferent: (folder: Place) => void,
-	pause: () => Promise<void>,
+	{ pause, onDifferent, onMissing }: Verification,
 ): Promise<Hit[]> {
 	const rankOf = searchMatcher(query);
 	const right: Hit[] = [];
@@ -171,6 +183,10 @@ export async function verified(
 		const { folder, item, isIndexed } = hit;
 		if (!isIndexed) return [hit];
 		const found = await statOf(folder, item);
+		if (found === 'unavailable') {
+			onMissing(folder);
+			return [];
+		}
 		const rank = found && rankOf(found);
 		const isSame = found?.type === 'directory' || (found?.size === item.size && found.mtime === item.mtime);
 		if (!isSame) onDifferent(folder);

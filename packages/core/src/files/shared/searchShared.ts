@@ -4,6 +4,7 @@ import {
 	isFailure,
 	isWithin,
 	maxSearchResults,
+	type Owner,
 	type SearchQuery,
 	type StoragePath,
 	searchMatcher,
@@ -42,13 +43,16 @@ export async function searchShared(
 		if (yielder.shouldYield) await yielder.yield(signal);
 	};
 	const all: Entered[] = [];
-	for await (const rows of listShared(folders, signedIn(viewer))) {
+	const missing = new Set<Owner>();
+	for await (const rows of listShared(folders, signedIn(viewer), (owner) => missing.add(owner))) {
 		for (const row of rows) {
 			await pause();
 			const rank = rankOf(row);
 			if (rank !== undefined) hits.add(row, rank);
 			const ref = { area: 'shared', path: row.path as StoragePath } as const;
-			const entered = await enterFolder(known, viewer, ref, 'view').catch(ignoreMissing);
+			const entered = await enterFolder(known, viewer, ref, 'view').catch((error) =>
+				noteMissing(error, row.owner ?? null),
+			);
 			if (entered !== undefined) all.push(entered);
 		}
 	}
@@ -57,10 +61,13 @@ export async function searchShared(
 	for (const within of outermost(all)) {
 		await pause();
 		const look = (until: AbortSignal) => files.search(within.viewer, within.ref, query, until, turn);
-		const found = await whileMember(folders, within.held, look, signal).catch(ignoreMissing);
+		const { role, folder } = within.place;
+		const found = await whileMember(folders, within.held, look, signal).catch((error) =>
+			noteMissing(error, folder.owner.username),
+		);
 		if (found === undefined) continue;
+		if (found.missing !== undefined) missing.add(folder.owner.username);
 		// The folder of a hit is not on screen, so each says what may be done with it.
-		const { role } = within.place;
 		for (const entry of found.entries) {
 			const rank = rankOf(entry);
 			if (rank !== undefined) hits.add({ role, ...within.shown(entry) }, rank);
@@ -72,7 +79,14 @@ export async function searchShared(
 		entries: hits.best(),
 		indexedAt,
 		...(isTruncated || hits.count > maxSearchResults ? { truncated: true } : {}),
+		...(missing.size > 0 ? { missing: [...missing] } : {}),
 	};
+
+	/** What is gone meanwhile is not found; of what is away its owner is said to be missing. */
+	function noteMissing(error: unknown, owner: Owner): undefined {
+		if (isFailure(error, 'unavailable')) missing.add(owner);
+		else if (!isFailure(error, 'notFound')) throw error;
+	}
 }
 
 /** The folders that lie in no other one of them. */
@@ -115,9 +129,4 @@ class BestEntries {
 		this.#hits.sort((one, other) => one.rank - other.rank || one.entry.path.length - other.entry.path.length);
 		this.#hits.length = Math.min(this.#hits.length, maxSearchResults);
 	}
-}
-
-/** What is gone, or away, meanwhile is not found. */
-function ignoreMissing(error: unknown): undefined {
-	if (!isFailure(error, 'notFound') && !isFailure(error, 'unavailable')) throw error;
 }

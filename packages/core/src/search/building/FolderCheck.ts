@@ -97,7 +97,18 @@ export class FolderCheck {
 	async #compare(writer: IndexWriter, storage: StorageProvider, round: Round): Promise<void> {
 		const folders = await writer.folders(round.rootId, round.after, foldersPerStep);
 		const stale: StaleMark[] = [];
-		for (const folder of folders) stale.push(...(await compareFolder(storage, folder, round)));
+		let isKnownToBeThere = false;
+		for (const folder of folders) {
+			try {
+				stale.push(...(await compareFolder(storage, folder, round)));
+			} catch (error) {
+				if (!isFailure(error, 'unavailable')) throw error;
+				isKnownToBeThere ||= !(await isRootAway(storage));
+				if (!isKnownToBeThere) throw error;
+				// One folder that its disk can't read: searches try to, and the others are compared.
+				stale.push(rowsOf(folder.path));
+			}
+		}
 		await writer.mark(round.rootId, stale);
 		round.after = folders.at(-1)?.id ?? round.after;
 		if (folders.length === foldersPerStep || this.#round !== round) return;
@@ -122,5 +133,15 @@ async function compareFolder(storage: StorageProvider, folder: KnownFolder, roun
 	} catch (error) {
 		if (!isFailure(error) || isFailure(error, 'unavailable')) throw error;
 		return [rowsAround(path), treeAt(path)];
+	}
+}
+
+/** Whether the disk of a root, and not only a folder on it, can't be read. */
+export async function isRootAway(storage: StorageProvider): Promise<boolean> {
+	try {
+		await storage.check();
+		return false;
+	} catch {
+		return true;
 	}
 }

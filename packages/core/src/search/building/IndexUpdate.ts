@@ -7,7 +7,7 @@ import type { Config } from '../../config/schema.js';
 import type { ProcessIdentity } from '../../leases/processIdentity.js';
 import { Journals } from '../Journals.js';
 import { applyJournals } from './applyJournals.js';
-import { FolderCheck } from './FolderCheck.js';
+import { FolderCheck, isRootAway } from './FolderCheck.js';
 import { relist } from './relist.js';
 
 /** The storage roots, as they are now. */
@@ -121,10 +121,16 @@ export class IndexUpdate {
 			return await this.check.step(writer, mounts, this.#parts.config.search.checkEvery);
 		} catch (error) {
 			if (!isFailure(error, 'unavailable')) throw error;
-			for (const { storage } of mounts)
-				if (await isAway(storage)) this.#away.set(storage.rootId, performance.now() + retryMs);
+			for (const { storage } of mounts) await this.#noteIfAway(storage);
 			return false;
 		}
+	}
+
+	/** Resolves to whether the root is away. Nothing of it is listed or compared then for a while. */
+	async #noteIfAway(storage: StorageProvider): Promise<boolean> {
+		const isAway = await isRootAway(storage);
+		if (isAway) this.#away.set(storage.rootId, performance.now() + retryMs);
+		return isAway;
 	}
 
 	async #chooseRoots(writer: IndexWriter): Promise<void> {
@@ -154,11 +160,10 @@ export class IndexUpdate {
 			this.#rest(key, performance.now() - began);
 			return answer;
 		} catch (error) {
-			if (isFailure(error, 'unavailable')) this.#away.set(mark.rootId, began + retryMs);
-			else {
-				this.#parts.report(error);
-				this.#resting.set(key, began + retryMs);
-			}
+			// Of a root that is there it is one folder that the disk can't read: all others are listed.
+			if (isFailure(error, 'unavailable') && (await this.#noteIfAway(storage))) return undefined;
+			this.#parts.report(error);
+			this.#resting.set(key, performance.now() + retryMs);
 			return undefined;
 		}
 	}
@@ -168,15 +173,6 @@ export class IndexUpdate {
 		if (!this.isUrgent) this.#resting.set(key, now + Math.max(minRestMs, restFactor * took));
 		if (this.#resting.size < 10_000) return;
 		for (const [each, until] of this.#resting) if (until < now) this.#resting.delete(each);
-	}
-}
-
-async function isAway(storage: StorageProvider): Promise<boolean> {
-	try {
-		await storage.check();
-		return false;
-	} catch {
-		return true;
 	}
 }
 
