@@ -1,5 +1,6 @@
+import { Yielder } from '@stowage/plugin-api';
 import type { StoragePath } from '@stowage/rules';
-import { blocksOf, type IndexedItem, partsFor } from './blocks.js';
+import { type Block, blocksOf, type IndexedItem, partsFor } from './blocks.js';
 import { homeOf } from './homeOf.js';
 import { IndexConnection } from './IndexConnection.js';
 import { blocksPerHome, boundsOf, type StaleMark } from './IndexReader.js';
@@ -250,14 +251,21 @@ export class IndexWriter {
 			folder.id,
 		);
 		const before = new Map(known.map((block) => [block.part, block]));
-		const blocks = blocksOf(items);
-		const kept = new Set(
-			blocks.flatMap(({ part, digest }) => (before.get(part)?.digest === digest ? [before.get(part)?.id] : [])),
-		);
+		const yielder = new Yielder();
+		const pause = async () => {
+			if (yielder.shouldYield) await yielder.yield();
+		};
+		const changed: Block[] = [];
+		const kept = new Set<number>();
+		for await (const block of blocksOf(items, pause)) {
+			const same = before.get(block.part);
+			if (same?.digest === block.digest) kept.add(same.id);
+			else changed.push(block);
+		}
 		const removed = known.filter(({ id }) => !kept.has(id)).map(({ id }) => id);
 		await this.#removeBlocks('b.id in (select value from json_each(?))', JSON.stringify(removed));
-		for (const { part, digest, folded, items: text } of blocks) {
-			if (before.get(part)?.digest === digest) continue;
+		for (const { part, digest, items: text, fold } of changed) {
+			const folded = fold();
 			const id = folder.home * blocksPerHome + this.#nextBlock++;
 			await this.#connection.all('insert into words(rowid, folded) values (?, ?) returning 1', id, folded);
 			await this.#connection.all(

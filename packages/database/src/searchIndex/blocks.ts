@@ -18,10 +18,10 @@ export interface Block {
 	part: number;
 	/** Tells whether it has changed since it was written. */
 	digest: string;
-	/** The names in the form that searches compare, one in each line. No name contains a line's end. */
-	folded: string;
-	/** The items in the same order. */
+	/** The items, one in each line. */
 	items: string;
+	/** The names in the form that searches compare, one in each line in the same order. No name contains a line's end. */
+	fold(): string;
 }
 
 /** Names in a block, about. Few blocks change when a large folder does, and few names are read for one hit. */
@@ -34,20 +34,29 @@ export function partsFor(count: number): number {
 	return parts;
 }
 
-/** The items of a folder in blocks by their names, so that one more name changes one block. Blocks without items are left out. */
-export function blocksOf(items: readonly IndexedItem[]): Block[] {
+/**
+ * The items of a folder in blocks by their names, so that one more name changes one block. Blocks without items are left
+ * out. There may be a million items: `pause` lets others have their turn.
+ */
+export async function* blocksOf(items: readonly IndexedItem[], pause: () => Promise<void>): AsyncGenerator<Block> {
 	const parts = partsFor(items.length);
 	const inParts: IndexedItem[][] = Array.from({ length: parts }, () => []);
-	for (const item of items) inParts[partOf(item.name, parts)]?.push(item);
-	return inParts.flatMap((own, part) => (own.length === 0 ? [] : [blockOf(own, part)]));
+	for (const [at, item] of items.entries()) {
+		if (at % namesPerBlock === 0) await pause();
+		inParts[partOf(item.name, parts)]?.push(item);
+	}
+	for (const [part, own] of inParts.entries()) {
+		await pause();
+		if (own.length > 0) yield blockOf(own, part);
+	}
 }
 
 function blockOf(own: IndexedItem[], part: number): Block {
 	// Listings come in any order.
 	own.sort((one, other) => (one.name < other.name ? -1 : 1));
 	const items = own.map(encode).join('\n');
-	const folded = own.map(({ name }) => foldCase(name)).join('\n');
-	return { part, digest: createHash('sha1').update(items).digest('base64'), folded, items };
+	const digest = createHash('sha1').update(items).digest('base64');
+	return { part, digest, items, fold: () => own.map(({ name }) => foldCase(name)).join('\n') };
 }
 
 /** FNV-1a, whose lowest bits are mixed well enough. */
