@@ -1,4 +1,4 @@
-import { type DescriptorFile, Failure, type JobContext, type PluginLog } from '@stowage/plugin-api';
+import { type DescriptorFile, Failure, type JobContext, type PluginLog, timeLimit } from '@stowage/plugin-api';
 import { noFreeSpace } from '@stowage/rules';
 import type { Conversion } from './conversion.js';
 import { delayIn } from './films/aviDelay.js';
@@ -37,12 +37,12 @@ interface EncodeOptions {
  */
 export async function encode(options: EncodeOptions): Promise<string[]> {
 	const { job, timeLimitMs, target } = options;
-	const timeLimit = AbortSignal.timeout(timeLimitMs);
+	const late = timeLimit(timeLimitMs);
 	let encoded: Encoded;
 	try {
-		encoded = await makeOutput(options, AbortSignal.any([job.signal, target.full, timeLimit]));
+		encoded = await makeOutput(options, AbortSignal.any([job.signal, target.full, late]));
 	} catch (error) {
-		throw timeLimit.aborted && !job.signal.aborted ? tookTooLong(timeLimitMs) : error;
+		throw late.aborted && !job.signal.aborted ? tookTooLong(timeLimitMs) : error;
 	}
 	const losses = await compare(options, encoded);
 	reportProgress(job, 100);
@@ -119,7 +119,7 @@ async function compare(
 	{ original, output, errors }: Encoded,
 ): Promise<string[]> {
 	const { ffprobe, decoder } = installed;
-	const signal = AbortSignal.any([job.signal, AbortSignal.timeout(timeLimitMs)]);
+	const signal = AbortSignal.any([job.signal, timeLimit(timeLimitMs)]);
 	const decodeAgain = () => {
 		const before = 100 * encodingShare(job.input);
 		const reportSeconds = (seconds: number) => {

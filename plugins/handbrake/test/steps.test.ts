@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { read, writeFileSync, writeSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import {
 	Failure,
@@ -604,6 +605,20 @@ test('a conversion that exceeds its time limit fails and leaves all files unchan
 	t.regex(error?.message ?? '', /^The conversion was ended, since it took longer than \d+ hours\.$/);
 	t.deepEqual(await files(home), ['film.mp4']);
 	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
+});
+
+test('a conversion with the longest time limit is not ended at once', async (t) => {
+	const { app, viewer, home } = await setUp(t);
+	await writeFile(path.join(home, 'film.mp4'), film);
+	const slow: typeof quickEncoder = {
+		...quickEncoder,
+		async run(args, options) {
+			await wait(50);
+			options.signal.throwIfAborted();
+			return quickEncoder.run(args, options);
+		},
+	};
+	t.like(await run({ app, viewer, input: {}, encoder: slow, maxMs: 1000 * 3_600_000 }), { isOriginalDeleted: true });
 });
 
 test('while an original is decoded to be deleted, the progress goes on', async (t) => {
