@@ -44,57 +44,76 @@ export async function writeBackup(
 	progress: Progress,
 ): Promise<{ manifest: Manifest; unreadable: Unreadable }> {
 	const { config, version } = services;
-	return readSnapshot(config.databaseUrl, async (snapshot) => {
-		const zip = new ZipFile();
-		const manifest: Manifest = {
-			format: backupFormat,
-			version,
-			createdAt: new Date().toISOString(),
-			database: { kind: snapshot.kind, migrations: [...snapshot.migrations], tables: {} },
-			hasAllHashes: options.hashesAll,
-			entries: {},
-		};
-		const unreadable: Unreadable = { count: 0, paths: [] };
-		const written = file.write(zip.outputStream);
-		const filled = fillZip(zip, manifest, unreadable, snapshot, services, options, progress).catch((error: unknown) => {
-			(zip.outputStream as Readable).destroy(error as Error);
-			throw error;
+	const zip = new ZipFile();
+	const output = zip.outputStream as Readable;
+	const unreadable: Unreadable = { count: 0, paths: [] };
+	let written: Promise<void> | undefined;
+	try {
+		// It ends with the last row: to hash files may take hours, in which the database would keep all that is written for it.
+		const manifest = await readSnapshot(config.databaseUrl, async (snapshot) => {
+			const manifest: Manifest = {
+				format: backupFormat,
+				version,
+				createdAt: new Date().toISOString(),
+				database: { kind: snapshot.kind, migrations: [...snapshot.migrations], tables: {} },
+				hasAllHashes: options.hashesAll,
+				entries: {},
+			};
+			written = file.write(output);
+			written.catch(() => {});
+			await addEntry(zip, manifest, entryNames.database, databaseLines(snapshot, manifest, progress));
+			return manifest;
 		});
-		// The first of both errors is the cause: it ends the other one.
-		for (const each of await Promise.allSettled([written, filled])) if (each.status === 'rejected') throw each.reason;
+		await addFiles(zip, manifest, unreadable, services, options, progress);
+		await written;
 		return { manifest, unreadable };
-	});
+	} catch (error) {
+		if (written !== undefined) {
+			output.destroy(error as Error);
+			// Where that failed first, it is the cause.
+			await written;
+		}
+		throw error;
+	}
 }
 
-async function fillZip(
+async function addEntry(
+	zip: ZipFile,
+	{ entries }: Manifest,
+	name: string,
+	chunks: AsyncIterable<Buffer>,
+): Promise<void> {
+	const hash = createHash('sha256');
+	let size = 0;
+	const counted = async function* () {
+		for await (const chunk of chunks) {
+			hash.update(chunk);
+			size += chunk.length;
+			yield chunk;
+		}
+	};
+	const notWritten = () => new Error('The backup could not be written.');
+	if ((zip.outputStream as Readable).destroyed) throw notWritten();
+	const stream = Readable.from(counted());
+	const read = new Promise<void>((resolve, reject) => {
+		stream.once('end', resolve).once('error', reject);
+		zip.outputStream.once('close', () => reject(notWritten()));
+	});
+	zip.addReadStream(stream, name);
+	await read;
+	entries[name] = { size, sha256: hash.digest('hex') };
+}
+
+/** Adds all but the database, and ends the ZIP. */
+async function addFiles(
 	zip: ZipFile,
 	manifest: Manifest,
 	unreadable: Unreadable,
-	snapshot: Snapshot,
 	services: Services,
 	{ hashesAll, configuration, settings }: BackupOptions,
 	progress: Progress,
 ): Promise<void> {
-	const add = async (name: string, chunks: AsyncIterable<Buffer>) => {
-		const hash = createHash('sha256');
-		let size = 0;
-		const counted = async function* () {
-			for await (const chunk of chunks) {
-				hash.update(chunk);
-				size += chunk.length;
-				yield chunk;
-			}
-		};
-		const stream = Readable.from(counted());
-		const read = new Promise<void>((resolve, reject) => {
-			stream.once('end', resolve).once('error', reject);
-			zip.outputStream.once('close', () => reject(new Error('The backup could not be written.')));
-		});
-		zip.addReadStream(stream, name);
-		await read;
-		manifest.entries[name] = { size, sha256: hash.digest('hex') };
-	};
-	await add(entryNames.database, databaseLines(snapshot, manifest, progress));
+	const add = (name: string, chunks: AsyncIterable<Buffer>) => addEntry(zip, manifest, name, chunks);
 	await add(entryNames.hashes, hashLines(services, hashesAll, unreadable, progress));
 	manifest.hasAllHashes &&= unreadable.count === 0;
 	await add(entryNames.settings, once(Buffer.from(settings)));
