@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { MemoryStorage } from '@stowage/conformance';
 import type { FolderListener, Watch } from '@stowage/plugin-api';
 import { parsePath } from '@stowage/rules';
@@ -65,6 +66,27 @@ test('changes by this server are relayed to other processes, and theirs are publ
 	const missing = await feeds.subscribe(p('nothing'), () => {});
 	t.false(feeds.hasPolled(), 'a missing folder is checked each second anyway');
 	missing.close();
+});
+
+test('very many missing folders are searched for less often each, and found all the same', async (t) => {
+	const storage = new MemoryStorage();
+	let searches = 0;
+	const { list } = storage;
+	storage.list = (path) => {
+		searches++;
+		return list.call(storage, path);
+	};
+	const feeds = new FolderFeeds(() => storage, pino({ level: 'silent' }));
+	let appeared = 0;
+	const watches = await Promise.all(
+		Array.from({ length: 2000 }, (_, n) => feeds.subscribe(p(`missing ${n}`), () => appeared++)),
+	);
+	t.is(searches, 2000);
+	await storage.makeDirectory(p('missing 7'));
+	await wait(3500);
+	t.true(searches <= 4000, `${searches}: each of few would have been searched for thrice more`);
+	await until('it is found', () => appeared === 1);
+	for (const watch of watches) watch.close();
 });
 
 test('a fingerprint changes with any row and does not depend on the order of rows', async (t) => {

@@ -7,6 +7,9 @@ import { fingerprintOf } from './fingerprint.js';
 const searchMs = 1000;
 const pollMs = 5000;
 
+/** Of many folders each is searched for less often: a page shows one that is missing in the trees of all other users. */
+const searchMsPerFeed = 2;
+
 /** Polling takes at most this share of the time, so a large remote folder is polled less often. */
 const pollShare = 0.25;
 
@@ -30,6 +33,8 @@ export class FolderFeed {
 		readonly log: Log,
 		/** Called with whether the system allows a further watch, each time one is tried. */
 		readonly onWatch: (isAllowed: boolean) => void = () => {},
+		/** How many folders are watched by this process. */
+		readonly countFeeds: () => number = () => 1,
 	) {
 		this.ready = this.#check();
 	}
@@ -56,7 +61,7 @@ export class FolderFeed {
 
 	async #check(): Promise<void> {
 		const started = performance.now();
-		let next = searchMs;
+		let next = this.#searchMs;
 		let found: string;
 		try {
 			this.#watch = await this.#startWatch();
@@ -87,11 +92,15 @@ export class FolderFeed {
 				// Whatever state is found next counts as a change.
 				this.#last = 'ended';
 				this.notify();
-				this.#scheduleCheck(searchMs);
+				this.#scheduleCheck(this.#searchMs);
 			},
 		});
 		if (watch !== undefined) this.onWatch(true);
 		return watch;
+	}
+
+	get #searchMs(): number {
+		return Math.max(searchMs, searchMsPerFeed * this.countFeeds());
 	}
 
 	#scheduleCheck(ms: number): void {

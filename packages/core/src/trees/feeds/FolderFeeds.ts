@@ -32,7 +32,8 @@ export class FolderFeeds {
 	async subscribe(path: StoragePath, onChange: () => void): Promise<Watch> {
 		let feed = this.#feeds.get(path);
 		if (feed === undefined) {
-			feed = new FolderFeed(this.storage(), path, this.log, (isAllowed) => this.#reportLimit(isAllowed));
+			const onWatch = (isAllowed: boolean) => this.#reportLimit(isAllowed);
+			feed = new FolderFeed(this.storage(), path, this.log, onWatch, () => this.#feeds.size);
 			this.#feeds.set(path, feed);
 		}
 		const subscribed = feed;
