@@ -54,12 +54,13 @@ async function sendByTicket(
 	const owner = viewerOf(ticket, config);
 	const visit = share && (await guests.visitAgain(share.pass, share.client));
 	const action = ticket.kind === 'file' ? 'download' : 'downloadArchive';
+	const guest = share?.isWhole && visit !== undefined ? sideBySide(visit.guest) : visit?.guest;
+	const reader = guest ?? owner;
 	describe(
-		visit === undefined
+		visit === undefined || guest === undefined
 			? { action, viewer: owner, area: ticket.area, ...chosen(ticket.items) }
-			: { action: 'followShare', ...shareEvent(visit, ticket.items) },
+			: { action: 'followShare', ...shareEvent({ share: visit.share, guest }, ticket.items) },
 	);
-	const reader = visit === undefined ? owner : share?.isWhole ? sideBySide(visit.guest) : visit.guest;
 	const requester = { client: clientKey(owner, request.client.address), signal: clientGone(request) };
 	// Before the archive is made, which takes long for large folders: one that has ended meanwhile is neither made nor sent.
 	const breakOff = () => request.raw.res.destroy();
@@ -69,11 +70,10 @@ async function sendByTicket(
 		const opened = await archives.openFileOrArchive(reader, ticket, requester);
 		describe({ entries: opened.entries });
 		const { size, version } = opened.file.item;
-		const content = JSON.stringify(ticket.items.map(({ path }) => path));
 		const file =
 			visit === undefined || share === undefined
 				? opened.file
-				: shareUses.counted({ share: visit.share, client: share.client, content }, opened.file);
+				: shareUses.counted({ share: visit.share, client: share.client }, opened.file);
 		return await sendFile(request, h, transfer.reporting(file), {
 			name: opened.kind === ticket.kind ? ticket.name : opened.name,
 			isInline: false,

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { truncate, writeFile } from 'node:fs/promises';
 import { get as httpGet, type IncomingMessage } from 'node:http';
 import test from 'ava';
-import { Client, json, type TestApp } from '../testApp.js';
+import { Client, json, recordsOf, type TestApp } from '../testApp.js';
 import { until } from '../until.js';
 import { ShareGuest, shareFixture } from './shareFixture.js';
 
@@ -67,6 +67,48 @@ test('a download counts once all bytes of a file or an archive have gone to one 
 	const ticket = json(await guest.call('POST', '/downloadTickets', { files: [{ path: 'fox.txt' }] }));
 	await new Client(app).get(ticket.url);
 	t.is((await countsOf(fixture, id)).downloads, 5);
+});
+
+test('a content counts once its bytes have gone to one client, by whichever calls and names', async (t) => {
+	const fixture = await shareFixture(t);
+	const { app, share } = fixture;
+	const { id, guest } = await share(['docs', 'docs/fox.txt']);
+	await guest.get('');
+	const byTicket = async (path: string) =>
+		json(await guest.call('POST', '/downloadTickets', { files: [{ path }] })).url as string;
+	const half = (range: string) => ({ range: `bytes=${range}` });
+	const get = (url: string, range: string) => new Client(app).call('GET', url, undefined, half(range));
+	await guest.get('/download/fox.txt', half('0-8'));
+	t.is((await countsOf(fixture, id)).downloads, 0);
+	t.is((await get(await byTicket('fox.txt'), '9-')).statusCode, 206);
+	t.is((await countsOf(fixture, id)).downloads, 1);
+	await guest.get('/download/fox.txt', half('0-8'));
+	await guest.get('/download/docs/fox.txt', half('9-'));
+	t.is((await countsOf(fixture, id)).downloads, 2);
+	await guest.get('/download/docs', half('0-8'));
+	await get(await byTicket('docs'), '9-');
+	t.is((await countsOf(fixture, id)).downloads, 3);
+	await guest.get('/download', half('0-8'));
+	await get(await byTicket(''), '9-');
+	t.is((await countsOf(fixture, id)).downloads, 4);
+	await guest.get('/download/fox.txt', half('0-8'));
+	await guest.get('/download/docs/deep/low.txt', half('9-'));
+	t.is((await countsOf(fixture, id)).downloads, 4);
+});
+
+test('the audit log says of a ticket for a whole shared folder where that is', async (t) => {
+	const { app, share } = await shareFixture(t);
+	const { guest } = await share(['docs/deep']);
+	await guest.get('');
+	for (const path of ['', 'low.txt']) {
+		const { url } = json(await guest.call('POST', '/downloadTickets', { files: [{ path }] }));
+		t.is((await new Client(app).get(url)).statusCode, 200);
+	}
+	await app.services.audit.close();
+	t.like(
+		(await recordsOf(app)).filter(({ action }) => action === 'followShare'),
+		[{ path: 'docs/deep' }, { path: 'docs/deep/low.txt' }],
+	);
 });
 
 test('a file that a client gets in thousands of small ranges is a download, and uses up a limited one', async (t) => {

@@ -105,10 +105,8 @@ export function shareGuestRoutes(services: Services) {
 				const guest = path === rootPath ? sideBySide(visit.guest) : visit.guest;
 				const items = path === rootPath ? wholeShare(visit.guest) : [{ path }];
 				describe(shareEvent({ share, guest }, items));
-				const counted = (file: OpenFile) => {
-					const download = { share, client: shareCookies.clientOf(request, share), content: JSON.stringify(path) };
-					return shareUses.counted(download, file);
-				};
+				const counted = (file: OpenFile) =>
+					shareUses.counted({ share, client: shareCookies.clientOf(request, share) }, file);
 				const sendItems = async () => {
 					const [only] = items;
 					const found =
