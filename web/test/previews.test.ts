@@ -22,6 +22,7 @@ import { assertModestFiles, assertModestPages } from '../src/features/previews/d
 import { nextReading, parsePosition, type Reading, storedPosition } from '../src/features/previews/epub/reading.js';
 import { connectFrame } from '../src/features/previews/frame/frameLink.js';
 import { frameEvent } from '../src/features/previews/frame/frameMessages.js';
+import { scaleAfter } from '../src/features/previews/frame/zoom.js';
 import { fitted, panBy, panOfKey, pinchTo, rotate, zoomTo } from '../src/features/previews/image/imageView.js';
 import { replaceAddresses } from '../src/features/previews/inFrame/cssAddresses.js';
 import { neighboursOf } from '../src/features/previews/panel/neighbours.js';
@@ -60,6 +61,13 @@ test('two fingers zoom a picture by how far they have come since they were put o
 	t.is(pinchTo(begun, 200.4, { x: 0, y: 0 }).zoom, 1.5);
 	t.is(pinchTo(begun, 300, { x: 0, y: 0 }).zoom, 2.25);
 	t.deepEqual(pinchTo(begun, 400, { x: 30, y: -10 }), zoomTo(begun.view, 3, { x: 30, y: -10 }));
+});
+
+test('pages are zoomed in steps, from a tenth of their size to five times of it', (t) => {
+	t.is(scaleAfter(1, 'in'), 1.25);
+	t.is(scaleAfter(1.25, 'out'), 1);
+	t.is(scaleAfter(4.5, 'in'), 5);
+	t.is(scaleAfter(0.11, 'out'), 0.1);
 });
 
 test('an arrow key shows what lies there of an enlarged picture, and has no use for another one', (t) => {

@@ -3,10 +3,11 @@ import { createRequire } from 'node:module';
 import test from 'ava';
 import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
-import { absent, eventually, gone } from '../support/expect.js';
+import { phone } from '../support/browser.js';
+import { absent, eventually, eventuallyMatches, gone } from '../support/expect.js';
 import { overlaysClosed, setUpFixture, withKeptContexts, writeFiles } from '../support/fileManager.js';
 import { Bomb, book, paragraph, word, zipped } from '../support/previewFiles.js';
-import { closePreview, openPreview, picture, watchRequests } from '../support/previews.js';
+import { closePreview, expectValue, openPreview, picture, watchRequests } from '../support/previews.js';
 
 const fixture = withKeptContexts(setUpFixture(test));
 
@@ -746,6 +747,37 @@ test.serial(
 		t.deepEqual(app.faults, []);
 	},
 );
+
+test.serial('a docx that is fitted into its frame can be enlarged beyond it, and scrolled to both sides', async (t) => {
+	const app = await fixture.enter(t, { viewport: phone, hasTouch: true });
+	await writeFiles(app.home, { 'letter.docx': word({ body: paragraph('Dear reader') }) });
+	const page = await app.open('/browser?type=private');
+	const viewer = await openPreview(page, 'letter.docx');
+	const text = inside(page).getByText('Dear reader');
+	await text.waitFor();
+	const sides = () =>
+		inside(page)
+			.locator('section')
+			.evaluate((section) => {
+				const { scrollWidth, clientWidth } = document.documentElement;
+				const sideAt = (left: number, side: 'left' | 'right') => {
+					scrollTo(left, 0);
+					return section.getBoundingClientRect()[side];
+				};
+				const isWithin = sideAt(0, 'left') >= 0 && sideAt(scrollWidth, 'right') <= clientWidth;
+				return { isWithin, isWide: scrollWidth > clientWidth };
+			});
+	await expectValue(t, sides, { isWithin: true, isWide: false });
+	const zoomed = (percentage: string) => viewer.getByText(percentage, { exact: true }).waitFor();
+	await eventuallyMatches(t, () => viewer.getByLabel('Zoom', { exact: true }).textContent(), /^4\d%$/);
+	for (let times = 0; times < 4; times++) await viewer.getByRole('button', { name: 'Zoom in' }).tap();
+	await expectValue(t, sides, { isWithin: true, isWide: true });
+	for (let times = 0; times < 20; times++) await page.keyboard.press('+');
+	await zoomed('500%');
+	await expectValue(t, sides, { isWithin: true, isWide: true });
+	await assertAccessible(t, page, 'an enlarged document');
+	t.deepEqual(app.faults, []);
+});
 
 test.serial('a docx is rendered on the page, and nothing in it runs', async (t) => {
 	const app = await fixture.enter(t);

@@ -76,6 +76,7 @@ export const previewMessages = {
 	smallerText: 'Smaller text',
 	largerText: 'Larger text',
 
+	documentControls: 'Document controls',
 	openExternally: 'Open in external viewer',
 	externalQuestion: (file: string, viewer: string) =>
 		`${file} will be sent to ${viewer}, which shows it here. It can be fetched from this server for ten minutes.`,

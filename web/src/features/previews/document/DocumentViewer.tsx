@@ -1,10 +1,13 @@
 import { extensionOf, previewLimits } from '@stowage/rules';
-import { useMemo, useState } from 'react';
+import { useMemo, useRef, useState } from 'react';
 import { useWhole } from '../common/bytes/useWhole.js';
+import { useZoomKeys, zoomKeys } from '../common/viewer/useZoomKeys.js';
 import { ViewerError } from '../common/viewer/ViewerError.js';
 import { ViewerLoading } from '../common/viewer/ViewerLoading.js';
 import type { ViewerProps } from '../common/viewer/ViewerProps.js';
-import { ViewerFrame } from '../frame/ViewerFrame.js';
+import viewerStyles from '../common/viewer/viewers.module.css';
+import { ZoomButtons } from '../common/viewer/ZoomButtons.js';
+import { ViewerFrame, type ViewerFrameHandle } from '../frame/ViewerFrame.js';
 import { previewMessages as messages } from '../messages.js';
 import styles from './DocumentViewer.module.css';
 import { ExternalViewer } from './ExternalViewer.js';
@@ -19,20 +22,39 @@ export function DocumentViewer(props: ViewerProps) {
 function DocxViewer({ file }: ViewerProps) {
 	const { data: bytes, error } = useWhole(file.url, file.id, previewLimits.document);
 	const [state, setState] = useState<'loading' | 'shown' | 'failed'>('loading');
+	const [scale, setScale] = useState(1);
+	const frame = useRef<ViewerFrameHandle>(null);
 	const content = useMemo(() => bytes && ({ kind: 'word', bytes, fileName: file.name } as const), [bytes, file.name]);
+
+	const zoom = state === 'shown' ? (to: 'in' | 'out') => frame.current?.send({ kind: 'zoom', to }) : undefined;
+	useZoomKeys(zoom);
 
 	if (error || state === 'failed') {
 		return <ViewerError file={file} title={messages.failures.document[0]} reason={error?.message} />;
 	}
 	return (
 		<div className={styles.viewer} data-state={state}>
-			{state === 'loading' && <ViewerLoading />}
-			<ViewerFrame
-				className={styles.frame}
-				title={file.name}
-				content={content}
-				onEvent={({ kind }) => (kind === 'shown' || kind === 'failed') && setState(kind)}
-			/>
+			<div
+				className={`${viewerStyles.bar} ${viewerStyles.topBar}`}
+				role="toolbar"
+				aria-label={messages.documentControls}
+			>
+				<ZoomButtons scale={scale} onZoom={zoom} />
+			</div>
+			<div className={styles.place}>
+				{state === 'loading' && <ViewerLoading />}
+				<ViewerFrame
+					ref={frame}
+					className={styles.frame}
+					title={file.name}
+					content={content}
+					keys={zoomKeys}
+					onEvent={(event) => {
+						if (event.kind === 'scale') setScale(event.scale);
+						else if (event.kind === 'shown' || event.kind === 'failed') setState(event.kind);
+					}}
+				/>
+			</div>
 		</div>
 	);
 }

@@ -6,6 +6,8 @@ import { sheetsOf } from '../common/markup/drawings.js';
 import { FontBudget } from '../common/markup/fonts.js';
 import { boundTexts } from '../common/markup/longTexts.js';
 import { isNestedTooDeep } from '../common/markup/styleCost.js';
+import type { FrameContent, FrameEvent, FrameView } from '../frame/frameMessages.js';
+import { scaleAfter } from '../frame/zoom.js';
 import { tableStyles } from '../inFrame/boundTables.js';
 import { cleanMarkup } from '../inFrame/cleanMarkup.js';
 import { languageIn } from './languageIn.js';
@@ -19,6 +21,8 @@ const pageStyles = `
 	html { background: #171b20; }
 	body { margin: 0; }
 	.docx-wrapper { background: transparent !important; padding: 20px 12px 4px !important; }
+	/* Pages that are wider than the frame begin at its left edge, to which it can be scrolled. */
+	.docx-wrapper { box-sizing: border-box; width: max-content; min-width: 100%; }
 	/* A page without settings of its own is that of Word's blank document; the settings of a section are styles of its element. */
 	.docx-wrapper > section.docx { width: 595.3pt; min-height: 841.9pt; padding: 72pt; }
 	.docx-wrapper > section.docx { margin-bottom: 16px !important; box-shadow: 0 1px 6px rgb(0 0 0 / 45%) !important; }
@@ -35,8 +39,13 @@ const options = {
 	debug: false,
 };
 
+type WordContent = Extract<FrameContent, { kind: 'word' }>;
+
 /** Renders a file into the document of the frame. Throws for anything but a docx, and for one that is too large. */
-export async function renderDocx(bytes: Uint8Array, title: string): Promise<void> {
+export async function renderDocx(
+	{ bytes, fileName }: WordContent,
+	say: (event: FrameEvent) => void,
+): Promise<FrameView> {
 	const zip = openZip(bytes, growth * previewLimits.document);
 	if (!zip.has('word/document.xml')) throw new Error('It is no docx.');
 	assertModestFiles(zip);
@@ -70,11 +79,16 @@ export async function renderDocx(bytes: Uint8Array, title: string): Promise<void
 		...[...inert.head.querySelectorAll('style')].map((each) => document.importNode(each, true)),
 		styleOf(pageStyles),
 	);
-	document.title = title;
+	document.title = fileName;
 	const declared = zip.read('word/styles.xml');
 	document.documentElement.lang = (declared && languageIn(new TextDecoder().decode(declared))) ?? 'en';
 	document.body.replaceChildren(...[...inert.body.childNodes].map((each) => document.importNode(each, true)));
-	fitPages();
+	const zoom = fitPages((scale) => say({ kind: 'scale', scale }));
+	say({ kind: 'shown', width: 0, height: 0 });
+	return {
+		run: (command) => command.kind === 'zoom' && zoom(command.to),
+		follow: (address) => document.getElementById(address.replace(/^#/, ''))?.scrollIntoView(),
+	};
 }
 
 /**
@@ -146,15 +160,35 @@ function replaceSymbols(document: Document): void {
 	}
 }
 
-/** A page that is wider than the frame is drawn smaller. */
-function fitPages(): void {
+/**
+ * A page that is wider than the frame is drawn smaller, until it is enlarged by what is returned: the browser's own zoom
+ * makes the frame narrower, and so undoes itself.
+ */
+function fitPages(onScale: (scale: number) => void): (to: 'in' | 'out') => void {
 	const wrapper = document.querySelector<HTMLElement>('.docx-wrapper');
-	if (!wrapper) return;
+	if (!wrapper) return () => {};
+	let fitted = 1;
+	let enlarged = 1;
+	const draw = () => {
+		wrapper.style.zoom = String(fitted * enlarged);
+		onScale(fitted * enlarged);
+	};
 	const fit = () => {
 		wrapper.style.zoom = '1';
 		const widest = Math.max(...[...wrapper.children].map((page) => (page as HTMLElement).offsetWidth));
-		wrapper.style.zoom = String(Math.min(1, document.documentElement.clientWidth / (widest + 24)));
+		fitted = Math.min(1, document.documentElement.clientWidth / (widest + 24));
+		draw();
 	};
 	fit();
 	window.addEventListener('resize', fit);
+	return (to) => {
+		const { scrollLeft, scrollTop, clientWidth, clientHeight } = document.documentElement;
+		const before = fitted * enlarged;
+		enlarged = scaleAfter(before, to) / fitted;
+		draw();
+		// What is in the middle stays there.
+		const ratio = (fitted * enlarged) / before;
+		const moved = (start: number, length: number) => (start + length / 2) * ratio - length / 2;
+		window.scrollTo({ left: moved(scrollLeft, clientWidth), top: moved(scrollTop, clientHeight), behavior: 'instant' });
+	};
 }

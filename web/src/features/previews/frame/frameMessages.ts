@@ -9,7 +9,8 @@ export type FrameCommand =
 	| { kind: 'selectAll' }
 	| { kind: 'ping' }
 	| BookCommand
-	| PdfCommand;
+	| PdfCommand
+	| ZoomCommand;
 
 /** What it asks of an open book. */
 export type BookCommand =
@@ -26,9 +27,11 @@ export type PdfCommand =
 	| { kind: 'goToPage'; page: number }
 	/** `destination` is a number in the outline. */
 	| { kind: 'goToDestination'; destination: number }
-	| { kind: 'zoom'; to: 'in' | 'out' }
 	/** Searches a text; an empty one ends the search. */
 	| { kind: 'find'; query: string; step: 'first' | 'next' | 'previous' };
+
+/** What it asks of the pages of a PDF or a document. */
+export type ZoomCommand = { kind: 'zoom'; to: 'in' | 'out' };
 
 export type FrameContent =
 	| { kind: 'book'; bytes: Uint8Array; fileName: string }
@@ -46,8 +49,8 @@ export interface BookPosition {
 
 /** A file that is shown in the frame. */
 export interface FrameView {
-	/** The page asks this of a book or a PDF only. */
-	run?(command: BookCommand | PdfCommand): void;
+	/** The page asks this of a book, a PDF or a document only. */
+	run?(command: BookCommand | PdfCommand | ZoomCommand): void;
 	/** A link within the file was clicked. */
 	follow(address: string): void;
 }
@@ -134,6 +137,7 @@ export const frameEvent = z.discriminatedUnion('kind', [
 	/** Bytes of a PDF are needed, up to but without `end`. */
 	z.object({ kind: z.literal('part'), begin: z.int().min(0), end: z.int().min(1) }),
 	z.object({ kind: z.literal('page'), page: z.number() }),
+	/** The scale of the pages of a PDF or a document. */
 	z.object({ kind: z.literal('scale'), scale: z.number() }),
 	/** The results of a search in a PDF. */
 	z.object({ kind: z.literal('found'), current: z.number(), total: z.number() }),

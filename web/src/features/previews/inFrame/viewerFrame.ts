@@ -55,9 +55,7 @@ async function open(content: FrameContent, say: (event: FrameEvent) => void): Pr
 		case 'book':
 			return (await import('../epub/openBook.js')).openBook(content, say);
 		case 'word':
-			await (await import('../document/renderDocx.js')).renderDocx(content.bytes, content.fileName);
-			say({ kind: 'shown', width: 0, height: 0 });
-			return { follow: (address) => document.getElementById(address.replace(/^#/, ''))?.scrollIntoView() };
+			return (await import('../document/renderDocx.js')).renderDocx(content, say);
 		case 'drawing':
 			say({ kind: 'shown', ...(await (await import('../image/showDrawing.js')).showDrawing(content.bytes)) });
 			return { follow: () => {} };

@@ -1,22 +1,15 @@
 import { Button, InputGroup } from '@blueprintjs/core';
-import {
-	ChevronDownIcon,
-	ChevronUpIcon,
-	MinusIcon,
-	PlusIcon,
-	PropertiesIcon,
-	SearchIcon,
-	ShareIcon,
-} from '@blueprintjs/icons';
+import { ChevronDownIcon, ChevronUpIcon, PropertiesIcon, SearchIcon, ShareIcon } from '@blueprintjs/icons';
 import { type FormEvent, useEffect, useMemo, useRef, useState } from 'react';
 import { type FilePart, HttpFailure, readPart } from '../../../api/previews.js';
 import { useLatest } from '../../../ui/useLatest.js';
 import type { PreviewFile } from '../common/bytes/previewFile.js';
-import { useKeys } from '../common/viewer/useKeys.js';
+import { useZoomKeys, zoomKeys } from '../common/viewer/useZoomKeys.js';
 import { ViewerError } from '../common/viewer/ViewerError.js';
 import { ViewerLoading } from '../common/viewer/ViewerLoading.js';
 import type { ViewerProps } from '../common/viewer/ViewerProps.js';
 import viewerStyles from '../common/viewer/viewers.module.css';
+import { ZoomButtons } from '../common/viewer/ZoomButtons.js';
 import type { ContentEvent, FrameCommand, FrameContent, OutlineItem } from '../frame/frameMessages.js';
 import { ViewerFrame, type ViewerFrameHandle } from '../frame/ViewerFrame.js';
 import { previewMessages as messages } from '../messages.js';
@@ -28,7 +21,6 @@ type State =
 	| { status: 'shown'; count: number; outline: readonly OutlineItem[] }
 	| { status: 'failed'; error: unknown };
 
-const keys = ['+', '=', '-'];
 /** What its frame says when the code that draws PDFs could not be had, or when one can't be read without a password. */
 const missing = 'missing';
 const password = 'password';
@@ -59,13 +51,8 @@ export function PdfViewer({ file }: ViewerProps) {
 		else if (event.kind === 'failed') fail(event.reason);
 	};
 
-	useKeys(({ key }) => {
-		if (!send) return false;
-		if (key === '+' || key === '=') send({ kind: 'zoom', to: 'in' });
-		else if (key === '-') send({ kind: 'zoom', to: 'out' });
-		else return false;
-		return true;
-	});
+	const zoom = send && ((to: 'in' | 'out') => send({ kind: 'zoom', to }));
+	useZoomKeys(zoom);
 
 	if (state.status === 'failed') {
 		const isMissing = state.error === missing;
@@ -103,23 +90,7 @@ export function PdfViewer({ file }: ViewerProps) {
 					onPage={(wanted) => send?.({ kind: 'goToPage', page: wanted })}
 				/>
 				<span className={viewerStyles.gap} />
-				<Button
-					variant="minimal"
-					icon={<MinusIcon />}
-					aria-label={messages.zoomOut}
-					disabled={!send}
-					onClick={() => send?.({ kind: 'zoom', to: 'out' })}
-				/>
-				<output className={styles.scale} aria-label={messages.zoom}>
-					{Math.round(scale * 100)}%
-				</output>
-				<Button
-					variant="minimal"
-					icon={<PlusIcon />}
-					aria-label={messages.zoomIn}
-					disabled={!send}
-					onClick={() => send?.({ kind: 'zoom', to: 'in' })}
-				/>
+				<ZoomButtons scale={scale} onZoom={zoom} />
 				<span className={viewerStyles.spacer} />
 				<FindField
 					onFind={send && ((query, step) => send({ kind: 'find', query, step }))}
@@ -138,7 +109,7 @@ export function PdfViewer({ file }: ViewerProps) {
 						className={styles.frame}
 						title={file.name}
 						content={content}
-						keys={keys}
+						keys={zoomKeys}
 						onEvent={onEvent}
 					/>
 				</div>

@@ -1,5 +1,13 @@
-import type { FrameContent, FrameEvent, FrameView, OutlineItem, PdfCommand } from '../frame/frameMessages.js';
+import type {
+	FrameContent,
+	FrameEvent,
+	FrameView,
+	OutlineItem,
+	PdfCommand,
+	ZoomCommand,
+} from '../frame/frameMessages.js';
 import { type SilenceWatch, watchSilence } from '../frame/watchSilence.js';
+import { scaleAfter } from '../frame/zoom.js';
 import { boundPages } from './boundPages.js';
 import { assertPages, loadPdfjs, type OpenPdf, openPdf } from './openPdf.js';
 import { maxOutlineItems, maxOutlineLevels, maxSilentSeconds, maxTitle } from './pdfBounds.js';
@@ -13,9 +21,6 @@ import { startPdfWorker } from './startPdfWorker.js';
  */
 const maxCanvasPixels = 8 * 1024 * 1024;
 
-const zoomStep = 1.25;
-const maxScale = 5;
-const minScale = 0.1;
 const foundMs = 50;
 
 type PdfContent = Extract<FrameContent, { kind: 'pdf' }>;
@@ -26,7 +31,7 @@ type PdfContent = Extract<FrameContent, { kind: 'pdf' }>;
  */
 export function showPdf(content: PdfContent, say: (event: FrameEvent) => void): FrameView {
 	let receive: OpenPdf['receive'] = () => {};
-	let run: ((command: PdfCommand) => void) | undefined;
+	let run: ((command: PdfCommand | ZoomCommand) => void) | undefined;
 	let opening: SilenceWatch | undefined;
 	const open = async () => {
 		const port = startPdfWorker(() => say({ kind: 'failed' }));
@@ -86,14 +91,11 @@ export function showPdf(content: PdfContent, say: (event: FrameEvent) => void): 
 		viewer.currentScaleValue = 'auto';
 		const { items, destinations } = outlineOf(await document.getOutline().catch(() => []));
 
-		const zoomBy = (factor: number) => {
-			viewer.currentScale = Math.min(maxScale, Math.max(minScale, viewer.currentScale * factor));
-		};
 		run = (command) => {
 			if (command.kind === 'goToPage') viewer.currentPageNumber = command.page;
 			else if (command.kind === 'goToDestination') {
 				void linkService.goToDestination(destinations[command.destination] as string);
-			} else if (command.kind === 'zoom') zoomBy(command.to === 'in' ? zoomStep : 1 / zoomStep);
+			} else if (command.kind === 'zoom') viewer.currentScale = scaleAfter(viewer.currentScale, command.to);
 			else if (command.kind === 'find') {
 				eventBus.dispatch('find', {
 					source: container,
@@ -115,7 +117,7 @@ export function showPdf(content: PdfContent, say: (event: FrameEvent) => void): 
 	return {
 		run(command) {
 			if (command.kind === 'bytes') receive(command.begin, command.bytes);
-			else run?.(command as PdfCommand);
+			else run?.(command as PdfCommand | ZoomCommand);
 		},
 		// pdf.js goes there by itself.
 		follow: () => {},
