@@ -387,6 +387,7 @@ test.serial(
 		await dialog.getByRole('img', { name: 'a1.png' }).waitFor();
 		await eventually(t, () => next.getAttribute('aria-disabled'), 'true');
 		t.true(await next.evaluate((button) => button === document.activeElement), 'the focus stays');
+		await eventually(t, () => next.evaluate((button) => getComputedStyle(button).opacity), '0.4', 'and is seen');
 		await page.keyboard.press('Escape');
 		await overlaysClosed(page);
 		await rowOf(page, 'a2.jpg').and(page.locator(':focus')).waitFor();
