@@ -175,9 +175,13 @@ test.serial('a song shows its tags and cover, which a worker has read, and Next 
 	t.is(Math.round(box?.width ?? 0), 400);
 	await assertAccessible(t, page, 'audio player');
 	await viewer.locator('audio').evaluate((audio) => (audio as HTMLAudioElement).pause());
+	await viewer.getByRole('button', { name: 'Mute' }).click();
+	await viewer.getByRole('combobox', { name: 'Speed' }).selectOption('1.25×');
 	await viewer.getByRole('button', { name: 'Next' }).click();
 	const second = page.getByRole('dialog', { name: 'two.flac' });
 	await second.getByText('Second', { exact: true }).waitFor();
+	await second.getByRole('button', { name: 'Mute', pressed: true }).waitFor();
+	await eventually(t, () => second.getByRole('combobox', { name: 'Speed' }).inputValue(), '1.25');
 	await second.getByRole('button', { name: 'Previous' }).click();
 	await page.getByRole('dialog', { name: 'one.mp3' }).waitFor();
 	t.deepEqual(app.faults, []);

@@ -1,7 +1,8 @@
 import { Button, HTMLSelect } from '@blueprintjs/core';
 import { PauseIcon, PlayIcon, VolumeOffIcon, VolumeUpIcon } from '@blueprintjs/icons';
-import type { CSSProperties, KeyboardEvent, ReactNode, RefObject } from 'react';
+import { type CSSProperties, type KeyboardEvent, type ReactNode, type RefObject, useLayoutEffect } from 'react';
 import { previewMessages as messages } from '../../messages.js';
+import { keepPlayback } from './keptPlayback.js';
 import styles from './MediaControls.module.css';
 import { formatClock, seekBy, togglePlay, useMediaState } from './mediaState.js';
 
@@ -22,6 +23,8 @@ export interface MediaControlsProps {
  */
 export function MediaControls({ media, children }: MediaControlsProps) {
 	const { isPlaying, time, duration, volume, isMuted, rate } = useMediaState(media);
+	// Before a song that begins by itself is heard.
+	useLayoutEffect(() => (media.current ? keepPlayback(media.current) : undefined), [media]);
 	const isSilent = isMuted || volume === 0;
 
 	function onPlaceKey(event: KeyboardEvent) {
