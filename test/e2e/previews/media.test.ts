@@ -127,6 +127,39 @@ test.serial(
 	},
 );
 
+test.serial('the first touch on a film in full screen whose controls are hidden only shows them', async (t) => {
+	const app = await fixture.enter(t, { hasTouch: true });
+	await writeFiles(app.home, { 'film.webm': await film() });
+	const page = await app.open('/browser?type=private');
+	const viewer = await openPreview(page, 'film.webm');
+	await viewer.getByRole('button', { name: 'Play', exact: true }).tap();
+	await viewer.getByRole('button', { name: 'Fullscreen' }).tap();
+	const pause = viewer.getByRole('button', { name: 'Pause', exact: true });
+	const resting = viewer.locator('[data-resting]');
+	const video = viewer.locator('video');
+	await video.evaluate((element) => {
+		element.dataset.pauses = '0';
+		element.addEventListener('pause', () => {
+			element.dataset.pauses = String(Number(element.dataset.pauses) + 1);
+		});
+	});
+	await page.waitForFunction(() => document.fullscreenElement !== null);
+	const box = await pause.boundingBox();
+	if (!box) throw new Error('There is no button.');
+	for (const [x, y] of [
+		[box.x + box.width / 2, box.y + box.height / 2],
+		[640, 300],
+	] as const) {
+		await resting.waitFor();
+		await page.touchscreen.tap(x, y);
+		await gone(t, resting);
+	}
+	await page.touchscreen.tap(640, 300);
+	await page.waitForFunction(() => document.querySelector('video')?.paused);
+	await eventually(t, () => video.getAttribute('data-pauses'), '1');
+	t.deepEqual(app.faults, []);
+});
+
 test.serial('a film or a song that can’t be played shows an error', async (t) => {
 	const app = await fixture.enter(t);
 	await writeFiles(app.home, { 'broken.mp4': 'no film', 'broken.mp3': 'no song' });
