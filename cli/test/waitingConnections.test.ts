@@ -44,6 +44,21 @@ test('connections of one address delay those of others by one each', (t) => {
 	t.is(waiting.first, undefined);
 });
 
+test('the networks of one IPv6 site wait as one, and where all have as many the newest is closed', (t) => {
+	const { open, openOf, next } = waitingConnections();
+	open(1, '192.0.2.1');
+	for (let n = 1; n <= 1000; n++) open(1, `2001:db8:1:${n.toString(16)}::1`);
+	t.deepEqual([openOf('192.0.2.1'), openOf('2001:db8:1:1::1'), openOf('2001:db8:1:3e8::1')], [1, 1, 0]);
+	open(1, '192.0.2.2');
+	t.deepEqual([openOf('192.0.2.2'), openOf('2001:db8:1:3e7::1')], [1, 0]);
+	t.deepEqual([next(), next(), next()], ['192.0.2.1', '2001:db8:1:1::1', '192.0.2.2']);
+
+	const others = waitingConnections();
+	for (let n = 0; n < 1001; n++) others.open(1, `10.0.${n >> 8}.${n & 255}`);
+	t.deepEqual([others.openOf('10.0.0.0'), others.openOf('10.0.3.232')], [1, 0]);
+	t.is(others.next(), '10.0.0.0');
+});
+
 test('where too many wait, those are closed whose address has the most', (t) => {
 	const { open, openOf, waiting } = waitingConnections();
 	open(5, '192.0.2.2');

@@ -17,7 +17,7 @@ import type { Drain } from './connections/Drain.js';
 import { endWhenStalled } from './connections/endWhenStalled.js';
 import { createHeldAnswers } from './connections/heldAnswers.js';
 import { limitConnections } from './connections/limitConnections.js';
-import { createListener } from './connections/listener.js';
+import { createListener, maxConnections } from './connections/listener.js';
 import { createLoadCheck } from './connections/loadCheck.js';
 import { serializeRequests } from './connections/serializeRequests.js';
 import { socketPathOf } from './connections/unixSocket.js';
@@ -110,7 +110,8 @@ export function createServer(
 	const assertNotOverloaded = createLoadCheck(server, maxEventLoopDelayMs);
 	const peers = createPeers(config);
 	const maxPerAddress = () => shareOf(config.maxConnectionsPerAddress, config);
-	limitConnections(listener, maxPerAddress, peers);
+	const total = () => shareOf(maxConnections, config);
+	limitConnections(listener, { perAddress: maxPerAddress, total }, peers, (socket) => drain.isIdle(socket));
 	const readClient = createClientReader(peers, config.publicUrl);
 	serializeRequests(listener, (request) => limitAddress(readClient(request).address), maxPerAddress, drain);
 	restorePrefix(listener, config.basePath, peers);

@@ -24,6 +24,11 @@ export class Drain {
 		return this.#open.size;
 	}
 
+	/** Whether no response of the connection is awaited. */
+	isIdle(socket: Socket): boolean {
+		return (this.#open.get(socket)?.size ?? 0) === 0;
+	}
+
 	get isDraining(): boolean {
 		return this.#isDraining;
 	}

@@ -2,9 +2,7 @@ import type { Server } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import type { Server as HapiServer } from '@hapi/hapi';
 import type { Config } from '../../config/schema.js';
-import { shareOf } from '../../config/workers.js';
 import type { Drain } from './Drain.js';
-import { maxConnections } from './listener.js';
 import { listen } from './unixSocket.js';
 
 /** Another process that listens, and hands its connections to this one. */
@@ -47,10 +45,6 @@ export function createAccepting(
 			await server.start();
 			actAsListening(listener);
 			source.begin((socket) => {
-				if (drain.connections >= shareOf(maxConnections, config)) {
-					socket.destroy();
-					return;
-				}
 				// As Node's server makes its own.
 				socket.allowHalfOpen = true;
 				socket.setNoDelay(true);

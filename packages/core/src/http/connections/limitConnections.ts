@@ -1,20 +1,82 @@
 import type { Server as HttpServer } from 'node:http';
 import type { Socket } from 'node:net';
 import { Counts } from '../../limits/Counts.js';
-import { limitAddress, type Peers } from '../requests/proxy.js';
+import { limitAddress, type Peers, siteKey } from '../requests/proxy.js';
 
-/** Closes new connections from one address above `limit()`. Trusted proxies, whose clients share an address, may have any number. */
-export function limitConnections(listener: HttpServer, limit: () => number, { addressOf, isTrusted }: Peers): void {
-	const open = new Counts();
+interface Limits {
+	perAddress(): number;
+	total(): number;
+}
+
+/** An open connection that may have to give way. */
+interface Open {
+	socket: Socket;
+	end(): void;
+}
+
+/**
+ * Closes new connections from one address above its limit. Trusted proxies, whose clients share an address, may have any number. Above the
+ * total, who comes takes the place of one from the site with the most, an idle one if there is one, and is closed where none has more.
+ */
+export function limitConnections(
+	listener: HttpServer,
+	{ perAddress, total }: Limits,
+	{ addressOf, isTrusted }: Peers,
+	isIdle: (socket: Socket) => boolean,
+): void {
+	const openOf = new Counts();
+	/** Those of each site, in the order in which they came. */
+	const ofSites = new Map<string, Set<Open>>();
+	let count = 0;
+
+	/** Closes one of a site that has more than this; false if none has. */
+	const makeRoom = (others: number): boolean => {
+		let most: ReadonlySet<Open> = new Set();
+		for (const ofSite of ofSites.values()) if (ofSite.size > most.size) most = ofSite;
+		if (most.size <= others) return false;
+		let newest: Open | undefined;
+		let newestIdle: Open | undefined;
+		for (const open of most) {
+			newest = open;
+			if (isIdle(open.socket)) newestIdle = open;
+		}
+		(newestIdle ?? newest)?.end();
+		return true;
+	};
+
+	/** Counts a connection in, until it is closed or gives way. */
+	const add = (socket: Socket, from: string | undefined) => {
+		const leave = () => {
+			if (!isOpen) return;
+			isOpen = false;
+			count--;
+			if (from === undefined) return;
+			openOf.add(from, -1);
+			ofSite.delete(open);
+			if (ofSite.size === 0) ofSites.delete(site);
+		};
+		const end = () => {
+			leave();
+			socket.destroy();
+		};
+		const open = { socket, end };
+		let isOpen = true;
+		const site = siteKey(from ?? '');
+		const ofSite = ofSites.get(site) ?? new Set();
+		count++;
+		if (from !== undefined) {
+			openOf.add(from, 1);
+			ofSites.set(site, ofSite.add(open));
+		}
+		socket.once('close', leave);
+	};
+
 	listener.on('connection', (socket: Socket) => {
 		const address = addressOf(socket);
-		if (isTrusted(address)) return;
-		const from = limitAddress(address);
-		if (open.of(from) >= limit()) {
-			socket.destroy();
-			return;
-		}
-		open.add(from, 1);
-		socket.once('close', () => open.add(from, -1));
+		const from = isTrusted(address) ? undefined : limitAddress(address);
+		const isAbove = from !== undefined && openOf.of(from) >= perAddress();
+		const ofSite = from === undefined ? 0 : (ofSites.get(siteKey(from))?.size ?? 0) + 1;
+		if (isAbove || (count >= total() && !makeRoom(ofSite))) socket.destroy();
+		else add(socket, from);
 	});
 }

@@ -3,8 +3,11 @@ import type { Socket } from 'node:net';
 import { runInContext } from '../../context.js';
 import { createPacedRequests } from './pacedRequest.js';
 
-/** Open at once; further ones are closed as they come. */
+/** Open at once; for a further one another is closed, or else the new one (`limitConnections.ts`). */
 export const maxConnections = 10_000;
+
+/** So many may come at a time, before those that give way are closed. */
+const maxAtATime = 512;
 
 /** Node's own server with timers that fit long transfers: hapi gets it as its listener. */
 export function createListener(): http.Server {
@@ -20,7 +23,7 @@ export function createListener(): http.Server {
 		// Refused here, with a response that names the reason.
 		requireHostHeader: false,
 	});
-	listener.maxConnections = maxConnections;
+	listener.maxConnections = maxConnections + maxAtATime;
 	const emit = listener.emit.bind(listener) as (...event: unknown[]) => boolean;
 	listener.emit = (...event: unknown[]) =>
 		event[0] === 'connection' ? inContextOfConnection(event[1] as Socket, () => emit(...event)) : emit(...event);
