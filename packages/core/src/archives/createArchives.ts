@@ -57,11 +57,12 @@ const megabyte = 1024 * 1024;
 
 /** A paused download is an archive at once, too, and costs two buffers. */
 export const defaultArchiveLimits: Omit<ArchiveLimits, 'maxEntries'> = {
-	concurrent: { total: 400, perClient: 200, group: { total: 200, includes: isVisitorKey } },
+	concurrent: { total: 400, perClient: 200, group: { total: 200, includes: isVisitorKey }, first: 1 },
 	memory: {
 		total: 192 * megabyte,
 		perClient: 96 * megabyte,
 		group: { total: 128 * megabyte, includes: isVisitorKey },
+		first: megabyte,
 	},
 };
 

@@ -64,8 +64,10 @@ export function createBodies({ secondMs = 1000, onSessionEnd }: Options): Bodies
 	const busy = 'Too many large requests are under way. Please try again in a moment.';
 	// Visitors, however many addresses they have, leave half of it to accounts.
 	const group = { total: 32 * MB, includes: isVisitorKey };
-	const small = new Budget({ total: 64 * MB, perClient: 2 * MB, group }, busy);
-	const large = new Budget({ total: 48 * MB, perClient: 16 * MB }, busy);
+	const first = smallBytes;
+	const small = new Budget({ total: 64 * MB, perClient: 2 * MB, group, first }, busy);
+	const newLarge = () => new Budget({ total: 48 * MB, perClient: 16 * MB, first }, busy);
+	const large = { ofAddress: newLarge(), ofClient: newLarge() };
 	const held = new WeakMap<Request, () => void>();
 
 	/**
@@ -92,13 +94,15 @@ export function createBodies({ secondMs = 1000, onSessionEnd }: Options): Bodies
 			const announced = Number(req.headers['content-length'] ?? 0);
 			if (announced > maxBytes) throw tooLarge();
 			const { address } = request.client;
-			// One address may have many accounts, each of which could send large ones.
-			const [budget, client] =
-				maxBytes > smallBytes ? [large, limitAddress(address)] : [small, clientKey(request.viewer, address)];
+			const client = clientKey(request.viewer, address);
 			const parts: (() => void)[] = [];
 			let taken = freeBytes;
 			const take = (bytes: number) => {
-				parts.push(budget.reserve(client, bytes));
+				if (maxBytes > smallBytes) {
+					// One address may have many accounts, and one account many addresses.
+					parts.push(large.ofAddress.reserve(limitAddress(address), bytes));
+					parts.push(large.ofClient.reserve(client, bytes));
+				} else parts.push(small.reserve(client, bytes));
 				taken += bytes;
 			};
 			held.set(request, () => {

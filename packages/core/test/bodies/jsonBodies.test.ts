@@ -87,13 +87,15 @@ test.serial('120 concurrent bodies of 15 MB from visitors are refused and not ke
 	t.true(kept < 60 * MB, `${kept / MB} MB more`);
 });
 
-test('large JSON bodies are limited to 16 MB by address and 48 MB in total, and are accepted again once there is room', async (t) => {
+test('large JSON bodies are limited to 16 MB by address and account and 48 MB in total, and are accepted again once there is room', async (t) => {
 	const app = await testApp(t, { '--trusted-proxies': '127.0.0.1' }, patient);
-	const { cookie } = await new Client(app).register('ada');
-	const from = (n: number) => ({ length: 15 * MB, cookie, from: `203.0.113.${n}` });
+	const cookies: (string | undefined)[] = [];
+	for (const name of ['ada', 'bob', 'cyd', 'dan', 'eve']) cookies.push((await new Client(app).register(name)).cookie);
+	const from = (n: number) => ({ length: 15 * MB, cookie: cookies[n], from: `203.0.113.${n}` });
 	const first = await announce(t, app, from(1));
 	await processed(app);
-	t.is((await rawRequest(app, headOf(from(1)))).status, 429);
+	t.is((await rawRequest(app, headOf({ ...from(2), from: '203.0.113.1' }))).status, 429);
+	t.is((await rawRequest(app, headOf({ ...from(1), from: '203.0.113.9' }))).status, 429);
 	for (const n of [2, 3]) await announce(t, app, from(n));
 	await processed(app);
 	const refused = await rawRequest(app, headOf(from(4)));
@@ -143,18 +145,20 @@ test('JSON with millions of values or 17 levels is refused, and brackets in a st
 });
 
 test('however many bodies visitors announce and don’t send, everybody can sign in, and accounts have room for their calls', async (t) => {
-	const { readJson } = createBodies({ onSessionEnd: () => () => {} });
+	const { readJson, release } = createBodies({ onSessionEnd: () => () => {} });
 	const kB = 1024;
 	/** Begins to read a body of which nothing arrives; resolves to why it was refused at once, if it was. */
-	const begin = async (viewer: object, address: string, announced: number) => {
+	const begin = async (viewer: object, address: string, announced: number, most = 256 * kB) => {
 		const headers = { 'content-type': 'application/json', 'content-length': String(announced) };
 		const req = Object.assign(new Readable({ read() {} }), { headers });
-		const read = readJson({ raw: { req }, client: { address }, viewer } as unknown as Request, 256 * kB);
+		const request = { raw: { req }, client: { address }, viewer } as unknown as Request;
+		const read = readJson(request, most);
 		const refusal = await Promise.race([
 			read.catch((error) => error.kind),
 			new Promise((resolve) => setImmediate(resolve)),
 		]);
 		if (refusal === undefined) t.teardown(() => req.destroy());
+		else release(request);
 		read.catch(() => {});
 		return refusal;
 	};
@@ -166,10 +170,20 @@ test('however many bodies visitors announce and don’t send, everybody can sign
 		}
 	}
 	const next = '2001:db8:0:ffff::1';
+	// These networks are of one site.
+	t.is(await begin(visitor, '203.0.113.1', 256 * kB), undefined, 'a visitor from elsewhere');
 	t.is(await begin(visitor, next, 64 * kB), 'unavailable', 'visitors have all that there is for them');
 	t.is(await begin(visitor, next, 4 * kB), undefined, 'a sign-in');
 	const ada = { kind: 'user', id: '1', username: 'ada' };
 	for (let n = 0; n < 4; n++) t.is(await begin(ada, next, 256 * kB), undefined);
+
+	const MB = 1024 * kB;
+	for (let site = 1; site <= 20; site++) {
+		const address = `2001:db8:${site}::1`;
+		for (let size = 16 * MB; size > 64 * kB; )
+			if ((await begin(ada, address, size, 16 * MB)) !== undefined) size = Math.floor(size / 2);
+	}
+	t.is(await begin({ kind: 'user', id: '2', username: 'bob' }, next, 12 * MB, 16 * MB), undefined, 'another account');
 });
 
 test.serial('a body whose bytes arrive one by one takes little more memory than they have', async (t) => {
@@ -177,7 +191,10 @@ test.serial('a body whose bytes arrive one by one takes little more memory than 
 	const bytes = 100_000;
 	const request = Object.assign(new Readable({ read() {} }), { headers: { 'content-type': 'application/json' } });
 	const before = keptBytes();
-	const read = readJson({ raw: { req: request }, client: { address: '203.0.113.1' } } as unknown as Request, MB);
+	const read = readJson(
+		{ raw: { req: request }, client: { address: '203.0.113.1' }, viewer: { kind: 'anonymous' } } as unknown as Request,
+		MB,
+	);
 	for (let at = 0; at < bytes; at++) {
 		// Each packet has memory of its own.
 		request.push(Buffer.from(new Uint8Array([0x20]).buffer));
