@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { OpenFile } from '@stowage/plugin-api';
 import type { Progress } from './Checksums.js';
+import type { Pause } from './pausing.js';
 import { contentChanged } from './ReadAhead.js';
 
 /** A transfer that is cut hard computes this much again at most. */
@@ -39,11 +40,12 @@ export class RunningCrc {
 	}
 
 	/** Reads the content between the known part and `position`. */
-	async catchUp(file: OpenFile, position: number, signal: AbortSignal | undefined): Promise<void> {
+	async catchUp(file: OpenFile, position: number, pause: Pause, signal: AbortSignal | undefined): Promise<void> {
 		if (this.#bytes >= position) return;
 		for await (const chunk of file.read({ start: this.#bytes, end: position - 1 })) {
 			signal?.throwIfAborted();
 			this.add(chunk, this.#bytes);
+			await pause();
 		}
 	}
 

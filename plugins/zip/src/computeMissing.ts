@@ -1,5 +1,6 @@
 import { type ArchiveContents, Yielder } from '@stowage/plugin-api';
 import type { Checksums } from './Checksums.js';
+import { type Pause, pausing } from './pausing.js';
 import { RunningCrc } from './RunningCrc.js';
 
 const readConcurrency = 8;
@@ -18,19 +19,22 @@ export async function computeMissing(
 		if (isMissing(next) && (await checksums.recall(next)).bytes < contents.entry(next).size) break;
 	}
 	if (next === contents.count) return;
-	const work = async () => {
+	const work = async (pause: Pause) => {
 		for (let index = next++; index < contents.count; index = next++) {
 			if (yielder.shouldYield) await yielder.yield(signal);
-			if (isMissing(index)) await compute(contents, checksums, index, signal);
+			await pause();
+			if (isMissing(index)) await compute(contents, checksums, index, pause, signal);
 		}
 	};
-	await contents.throttle(() => Promise.all(Array.from({ length: readConcurrency }, work)), signal);
+	const readers = (pause: Pause) => Promise.all(Array.from({ length: readConcurrency }, () => work(pause)));
+	await contents.throttle((turn) => readers(pausing(turn)), signal);
 }
 
 async function compute(
 	contents: ArchiveContents,
 	checksums: Checksums,
 	index: number,
+	pause: Pause,
 	signal: AbortSignal | undefined,
 ): Promise<void> {
 	signal?.throwIfAborted();
@@ -40,7 +44,7 @@ async function compute(
 	if (crc.progress.bytes === entry.size) return;
 	const file = await contents.open(entry);
 	try {
-		await crc.catchUp(file, entry.size, signal);
+		await crc.catchUp(file, entry.size, pause, signal);
 		await crc.assertUnchanged(file);
 	} finally {
 		await file.close();

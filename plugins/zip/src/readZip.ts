@@ -4,6 +4,7 @@ import type { Checksums } from './Checksums.js';
 import { computeMissing } from './computeMissing.js';
 import { entryAt, type Layout } from './layout.js';
 import { Output } from './Output.js';
+import { pausing } from './pausing.js';
 import { contentChanged, ReadAhead } from './ReadAhead.js';
 import { RunningCrc } from './RunningCrc.js';
 import { readFramed } from './readFramed.js';
@@ -95,7 +96,7 @@ export async function* readZip(
 			crc.begin(await checksums.recall(index));
 			// The part that was sent before is read only if its CRC is not cached, and only if the CRC is needed.
 			if (range.end >= end && crc.progress.bytes < from)
-				await contents.throttle(() => crc.catchUp(file, from, signal), signal);
+				await contents.throttle((turn) => crc.catchUp(file, from, pausing(turn), signal), signal);
 			// A range that begins in the middle of a block does not need its header.
 			if (blocks.next === undefined) out.position = end;
 			else out.position = start + (from === blocks.next.contentStart ? blocks.next.start : skipped);

@@ -1,4 +1,12 @@
-import type { Archive, ArchiveContents, ArchiveEntry, ByteRange, KeyValueStore, OpenFile } from '@stowage/plugin-api';
+import type {
+	Archive,
+	ArchiveContents,
+	ArchiveEntry,
+	ByteRange,
+	KeyValueStore,
+	OpenFile,
+	Turn,
+} from '@stowage/plugin-api';
 
 const longAgo = Date.UTC(2020, 1, 3, 4, 5, 6);
 const zeros = Buffer.alloc(1024 * 1024);
@@ -52,9 +60,12 @@ export class GeneratedFiles implements ArchiveContents {
 		return this;
 	}
 
-	async throttle<T>(work: () => Promise<T>): Promise<T> {
+	/** The turn of work that is throttled, which by default ends only with it. */
+	turn: Turn = { isOver: false, next: async () => {} };
+
+	async throttle<T>(work: (turn: Turn) => Promise<T>): Promise<T> {
 		this.throttled++;
-		return work();
+		return work(this.turn);
 	}
 
 	/** Which small files the storage reads together with others. */

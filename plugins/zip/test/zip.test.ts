@@ -5,9 +5,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type Archive, Failure } from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
+import { until } from '../../../packages/core/test/until.js';
 import { ChecksumCache } from '../src/ChecksumCache.js';
 import { Checksums } from '../src/Checksums.js';
 import { layOut } from '../src/layout.js';
@@ -196,6 +198,41 @@ test('reading earlier bytes of a file again for its checksum is throttled', asyn
 	t.is(files.throttled, 0);
 	await bytesOf(archive, { start: 9_000_000, end: archive.size - 1 });
 	t.is(files.throttled, 1);
+});
+
+test('all readers for checksums pause while others have their turn, also in the middle of a file', async (t) => {
+	const files = new GeneratedFiles();
+	for (const name of ['a', 'b', 'c']) files.add(name, 30_000_000);
+	let isOver = false;
+	let resume = () => {};
+	let turns = 0;
+	files.turn = {
+		get isOver() {
+			return isOver;
+		},
+		async next() {
+			turns++;
+			isOver = false;
+			await new Promise<void>((resolve) => {
+				resume = resolve;
+			});
+		},
+	};
+	let chunks = 0;
+	files.onChunk = () => {
+		isOver = ++chunks === 10;
+	};
+	const archive = await zipFormat(new Rows()).archive(files);
+	const end = bytesOf(archive, { start: archive.size - 88, end: archive.size - 1 });
+	await until('the turn is over', () => turns === 1);
+	for (let round = 0; round < 50; round++) await setImmediate();
+	const paused = chunks;
+	t.true(paused < 10 + 2 * 3, `${paused} chunks`);
+	for (let round = 0; round < 50; round++) await setImmediate();
+	t.is(chunks, paused);
+	resume();
+	t.is((await end).length, 88);
+	t.true(chunks > paused);
 });
 
 test('a storage that reads into buffers makes the same bytes in every range', async (t) => {

@@ -3,6 +3,7 @@ import type { ArchiveFormat, ByteRange, Files, OpenFile, Turn } from '@stowage/p
 import { type Area, baseName, Failure, isFailure, parentPath, type Viewer, zipFileName } from '@stowage/rules';
 import { isVisitorKey } from '../http/requests/proxy.js';
 import { Budget, type BudgetLimits } from '../limits/Budget.js';
+import { byTurns } from '../limits/createWalkQueue.js';
 import { FairQueue } from '../limits/FairQueue.js';
 import { contentKeyOf, type ManifestEntry } from './Manifest.js';
 import { type ChosenItem, makeManifest, ownedBy, type Selection, statSelected } from './makeManifest.js';
@@ -79,11 +80,13 @@ const busy = 'Too many ZIPs are being downloaded. Please try again in a moment.'
 export function createArchives({ files, format, walks, limits }: Dependencies): Archives {
 	const concurrent = new Budget(limits.concurrent, busy);
 	const memory = new Budget(limits.memory, busy);
-	// Apart from the walks: reading for a checksum may take hours, and a search should not wait for that.
+	// Apart from the walks: reading for a checksum may take hours, and a search should not wait for that. Any number may be paused: each is
+	// an archive that is open, of which there are only so many.
 	const checksums = new FairQueue(
 		{
 			...{ running: 8, runningPerClient: 2, waiting: 400, waitingPerClient: 64 },
 			group: { running: 4, waiting: 200, includes: isVisitorKey },
+			...byTurns(busy, Number.POSITIVE_INFINITY),
 		},
 		busy,
 	);

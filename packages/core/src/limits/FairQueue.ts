@@ -117,7 +117,8 @@ export class FairQueue {
 		const { turns } = this.limits;
 		const now = turns?.now ?? (() => performance.now());
 		let since: number | undefined = now();
-		const release = () => {
+		let hasLeft = false;
+		const free = () => {
 			if (since === undefined) return;
 			turns?.onEnd(client, now() - since);
 			since = undefined;
@@ -131,11 +132,16 @@ export class FairQueue {
 			next: async () => {
 				// Before it frees the place, for which it is a candidate too.
 				const turn = this.#wait(client, 'paused', signal);
-				release();
+				free();
 				await turn;
 				since = now();
+				// Part of the work has failed meanwhile, and nobody waits for the rest.
+				if (hasLeft) free();
 			},
-			release,
+			release() {
+				hasLeft = true;
+				free();
+			},
 		};
 	}
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import {
 	type ArchiveFormat,
 	Failure,
@@ -199,6 +199,26 @@ test('visitors who have checksums read take no more than half of the places, how
 	stop.abort();
 	await outcomes;
 	t.is(queue.running, 0);
+});
+
+test('a few visitors whose archives are read for checksums for hours make way for another one', async (t) => {
+	const { app } = await withDocs(t, 0);
+	const { queue } = archivesOf(app, {});
+	const stop = new AbortController();
+	const reading = async (turn: Turn) => {
+		for (;;) {
+			stop.signal.throwIfAborted();
+			await wait(10);
+			if (turn.isOver) await turn.next();
+		}
+	};
+	const begun = Array.from({ length: 4 }, (_, n) => queue.run(`2001:db8:1:${n}::/64`, reading, stop.signal));
+	const outcomes = Promise.allSettled(begun);
+	t.is(await queue.run('203.0.113.1', async () => 'read'), 'read');
+	t.is(queue.running, 4);
+	stop.abort();
+	await outcomes;
+	t.deepEqual([queue.running, queue.waiting], [0, 0]);
 });
 
 test('further requests for the last bytes of a ZIP do not read its small files again', async (t) => {

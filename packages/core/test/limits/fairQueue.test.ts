@@ -149,6 +149,21 @@ test('work keeps its place while nobody waits', async (t) => {
 	t.is(steps.length, 5);
 });
 
+test('work that fails while part of it waits for its next turn keeps no place', async (t) => {
+	const { queue, work } = turnQueue();
+	const failing = queue.run('a', async (turn) => {
+		await work('a', 2)(turn);
+		// Not awaited: another part of the work fails meanwhile.
+		void turn.next();
+		throw new Error('failed');
+	});
+	const other = queue.run('b', work('b', 1));
+	await t.throwsAsync(failing, { message: 'failed' });
+	await other;
+	await setImmediate();
+	t.deepEqual([queue.running, queue.waiting], [0, 0]);
+});
+
 test('no more work is begun than may be paused, since each keeps its memory', async (t) => {
 	const { queue, steps, work } = turnQueue({}, 1);
 	await Promise.all(['a', 'b', 'c', 'd'].map((name) => queue.run(name, work(name, 4))));

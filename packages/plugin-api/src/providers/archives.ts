@@ -1,3 +1,4 @@
+import type { Turn } from '../limits/Yielder.js';
 import type { ByteRange, OpenFile } from '../storage/storage.js';
 
 /** A file or folder of an archive. */
@@ -25,8 +26,11 @@ export interface ArchiveContents<Entry extends ArchiveEntry = ArchiveEntry> {
 	 * undefined for each that has to be opened.
 	 */
 	readSmall(entries: readonly Entry[], into: Buffer): Promise<readonly (Uint8Array | undefined)[]>;
-	/** Runs work that reads contents and sends none of them, once its client is served: it is not paced by a download. */
-	throttle<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
+	/**
+	 * Runs work that reads contents and sends none of them, once its client is served: it is not paced by a download. Work that takes long
+	 * is to pass its turn.
+	 */
+	throttle<T>(work: (turn: Turn) => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
 /** An archive that is made while it is read. */
