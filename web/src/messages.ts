@@ -4,6 +4,7 @@ export const messages = {
 	tagline: 'Drag. Drop. Done.',
 
 	networkError: 'Network error',
+	unreadableAnswer: 'The answer is none of this server’s. Is something between you and it?',
 	httpError: (status: number) => `HTTP error! status: ${status}`,
 	pageNotFound: 'There is nothing at this address.',
 	pageFailed: 'This page could not be shown.',

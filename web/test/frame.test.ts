@@ -1,7 +1,14 @@
-import { browse, checkLoginStatus, download } from '@stowage/contract';
+import { browse, checkLoginStatus, download, lookAtShare, removeShareUpload } from '@stowage/contract';
 import { MutationObserver, onlineManager } from '@tanstack/react-query';
 import test from 'ava';
-import { encodePath, endpointUrl, failureFrom, NetworkFailure } from '../src/api/client/client.js';
+import {
+	encodePath,
+	endpointUrl,
+	failureFrom,
+	NetworkFailure,
+	readResult,
+	UnexplainedFailure,
+} from '../src/api/client/client.js';
 import { queryKeys } from '../src/api/queryKeys.js';
 import { sessionQuery } from '../src/api/session/sessionQuery.js';
 import { createQueryClient } from '../src/app/queryClient.js';
@@ -34,6 +41,31 @@ test("a proxy's error response is reported with its status", (t) => {
 	t.is(failureFrom(413, undefined, null).kind, 'tooLarge');
 	t.is(failureFrom(429, undefined, '7').retryAfter, 7);
 	t.is(failureFrom(429, undefined, 'Wed, 21 Oct 2026 07:28:00 GMT').retryAfter, undefined);
+});
+
+test('what a proxy answers while its server is away says nothing of the thing that was asked for', (t) => {
+	for (const status of [404, 409, 410, 412]) {
+		for (const body of [undefined, '<html>', {}, { error: 'Not Found' }]) {
+			const failure = failureFrom(status, body, null);
+			t.is(failure.kind, 'unavailable', `${status}`);
+			t.is(failure.message, `HTTP error! status: ${status}`);
+		}
+	}
+	const ours = { statusCode: 404, code: 'NOT_FOUND', error: 'Gone', message: 'Gone' };
+	t.is(failureFrom(404, ours, null).kind, 'notFound');
+});
+
+test('an answer that is none of the server’s is no result, neither of a call with one nor of one without', async (t) => {
+	const read = (endpoint: Parameters<typeof readResult>[0], body: string | null, status = 200) =>
+		readResult(endpoint, new Response(body, { status }), undefined);
+	t.is(await read(removeShareUpload, null, 204), undefined);
+	for (const body of ['<html>Please sign in to the network</html>', '{}', 'null']) {
+		for (const endpoint of [removeShareUpload, lookAtShare]) {
+			const error = await t.throwsAsync(read(endpoint, body));
+			t.true(error instanceof UnexplainedFailure, body);
+			t.notRegex(error?.message ?? '', /[{[]/, 'a sentence');
+		}
+	}
 });
 
 test('a network error is a failure of its own', (t) => {

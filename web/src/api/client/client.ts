@@ -1,5 +1,6 @@
 import { type AnyEndpoint, type PayloadInput, type QueryInput, type ResultOf, schemas } from '@stowage/contract';
 import { Failure, type FailureKind, failureKind, failures } from '@stowage/rules';
+import type { z } from 'zod';
 import { messages } from '../../messages.js';
 import { basePath } from './basePath.js';
 
@@ -49,13 +50,19 @@ async function send<E extends AnyEndpoint>(endpoint: E, options: CallOptions<E>)
 	return readResult(endpoint, await fetchResponse(endpoint, options), options.signal);
 }
 
-/** The parsed result of a response that `fetchResponse` got. */
-export async function readResult<E extends AnyEndpoint>(
-	endpoint: E,
+/**
+ * The parsed result of a response that `fetchResponse` got. Throws `UnexplainedFailure` for an answer of somebody else's, such as the page
+ * on which a network asks for a sign-in.
+ */
+export async function readResult<T extends z.ZodType>(
+	{ result }: { result: T },
 	response: Response,
 	signal: AbortSignal | undefined,
-): Promise<ResultOf<E>> {
-	return endpoint.result.parse(await readJson(response, signal));
+): Promise<z.output<T>> {
+	const body = await readBody(response, signal);
+	const parsed = result.safeParse(body === '' ? undefined : (parseJson(body) ?? null));
+	if (!parsed.success) throw new UnexplainedFailure('unavailable', messages.unreadableAnswer);
+	return parsed.data;
 }
 
 /** The response to a call, its body not read yet. Throws as `call` does. */
@@ -79,7 +86,7 @@ export async function fetchResponse<E extends AnyEndpoint>(endpoint: E, options:
 		throw new NetworkFailure(cause);
 	}
 	if (response.ok) return response;
-	throw failureFrom(response.status, await readJson(response, signal), response.headers.get('retry-after'));
+	throw failureFrom(response.status, parseJson(await readBody(response, signal)), response.headers.get('retry-after'));
 }
 
 /** The URL of a call, below the base path, for links and media elements. */
@@ -100,7 +107,7 @@ export function encodePath(path: string): string {
 	return path.split('/').map(encodeURIComponent).join('/');
 }
 
-/** An error response without a message of the server, such as a proxy's. */
+/** An answer without a message of the server, such as a proxy's. */
 export class UnexplainedFailure extends Failure {}
 
 /** The `Failure` for an error response, also for one that a proxy made. */
@@ -108,31 +115,38 @@ export function failureFrom(status: number, body: unknown, retryAfter: string | 
 	const parsed = schemas.errorAnswer.safeParse(body);
 	const seconds = Number(retryAfter);
 	const options = retryAfter !== null && Number.isFinite(seconds) ? { retryAfter: seconds } : {};
-	const kind = (parsed.success ? failureKind(parsed.data.code) : undefined) ?? kindOfStatus(status);
+	const kind = parsed.success ? (failureKind(parsed.data.code) ?? kindOfStatus(status)) : foreignKind(status);
 	return parsed.success && parsed.data.message !== ''
 		? new Failure(kind, parsed.data.message, options)
 		: new UnexplainedFailure(kind, messages.httpError(status), options);
 }
 
-function kindOfStatus(status: number): FailureKind {
+/** A proxy whose server is away may say that there is nothing; it has not looked for the thing. */
+function foreignKind(status: number): FailureKind {
+	return [404, 409, 410, 412].includes(status) ? 'unavailable' : kindOfStatus(status);
+}
+
+export function kindOfStatus(status: number): FailureKind {
 	for (const kind of Object.keys(failures) as FailureKind[]) {
 		if (failures[kind].status === status) return kind;
 	}
 	return status >= 500 ? 'unavailable' : 'invalid';
 }
 
-async function readJson(response: Response, signal: AbortSignal | undefined): Promise<unknown> {
-	let text: string;
+async function readBody(response: Response, signal: AbortSignal | undefined): Promise<string> {
 	try {
-		text = await response.text();
+		return await response.text();
 	} catch (cause) {
 		if (signal?.aborted) throw cause;
 		throw new NetworkFailure(cause);
 	}
+}
+
+/** Undefined for what is no JSON, such as a proxy's error page. */
+function parseJson(text: string): unknown {
 	try {
 		return JSON.parse(text);
 	} catch {
-		// A proxy's error page, for example: the status shows the failure, and its body is refused by the schema.
 		return undefined;
 	}
 }

@@ -1,6 +1,6 @@
 import { copyItem, maxJobItems, moveItem, type PayloadInput, respondedAsync, startJob } from '@stowage/contract';
 import type { Entry } from '@stowage/rules';
-import { asMutation, call, fetchResponse } from '../client/client.js';
+import { asMutation, call, fetchResponse, readResult } from '../client/client.js';
 
 /** Several items that are copied or moved into one folder. */
 export type Transfer = PayloadInput<typeof startJob>;
@@ -46,7 +46,7 @@ async function sendAsync<E extends typeof copyItem | typeof moveItem>(
 ): Promise<SingleTransfer> {
 	return asMutation(async () => {
 		const response = await fetchResponse<E>(endpoint, { payload, headers: { prefer: 'respond-async' } });
-		const answer: unknown = await response.json();
-		return response.status === 202 ? respondedAsync.parse(answer) : endpoint.result.parse(answer);
+		if (response.status !== 202) return readResult(endpoint, response, undefined);
+		return readResult({ result: respondedAsync }, response, undefined);
 	});
 }

@@ -1,6 +1,6 @@
 import { Failure } from '@stowage/rules';
 import { messages } from '../../messages.js';
-import { failureFrom, NetworkFailure } from '../client/client.js';
+import { failureFrom, kindOfStatus, NetworkFailure } from '../client/client.js';
 import type { UploadResponse } from './uploadRequest.js';
 
 /** The connection was lost during an upload. */
@@ -21,10 +21,15 @@ export class UploadRefusal extends Failure {
 		const isFromServer = typeof (body as { code?: unknown } | undefined)?.code === 'string';
 		// For a server error the status suffices.
 		const hasSentence = isFromServer && status < 500 && status !== 429;
-		super(failure.kind, hasSentence ? failure.message : messages.uploadFailedWithStatus(status), {
-			cause: failure,
-			...(failure.retryAfter === undefined ? {} : { retryAfter: failure.retryAfter }),
-		});
+		// An answer to HEAD has no body that could tell who sent it.
+		super(
+			isFromServer ? failure.kind : kindOfStatus(status),
+			hasSentence ? failure.message : messages.uploadFailedWithStatus(status),
+			{
+				cause: failure,
+				...(failure.retryAfter === undefined ? {} : { retryAfter: failure.retryAfter }),
+			},
+		);
 		this.httpStatus = status;
 		this.isFromServer = isFromServer;
 	}
