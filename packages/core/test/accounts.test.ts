@@ -7,7 +7,6 @@ import './accounts/passwordRaces.test.js';
 import './accounts/removals.test.js';
 import './accounts/renaming.test.js';
 import './accounts/secondFactors.test.js';
-import './accounts/sessionSubscriptions.test.js';
 import './accounts/sessions.test.js';
 import './accounts/signInLimits.test.js';
 import './accounts/visitors.test.js';

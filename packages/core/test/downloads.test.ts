@@ -8,6 +8,7 @@ import './thumbnails/thumbnailCache.test.js';
 import './thumbnails/thumbnails.test.js';
 import './tickets/ticketLimits.test.js';
 import './tickets/tickets.test.js';
+import './tickets/transfers.test.js';
 import { atMost } from '../../../test/atMost.js';
 
 atMost(6);

@@ -4,12 +4,12 @@ import type { Request, Server, SessionClient, SessionStore, UserRecord } from '@
 import { Failure, isFailure } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
 import { visitorOf } from '../config/strangers.js';
+import { EndSubscriptions } from '../events/EndSubscriptions.js';
 import type { SiblingEvents } from '../events/SiblingEvents.js';
 import { addStep } from '../http/requests/addStep.js';
 import type { Log } from '../log.js';
 import { secretHash } from '../secretHash.js';
 import { cookieAttributes, cookieNames, keepOwnCookies } from './ownCookies.js';
-import { SessionSubscriptions } from './SessionSubscriptions.js';
 import { createSessionSeal } from './sessionSeal.js';
 
 /** The time of the last use is written at most this often, so that reading is not writing. */
@@ -20,6 +20,9 @@ const cookieTtlMs = 30 * 24 * 60 * 60_000;
 
 /** For how long a sign-in also confirms changes of the second factor. */
 const recentMs = 10 * 60_000;
+
+/** How often the sessions of open streams are looked up. */
+const pollMs = 1000;
 
 /** What is known of a request once its session was looked up. */
 interface Visit {
@@ -125,12 +128,10 @@ export function createSessions({ store, config, secret, siblings, log, now: cloc
 		}
 	};
 	const isValid = async (idHash: string) => (await find(idHash, clock())) !== undefined;
-	const subscriptions = new SessionSubscriptions((idHashes) =>
-		store.findValid(
-			idHashes.filter((idHash) => !ended.has(idHash)),
-			clock(),
-		),
-	);
+	const subscriptions = new EndSubscriptions(pollMs, async (idHashes) => {
+		const valid = await store.findValid(idHashes, clock());
+		return new Set(idHashes.filter((idHash) => ended.has(idHash) || !valid.has(idHash)));
+	});
 	const sessionOf = (request: Request) => visits.get(request)?.session;
 	const keyOf: Sessions['keyOf'] = (request) => sessionOf(request)?.idHash;
 	const isRecent: Sessions['isRecent'] = (request) => {

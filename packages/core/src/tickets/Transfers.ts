@@ -1,12 +1,13 @@
 import type { Audience, ByteRange, Notification, Notifications, OpenFile } from '@stowage/plugin-api';
 import { isFailure } from '@stowage/rules';
+import { EndSubscriptions } from '../events/EndSubscriptions.js';
 import { throttle } from '../events/throttle.js';
 import type { Ticket, Tickets } from './createTickets.js';
 
 /** Least time between two notifications of one ticket's progress. */
 const spacingMs = 250;
 
-/** How often a transfer checks whether its ticket was ended in another process. */
+/** How often it is looked up whether the tickets of transfers were ended in another process. */
 const pollMs = 2_000;
 
 type State = Extract<Notification, { kind: 'ticket' }>['state'];
@@ -20,7 +21,7 @@ interface Running {
 
 interface Dependencies {
 	notifications: Notifications;
-	tickets: Pick<Tickets, 'hasEnded'>;
+	tickets: Pick<Tickets, 'findEnded'>;
 	/** Calls `onEnd` once the session has ended, until the returned function is called. */
 	onSessionEnd(session: string, onEnd: () => void): () => void;
 }
@@ -35,8 +36,11 @@ export interface Transfer {
 /** The transfers of tickets by this process, and their progress. */
 export class Transfers {
 	readonly #running = new Map<string, Running>();
+	readonly #subscriptions: EndSubscriptions;
 
-	constructor(readonly dependencies: Dependencies) {}
+	constructor(readonly dependencies: Dependencies) {
+		this.#subscriptions = new EndSubscriptions(pollMs, (tokens) => dependencies.tickets.findEnded(tokens));
+	}
 
 	/** A transfer begins. `breakOff` is called when the ticket or its session ends, in whatever process, until the transfer is left. */
 	enter(token: string, ticket: Ticket, breakOff: () => void): Transfer {
@@ -62,17 +66,11 @@ export class Transfers {
 	}
 
 	#onEnd(token: string, { user }: Ticket, end: () => void): () => void {
-		const { tickets, onSessionEnd } = this.dependencies;
+		const { onSessionEnd } = this.dependencies;
 		const unsubscribe = user === undefined ? () => {} : onSessionEnd(user.session, end);
-		const polling = setInterval(() => {
-			tickets.hasEnded(token).then(
-				(hasEnded) => hasEnded && end(),
-				// An outage of the database ends no transfer.
-				() => {},
-			);
-		}, pollMs).unref();
+		const unsubscribeTicket = this.#subscriptions.subscribe(token, end);
 		return () => {
-			clearInterval(polling);
+			unsubscribeTicket();
 			unsubscribe();
 		};
 	}

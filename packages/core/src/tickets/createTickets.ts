@@ -77,8 +77,8 @@ export interface Tickets {
 	change(token: string, ticket: Ticket, change: Pick<Ticket, 'version' | 'size'>): Promise<void>;
 	/** Ends a ticket at once. Throws as `find` does. */
 	end(token: string): Promise<Ticket>;
-	/** Whether it was ended, in whatever process. */
-	hasEnded(token: string): Promise<boolean>;
+	/** Those of these tickets that were ended, in whatever process. */
+	findEnded(tokens: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
 const ticketEnded = () => new Failure('expired', 'This download has ended.');
@@ -156,7 +156,11 @@ export function createTickets({
 			return ticket;
 		},
 
-		hasEnded: (token) => store.isEnded(secretHash(token)),
+		async findEnded(tokens) {
+			const byHash = new Map(tokens.map((token) => [secretHash(token), token]));
+			const ended = await store.findEnded([...byHash.keys()]);
+			return new Set([...byHash].flatMap(([hash, token]) => (ended.has(hash) ? [token] : [])));
+		},
 	};
 	return tickets;
 }

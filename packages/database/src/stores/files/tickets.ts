@@ -1,6 +1,7 @@
 import type { TicketRecord, TicketStore } from '@stowage/plugin-api';
 import type { Knex } from 'knex';
 import { plainRow } from '../../connection/plainValues.js';
+import { batches } from '../batches.js';
 import { changeInParts, deleteInParts, someRows } from '../inParts.js';
 
 interface TicketRow {
@@ -28,8 +29,13 @@ export function ticketStore(knex: Knex, now: () => number): TicketStore {
 			const row = await tickets().where({ token_hash: tokenHash }).where('expires_at', '>', now()).first();
 			return row && toTicket(row);
 		},
-		async isEnded(tokenHash) {
-			return Boolean((await tickets().where({ token_hash: tokenHash }).first('is_ended'))?.is_ended);
+		async findEnded(tokenHashes) {
+			const found = new Set<string>();
+			for (const some of batches(tokenHashes)) {
+				const rows = await tickets().whereIn('token_hash', some).where({ is_ended: true }).select('token_hash');
+				for (const { token_hash: tokenHash } of rows) found.add(tokenHash);
+			}
+			return found;
 		},
 		async setDetails(tokenHash, details) {
 			await tickets()

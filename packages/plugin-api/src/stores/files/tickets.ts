@@ -19,8 +19,8 @@ export interface TicketStore {
 	add(tokenHash: string, ticket: TicketRecord): Promise<void>;
 	/** Finds a ticket, also one that has ended, while its row is kept. */
 	find(tokenHash: string): Promise<TicketRecord | undefined>;
-	/** Whether it was ended before its time. */
-	isEnded(tokenHash: string): Promise<boolean>;
+	/** Those of these tickets that were ended before their time. */
+	findEnded(tokenHashes: readonly string[]): Promise<Set<string>>;
 	/** Replaces the details of a ticket that has not ended. */
 	setDetails(tokenHash: string, details: string): Promise<void>;
 	/** Empties it. Its row is kept until it expires. */
