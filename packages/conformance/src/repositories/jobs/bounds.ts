@@ -47,6 +47,37 @@ export function jobBoundRules(assertThat: Rule): void {
 	);
 
 	assertThat(
+		'room is made first by completed jobs, then by those that ended first, and never by the one that is retried',
+		async (t, db, clock) => {
+			const { jobs } = db;
+			const ada = await userOf(db, 'ada');
+			const ended = async (id: string, status: 'completed' | 'failed', length: number) => {
+				await jobs.add(jobOf(id, ada, { input: JSON.stringify('x'.repeat(length - 2)) }), limits);
+				await jobs.end(await begin(t, jobs, 'copy#0'), { status, error: null });
+				clock.now += second;
+			};
+			const kept = async () => {
+				const all = await Promise.all(['f1', 'f2', 'done', 'f3'].map((id) => jobs.find(id)));
+				return all.flatMap((job) => (job?.hasInput ? [job.id] : []));
+			};
+			await ended('f1', 'failed', 200);
+			await ended('f2', 'failed', 200);
+			await ended('done', 'completed', 200);
+			await ended('f3', 'failed', 200);
+			await jobs.add(jobOf('new', ada, { input: JSON.stringify('x'.repeat(298)) }), limits);
+			t.deepEqual(await kept(), ['f1', 'f2', 'f3']);
+			await jobs.add(jobOf('newer', ada, { input: JSON.stringify('x'.repeat(298)) }), limits);
+			t.deepEqual(await kept(), ['f2', 'f3']);
+			const few = { ...limits, bytes: 900 };
+			t.true(await jobs.retry('f2', few));
+			t.deepEqual(await kept(), ['f2']);
+			// What is not enough removes nothing.
+			await refuses(t, 'rateLimited', () => jobs.add(jobOf('large', ada, { input: 'x'.repeat(900) }), limits));
+			t.like(await jobs.find('f2'), { hasInput: true, status: 'queued' });
+		},
+	);
+
+	assertThat(
 		'jobs are listed by user or in all, the newest first, with at limits so many ended ones',
 		async (t, db, clock) => {
 			const { jobs } = db;

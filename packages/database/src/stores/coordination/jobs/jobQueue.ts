@@ -4,6 +4,7 @@ import type { Knex } from 'knex';
 import { databaseTime } from '../../../connection/dialect.js';
 import { plainRow } from '../../../connection/plainValues.js';
 import { lockUser } from '../../accounts/lockUser.js';
+import { batches } from '../../batches.js';
 import { activeStatuses, emptyCheckpoint, type JobRow } from './jobRows.js';
 
 /** The part of a user's limit that ended jobs may always keep. */
@@ -26,14 +27,22 @@ export async function nextTurn(transaction: Knex.Transaction, userId: string, qu
 	return Math.max(Number(last?.turn ?? -1) + 1, Number(begun?.turn ?? 0));
 }
 
+/** A job that is to wait. */
+interface Joining {
+	userId: string;
+	kind: string;
+	/** What is stored of it in addition. */
+	bytes: number;
+	/** Its id, if it was there before. */
+	id?: string;
+}
+
 /**
  * Locks the user's row, so that two who start jobs are counted one after the other, and neither after the user was removed or disabled.
  */
 export async function assertRoom(
 	transaction: Knex.Transaction,
-	userId: string,
-	kind: string,
-	bytes: number,
+	{ userId, kind, bytes, id = '' }: Joining,
 	limits: JobLimits,
 ): Promise<void> {
 	const user = await lockUser(transaction, userId);
@@ -47,20 +56,35 @@ export async function assertRoom(
 		const sentence = 'Too much of this is under way. Please wait until some of it has ended, or cancel it.';
 		throw new Failure('rateLimited', sentence, { retryAfter: 10 });
 	}
-	const held = async () => {
-		const [row] = await own().sum<Record<'input' | 'saved', number | null>[]>({
-			input: 'input_bytes',
-			saved: 'saved_bytes',
-		});
-		return Number(row?.input ?? 0) + Number(row?.saved ?? 0);
-	};
-	if ((await held()) + bytes <= limits.bytes) return;
-	// Keeping an ended job for a retry is worth less than a new one. Removing a small one would make no room.
-	await own()
+	const [row] = await own().sum<Record<'input' | 'saved', number | null>[]>({
+		input: 'input_bytes',
+		saved: 'saved_bytes',
+	});
+	const excess = Number(row?.input ?? 0) + Number(row?.saved ?? 0) + bytes - limits.bytes;
+	if (excess <= 0) return;
+	// Removing a small one would make no room.
+	const removable: Pick<JobRow, 'id' | 'status' | 'input_bytes' | 'saved_bytes'>[] = await own()
 		.whereNotNull('end_time')
 		.whereRaw('input_bytes + saved_bytes > ?', [limits.bytes / smallPart])
-		.update(plainRow({ input: '', input_bytes: 0, ...emptyCheckpoint }));
-	if ((await held()) + bytes <= limits.bytes) return;
+		.whereNot({ id })
+		.orderBy('end_time')
+		.select('id', 'status', 'input_bytes', 'saved_bytes');
+	// Keeping an ended job for a retry is worth less than a new one, and of one that is completed nothing is tried again.
+	const isDone = (job: { status: string }) => job.status === 'completed';
+	const removed: string[] = [];
+	let freed = 0;
+	for (const job of [...removable.filter(isDone), ...removable.filter((each) => !isDone(each))]) {
+		if (freed >= excess) break;
+		freed += job.input_bytes + job.saved_bytes;
+		removed.push(job.id);
+	}
+	if (freed >= excess) {
+		for (const ids of batches(removed))
+			await own()
+				.whereIn('id', ids)
+				.update(plainRow({ input: '', input_bytes: 0, ...emptyCheckpoint }));
+		return;
+	}
 	const sentence = 'Too much is waiting for you. Please wait until some of it has ended, or cancel it.';
 	throw new Failure('rateLimited', sentence, { retryAfter: 10 });
 }

@@ -25,7 +25,7 @@ export function waitingJobs(
 			const bytes = Buffer.byteLength(input);
 			try {
 				await transact(knex, async (transaction) => {
-					await assertRoom(transaction, userId, kind, bytes, limits);
+					await assertRoom(transaction, { userId, kind, bytes }, limits);
 					await transaction<JobRow>('jobs').insert({
 						...plainRow({
 							...{
@@ -75,7 +75,7 @@ export function waitingJobs(
 						.where('input_bytes', '>', 0);
 				const row = await ended().first('user_id', 'kind', 'on_restart', 'is_long');
 				if (row === undefined) return false;
-				await assertRoom(transaction, row.user_id, row.kind, 0, limits);
+				await assertRoom(transaction, { userId: row.user_id, kind: row.kind, bytes: 0, id }, limits);
 				const changed = await ended().update({
 					...plainRow({
 						...{ ...atTheBeginning, status: 'queued', is_cancel_requested: false, detail: null, error: null },
