@@ -23,14 +23,20 @@ import { limitAttempts } from './loginLimits.js';
 import { type FilesAction, removeUser } from './removeUser.js';
 import { assertNotHalfRenamed, renameUser } from './renameUser.js';
 import { type NewHome, rootOfNewHome } from './rootOfNewHome.js';
-import { type SecondFactors, wrongCode } from './secondFactors.js';
+import { type Accepted, type SecondFactors, wrongCode } from './secondFactors.js';
+
+/** A user who has proved to be it, and how they have met the second factor. */
+export interface SignedIn {
+	user: UserRecord;
+	accepted: Accepted;
+}
 
 export interface Accounts {
 	/**
 	 * Throws `badCredentials` in the same words and time for an unknown name and a wrong password, and `rateLimited`. After the right
 	 * password of a user with a second factor, throws `secondFactor` for a missing and for a wrong code.
 	 */
-	signIn(username: string, password: string, client: SignInClient, code?: string): Promise<UserRecord>;
+	signIn(username: string, password: string, client: SignInClient, code?: string): Promise<SignedIn>;
 	/** Makes an account for a visitor; throws as `create` does, and `rateLimited`. */
 	signUp(username: string, password: string, client: Caller): Promise<UserRecord>;
 	/**
@@ -227,14 +233,17 @@ export function createAccounts(parts: Dependencies): Accounts {
 				const found = await users.find(name);
 				const origin = { address: client.address, username: name, knownClientId: client.knownClientId(found) };
 				let failure = badCredentials();
-				const user = await limitAttempts(limits, origin, now(), async () => {
-					const owner = await proven(found, password);
-					if (owner === undefined || (await secondFactors.accept(owner, code, origin.knownClientId))) return owner;
+				const signedIn = await limitAttempts(limits, origin, now(), async () => {
+					const user = await proven(found, password);
+					if (user === undefined) return undefined;
+					const accepted = await secondFactors.accept(user, code, origin.knownClientId);
+					if (accepted !== undefined) return { user, accepted };
 					failure = wrongCode();
 					return undefined;
 				});
-				if (user === undefined) throw failure;
-				return auth().needsRehash(user.secret) ? renewed(user, password) : user;
+				if (signedIn === undefined) throw failure;
+				const { user, accepted } = signedIn;
+				return { user: auth().needsRehash(user.secret) ? await renewed(user, password) : user, accepted };
 			});
 		},
 

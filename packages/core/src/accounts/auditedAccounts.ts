@@ -29,9 +29,9 @@ export function auditedAccounts(accounts: Accounts, audit: Audit): Accounts {
 				return client.knownClientId(user);
 			};
 			try {
-				const user = await accounts.signIn(username, password, { ...client, knownClientId }, code);
-				audit.record({ action: 'signIn', viewer: viewerOf(user) }, { outcome: 'ok' });
-				return user;
+				const signedIn = await accounts.signIn(username, password, { ...client, knownClientId }, code);
+				audit.record({ action: 'signIn', viewer: viewerOf(signedIn.user) }, { outcome: 'ok' });
+				return signedIn;
 			} catch (error) {
 				const account = tried === undefined ? {} : { account: tried.username };
 				// A user who is asked for the code has not failed yet.

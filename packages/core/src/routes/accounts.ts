@@ -2,7 +2,7 @@ import * as contract from '@stowage/contract';
 import type { Request, UserRecord } from '@stowage/plugin-api';
 import { route } from '@stowage/plugin-api';
 import { Failure, isFailure, signedIn } from '@stowage/rules';
-import type { Caller, SignInClient } from '../accounts/accounts.js';
+import type { Caller, SignedIn, SignInClient } from '../accounts/accounts.js';
 import { secondFactorNeeded } from '../accounts/secondFactors.js';
 import { clientGone } from '../http/connections/clientGone.js';
 import { clientKey } from '../http/requests/proxy.js';
@@ -32,16 +32,16 @@ export function accountRoutes(services: Services) {
 		else if (!sessions.isRecent(request)) throw new Failure('passwordRequired', 'Please enter your password.');
 	};
 	/** Begins the session of a user who has just signed in. */
-	const beginSession = async (request: Request, user: UserRecord): Promise<void> => {
+	const beginSession = async (request: Request, { user, accepted }: SignedIn): Promise<void> => {
 		try {
 			await sessions.begin(request, user);
 		} catch (error) {
 			if (!isFailure(error, 'conflict')) throw error;
-			// Its sessions were ended meanwhile, which does not affect a new one, except after a change of the password or with a second
-			// factor, which may have been turned on meanwhile.
+			// Its sessions were ended meanwhile, which does not affect a new one, except after a change of the password or where a second
+			// factor was turned on.
 			const now = await database.users.get(user.id);
 			if (now?.secret !== user.secret || now.isDisabled) throw error;
-			if ((await secondFactors.state(user.id)).isEnabled) throw secondFactorNeeded();
+			if (accepted === 'notNeeded' && (await secondFactors.state(user.id)).isEnabled) throw secondFactorNeeded();
 			await sessions.begin(request, now);
 		}
 	};
@@ -71,14 +71,14 @@ export function accountRoutes(services: Services) {
 			if (config.registration === 'closed') throw new Failure('forbidden', 'Registration is closed.');
 			if (payload.password !== payload.passwordConfirm) throw new Failure('invalid', 'Passwords do not match');
 			const user = await accounts.signUp(payload.username, payload.password, callerOf(request));
-			await beginSession(request, user);
+			await beginSession(request, { user, accepted: 'notNeeded' });
 			knownClients.remember(request, h, user);
 			return answer(user);
 		}),
 
 		route(contract.login, async ({ payload, request, h }) => {
 			const code = codeOf(payload.code);
-			const user = await accounts
+			const proved = await accounts
 				.signIn(payload.username, payload.password, clientOf(request), code)
 				.catch((error: unknown) => {
 					// Read by config/fail2ban. Without the name: people type passwords there. A missing code is no failed attempt.
@@ -87,12 +87,12 @@ export function accountRoutes(services: Services) {
 						log.warn({ event: 'signInFailed', address: request.client.address }, 'sign-in failed');
 					throw error;
 				});
-			await beginSession(request, user).catch((error: unknown) => {
+			await beginSession(request, proved).catch((error: unknown) => {
 				// The password was changed since it was proved.
 				throw isFailure(error, 'conflict') ? new Failure('badCredentials', 'Invalid username or password') : error;
 			});
-			knownClients.remember(request, h, user);
-			return answer(user);
+			knownClients.remember(request, h, proved.user);
+			return answer(proved.user);
 		}),
 
 		route(contract.logout, async ({ request }) => {
@@ -132,7 +132,7 @@ export function accountRoutes(services: Services) {
 			if (newPassword !== newPasswordConfirm) throw new Failure('invalid', 'Passwords do not match');
 			const { username } = signedIn(viewer);
 			const user = await accounts.changePassword(username, currentPassword, newPassword, clientOf(request));
-			await beginSession(request, user);
+			await beginSession(request, { user, accepted: 'notNeeded' });
 			knownClients.remember(request, h, user);
 			return { message: 'Your password was changed.' };
 		}),

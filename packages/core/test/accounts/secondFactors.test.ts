@@ -377,6 +377,29 @@ test('a sign-in without a code that overlaps with turning the second factor on i
 	refused(t, await late.get('/api/totp'), 401, 'NOT_SIGNED_IN');
 });
 
+test('a sign-in with a code, during which all sessions of the user are ended, succeeds', async (t) => {
+	const clock = steeredClock();
+	const app = await testApp(t, {}, clock);
+	const ada = await new Client(app).register('ada');
+	const { secret, recoveryCodes } = await turnOn(t, ada, clock);
+	const { database, accounts, sessions } = app.services;
+	const { id } = await accounts.find('ada');
+	const { begin } = sessions;
+	for (const code of [codeOf(secret, clock), recoveryCodes[0]]) {
+		let isFirst = true;
+		sessions.begin = async (request, user) => {
+			if (isFirst) await database.sessions.removeOf(id);
+			isFirst = false;
+			return begin(request, user);
+		};
+		const late = new Client(app);
+		const answer = await signIn(app, code, late);
+		t.is(answer.statusCode, 200, answer.payload);
+		t.is(json(await late.get('/api/checkLoginStatus')).username, 'ada');
+	}
+	t.is(json(await ada.get('/api/checkLoginStatus')).username, null);
+});
+
 test('a malformed code is a wrong one or refused as too long, whatever it contains', async (t) => {
 	const clock = steeredClock();
 	const app = await testApp(t, proxied, clock);
