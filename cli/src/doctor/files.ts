@@ -38,6 +38,7 @@ const subjects: Readonly<Record<UnusableReason['kind'], string>> = {
 	name: 'unusable name',
 	link: 'link',
 	special: 'special file',
+	damaged: 'damaged',
 	depth: 'too deep',
 };
 
@@ -143,6 +144,8 @@ function problemOf(reason: UnusableReason, thing: 'file' | 'folder'): string {
 			return 'a symbolic link, which is left out';
 		case 'special':
 			return 'neither file nor folder, and left out';
+		case 'damaged':
+			return 'the file system can’t tell what it is: its disk is damaged or does not answer';
 		case 'depth':
 			return 'what is in this folder is not shown, since too many folders lie within each other';
 	}
@@ -179,6 +182,8 @@ function remedyOf(reason: UnusableReason, thing: 'file' | 'folder', path: Buffer
 			return 'Put what it leads to in its place, or mount that there: mount --bind. Links are never followed.';
 		case 'special':
 			return 'Remove it, unless another program needs it.';
+		case 'damaged':
+			return 'Look into the log of the system (dmesg), and check the file system of the disk.';
 		case 'depth':
 			return 'Move one of the folders above it further up.';
 	}

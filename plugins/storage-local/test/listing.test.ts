@@ -1,12 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { hasListWithStats, hasSmallFiles } from '@stowage/plugin-api';
+import { isFailure } from '@stowage/rules';
 import test from 'ava';
 import { AdaptiveBatch } from '../src/reading/statMany.js';
 import { loadSystemCalls } from '../src/system/loadSystemCalls.js';
 import { nodeCalls } from '../src/system/nodeCalls.js';
-import { eventually, localStorage, names, p } from './steps.js';
+import type { SystemCalls } from '../src/system/systemCalls.js';
+import { coldCalls } from './coldCalls.js';
+import { best, eventually, isRoot, localStorage, names, p } from './steps.js';
 
 const unaddressable = [
 	Buffer.from('back\\slash'),
@@ -122,6 +126,73 @@ for (const [way, calls] of Object.entries({ 'native calls': undefined, 'calls of
 function tree(folder: string): string[] {
 	const found = execFileSync('find', ['.', '-printf', '%P\\0'], { cwd: folder, encoding: 'latin1' });
 	return found.split('\0').sort().slice(2);
+}
+
+for (const [way, calls] of Object.entries({ 'at once': best, 'in the background': coldCalls(best) })) {
+	for (const code of ['EIO', 'EUCLEAN', 'ESTALE']) {
+		test(`an item of which its disk can’t tell what it is hides no others: ${code} (${way})`, async (t) => {
+			let broken = ['bad', 'bad folder'];
+			const fault = () => Object.assign(new Error(`${code}: stat`), { code });
+			const { entrySync, statSync } = calls;
+			const damaged: SystemCalls = {
+				...calls,
+				openCached: (fd, name, flags) => (broken.includes(name) ? undefined : calls.openCached(fd, name, flags)),
+				entrySync:
+					entrySync &&
+					((fd, name) => {
+						if (broken.includes(name)) throw fault();
+						return entrySync(fd, name);
+					}),
+				statSync:
+					statSync &&
+					((fd, name) => {
+						if (broken.includes(name)) throw fault();
+						return statSync(fd, name);
+					}),
+				async mayRead(folder, name, type) {
+					if (broken.includes(name)) throw fault();
+					return calls.mayRead(folder, name, type);
+				},
+			};
+			const { storage, root } = await localStorage(t, { calls: damaged });
+			if (!hasListWithStats(storage)) return t.fail();
+			// Closed, so that the slow way asks whether they may be read as well.
+			for (const name of ['a', 'bad', 'c']) writeFileSync(join(root, name), name, { mode: name === 'bad' ? 0 : 0o644 });
+			mkdirSync(join(root, 'bad folder'), { mode: 0 });
+			// Where a stat takes long, the next ones are asked of the system itself.
+			const becomes = (read: () => Promise<unknown>, expected: unknown) =>
+				eventually(t, async () => isDeepStrictEqual(await read(), expected));
+			const rows = async () => {
+				const found: string[] = [];
+				for await (const batch of storage.list(p('')))
+					found.push(...batch.map(({ name, type, unreadable = false }) => `${name}: ${type} ${unreadable}`));
+				return found.sort();
+			};
+			const withStats = async () => {
+				const found = { items: [] as string[], left: [] as string[] };
+				for await (const { items, skippedNames = [] } of storage.listWithStats(p(''))) {
+					found.items.push(...items.map(({ name }) => name));
+					found.left.push(...skippedNames);
+				}
+				return { items: found.items.sort(), left: found.left.sort() };
+			};
+			// Root may read everything by its mode, and is not asked more.
+			const isSeenInRows = entrySync !== undefined || !isRoot;
+			if (isSeenInRows)
+				await becomes(rows, ['a: file false', 'bad folder: directory true', 'bad: file true', 'c: file false']);
+			t.is(await storage.count(p('')), 4);
+			await becomes(withStats, { items: ['a', 'c'], left: ['bad', 'bad folder'] });
+
+			broken = ['a', 'bad', 'bad folder', 'c'];
+			const kindOf = (read: () => Promise<unknown>) => async () =>
+				read().then(
+					() => 'read',
+					(error: unknown) => isFailure(error) && error.kind,
+				);
+			if (entrySync !== undefined) await becomes(kindOf(rows), 'unavailable');
+			await becomes(kindOf(withStats), 'unavailable');
+		});
+	}
 }
 
 test('each entry is listed once, whichever stat calls are slow', async (t) => {

@@ -31,7 +31,7 @@ export function entryAt(place: Place, item: StorageItem): Entry {
 
 /** The row of one item; for a folder with the number of visible children. */
 export async function countedRow(folder: Place, item: StorageEntry): Promise<Entry> {
-	return entryIn(folder, item, item.type === 'directory' ? await countChildren(folder, item.name) : undefined);
+	return entryIn(folder, item, item.type === 'directory' ? await countChildren(folder, item) : undefined);
 }
 
 /**
@@ -50,7 +50,7 @@ export async function countedRows(found: readonly Found[], signal?: AbortSignal)
 				continue;
 			}
 			signal?.throwIfAborted();
-			const count = await countChildren(folder, item.name);
+			const count = await countChildren(folder, item);
 			rows[at] = count === undefined ? undefined : entryIn(folder, item, count);
 		}
 	};
@@ -59,7 +59,11 @@ export async function countedRows(found: readonly Found[], signal?: AbortSignal)
 }
 
 /** Undefined for a folder that was removed meanwhile; 0 for one that may not, or can't, be read. */
-async function countChildren({ tree, storagePath }: Place, name: string): Promise<number | undefined> {
+async function countChildren(
+	{ tree, storagePath }: Place,
+	{ name, unreadable }: StorageEntry,
+): Promise<number | undefined> {
+	if (unreadable) return 0;
 	try {
 		return await undefinedIf(tree.storage.count(joinPath(storagePath, name)), 'notFound');
 	} catch (error) {

@@ -35,10 +35,11 @@ export async function measureTree(
 		let began = performance.now();
 		try {
 			for await (const rows of storage.list(folder)) {
-				for (const { name, type, size } of rows) {
+				for (const { name, type, size, unreadable } of rows) {
 					sum.entries++;
 					sum.bytes += size;
-					if (type === 'directory') folders.push(joinPath(folder, name));
+					// Also a damaged one, for which nobody's uploads shall stop.
+					if (type === 'directory' && !unreadable) folders.push(joinPath(folder, name));
 				}
 				await turn();
 				await pause(performance.now() - began);

@@ -2,8 +2,11 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { MemoryStorage } from '@stowage/conformance';
+import { Failure, parsePath, rootPath } from '@stowage/rules';
 import test from 'ava';
 import { runAt } from '../../../database/test/sharedServers.js';
+import { measureTree } from '../../src/quotas/measureTree.js';
 import { addressOf } from '../rawRequest.js';
 import { serversOfRun } from '../severalApps.js';
 import { type Answer, Client, file, json, type TestApp, testApp } from '../testApp.js';
@@ -50,6 +53,21 @@ async function setUp(t: Parameters<typeof testApp>[0], flags: Record<string, str
 	};
 	return { app, ada, clock, post, change, quota };
 }
+
+test('what a disk can’t tell of one item stops no walk through a home', async (t) => {
+	const storage = new MemoryStorage();
+	for (const name of ['bad', 'good']) await storage.makeDirectory(parsePath(name));
+	await storage.makeDirectory(parsePath('good/inner'));
+	const { list } = storage;
+	storage.list = async function* (folder) {
+		if (folder === 'bad') throw new Failure('unavailable', 'The storage does not answer as it should.');
+		for await (const rows of list.call(storage, folder))
+			yield rows.map((row) => (row.name === 'bad' ? { ...row, unreadable: true as const } : row));
+	};
+	t.deepEqual(await measureTree(storage, rootPath, async () => {}), { bytes: 0, entries: 3 });
+	storage.list = list;
+	t.deepEqual(await measureTree(storage, rootPath, async () => {}), { bytes: 0, entries: 3 });
+});
 
 /** Two processes over one data folder, with clients of ada at each. */
 async function twoProcesses(t: Parameters<typeof testApp>[0], quota: string) {

@@ -118,6 +118,8 @@ export type UnusableReason =
 	| { kind: 'name'; fault: 'encoding' | 'characters' | 'length'; freeName: string | undefined }
 	/** Neither file nor folder. */
 	| { kind: 'link' | 'special' }
+	/** The file system can't tell what it is, or what is in it. */
+	| { kind: 'damaged' }
 	/** A folder that lies so deep that nothing in it is listed. */
 	| { kind: 'depth' };
 

@@ -17,7 +17,7 @@ import { type ObjectType, typeOfMode } from '../system/fileStat.js';
 import { type Folder, openChild } from '../system/openFolder.js';
 import { mayReadByMode } from '../system/permissions.js';
 import { addressableName, pathPart, type RawEntry, type RawName } from '../system/rawNames.js';
-import { isSystemError, toFailure } from '../system/systemErrors.js';
+import { isDamage, isSystemError, toFailure } from '../system/systemErrors.js';
 import { AdaptiveBatch, statMany } from './statMany.js';
 
 /** All in a folder and below that the server can't use, found through open folders only. */
@@ -88,6 +88,7 @@ async function* inspectChild(
 	} catch (error) {
 		// Removed or replaced since it was listed.
 		if (isSystemError(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) return;
+		if (isDamage(error)) return yield found({ location, type: 'directory', reason: { kind: 'damaged' } });
 		if (!isSystemError(error, 'EACCES', 'EPERM')) throw error;
 		const stats = await statOf(parent, name);
 		if (stats?.isDirectory())
@@ -116,13 +117,17 @@ async function inspectBatch(
 	const files = new Map<string, RawName>();
 	const add = (name: RawName, type: ObjectType, reason: UnusableReason) =>
 		unusable.push({ location: locationOf(location, name), type, reason });
+	const addDamaged = (name: RawName, error: unknown): undefined => {
+		if (!isDamage(error)) throw error;
+		add(name, 'other', { kind: 'damaged' });
+	};
 	const addUnreadable = async (name: RawName) => {
-		const stat = await statOf(folder, name);
+		const stat = await statOf(folder, name).catch((error: unknown) => addDamaged(name, error));
 		if (stat?.isFile()) add(name, 'file', { kind: 'unreadable', owner: stat.uid, mode: stat.mode });
 	};
 	for (const { name, type: listed } of batch) {
 		const isUnsure = listed === 'unknown' || listed === 'other';
-		const stat = isUnsure ? await statOf(folder, name) : undefined;
+		const stat = isUnsure ? await statOf(folder, name).catch((error: unknown) => addDamaged(name, error)) : undefined;
 		if (isUnsure && stat === undefined) continue;
 		const type = stat === undefined ? (listed as ObjectType) : typeOfMode(stat.mode);
 		if (type === 'other') add(name, type, { kind: stat?.isSymbolicLink() ? 'link' : 'special' });
@@ -147,7 +152,8 @@ async function inspectBatch(
 			try {
 				if (!(await disk.calls.mayRead(folder, name, 'file'))) note(name);
 			} catch (error) {
-				if (!isSystemError(error, 'ENOENT', 'ELOOP')) throw error;
+				if (isSystemError(error, 'ENOENT', 'ELOOP')) return;
+				addDamaged(files.get(name) as RawName, error);
 			}
 		},
 	};

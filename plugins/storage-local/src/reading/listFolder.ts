@@ -8,15 +8,15 @@ import type { Folder } from '../system/openFolder.js';
 import { mayReadByMode } from '../system/permissions.js';
 import { addressableName, type RawEntry } from '../system/rawNames.js';
 import { isSystemError, toFailure } from '../system/systemErrors.js';
-import { AdaptiveBatch, statMany } from './statMany.js';
+import { AdaptiveBatch, Damaged, statMany } from './statMany.js';
 
-/** The rows of a folder, a batch at a time. Items that vanish meanwhile are left out. */
+/** The rows of a folder, a batch at a time. Items that vanish meanwhile are left out, damaged ones are unreadable. */
 export async function* listFolder(disk: Disk, path: StoragePath): AsyncGenerator<StorageEntry[]> {
 	try {
 		using folder = await disk.folder(path, 'read');
 		const stats = new AdaptiveBatch();
 		for await (const batch of disk.calls.readNames(folder)) {
-			const rows = await statAll(disk, folder, visibleNames(batch, path), stats);
+			const rows = await statAll(disk, folder, visibleEntries(batch, path), stats);
 			if (rows.length > 0) yield rows;
 		}
 	} catch (error) {
@@ -31,39 +31,54 @@ export async function countFolder(disk: Disk, path: StoragePath): Promise<number
 	let count = 0;
 	for await (const batch of disk.calls.readNames(folder)) {
 		const unknown = batch.filter((entry) => entry.type === 'unknown');
-		count += visibleNames(batch, path).length - visibleNames(unknown, path).length;
-		if (unknown.length > 0) count += (await statAll(disk, folder, visibleNames(unknown, path), stats)).length;
+		count += visibleEntries(batch, path).size - visibleEntries(unknown, path).size;
+		if (unknown.length > 0) count += (await statAll(disk, folder, visibleEntries(unknown, path), stats)).length;
 	}
 	return count;
 }
 
-function visibleNames(batch: readonly RawEntry[], path: StoragePath): string[] {
-	const names: string[] = [];
+/** The types that came with the names, by the names that are listed. */
+function visibleEntries(batch: readonly RawEntry[], path: StoragePath): Map<string, RawEntry['type']> {
+	const entries = new Map<string, RawEntry['type']>();
 	const isListed = listedNames(path);
 	for (const entry of batch) {
 		if (entry.type === 'other') continue;
 		const name = addressableName(entry.name);
-		if (name !== undefined && isListed(name) && !(path === rootPath && isPrivateName(name))) names.push(name);
+		if (name !== undefined && isListed(name) && !(path === rootPath && isPrivateName(name)))
+			entries.set(name, entry.type);
 	}
-	return names;
+	return entries;
 }
 
 async function statAll(
 	disk: Disk,
 	folder: Folder,
-	names: readonly string[],
+	entries: ReadonlyMap<string, RawEntry['type']>,
 	stats: AdaptiveBatch,
 ): Promise<StorageEntry[]> {
 	const rows: StorageEntry[] = [];
+	const damaged = new Damaged();
 	const add = (row: StorageEntry | undefined) => {
 		if (row !== undefined) rows.push(row);
 	};
 	const { entrySync } = disk.calls;
-	const calls = {
-		sync: disk.isLocal && entrySync !== undefined ? (name: string) => add(entrySync(folder.fd, name)) : undefined,
-		async: async (name: string) => add(await statEntry(disk, folder, name)),
+	const addNow = (name: string) => {
+		try {
+			add(entrySync?.(folder.fd, name));
+		} catch (error) {
+			damaged.add(name, error);
+		}
 	};
-	await statMany(names, calls, stats);
+	const calls = {
+		sync: disk.isLocal && entrySync !== undefined ? addNow : undefined,
+		async: (name: string) => statEntry(disk, folder, name).then(add, (error: unknown) => damaged.add(name, error)),
+	};
+	await statMany([...entries.keys()], calls, stats);
+	damaged.assertFew(entries.size);
+	for (const name of damaged.names) {
+		const type = entries.get(name) === 'directory' ? 'directory' : 'file';
+		rows.push({ name, type, size: 0, mtime: 0, unreadable: true });
+	}
 	return rows;
 }
 

@@ -6,9 +6,9 @@ import { type FileStat, toItem } from '../system/fileStat.js';
 import type { Folder } from '../system/openFolder.js';
 import { addressableName, type RawEntry } from '../system/rawNames.js';
 import { isSystemError, toFailure } from '../system/systemErrors.js';
-import { AdaptiveBatch, statMany } from './statMany.js';
+import { AdaptiveBatch, Damaged, statMany } from './statMany.js';
 
-/** All readable items in a folder, and the number of others. Items that vanish meanwhile are in neither. */
+/** All readable items in a folder, and the number of others, also damaged ones. Items that vanish meanwhile are in neither. */
 export async function* listWithStats(disk: Disk, path: StoragePath): AsyncGenerator<StatsBatch> {
 	try {
 		using folder = await disk.folder(path, 'read');
@@ -43,18 +43,26 @@ async function statBatch(
 	}
 	const { statSync } = disk;
 	const { mayReadSync } = disk.calls;
+	const damaged = new Damaged();
+	const addNow = (name: string) => {
+		try {
+			const mayRead = (type: 'file' | 'directory') => mayReadSync?.(folder.fd, name, type) === true;
+			add(name, classify(name, statSync?.(folder, name), mayRead));
+		} catch (error) {
+			damaged.add(name, error);
+		}
+	};
 	const calls = {
-		sync:
-			statSync !== undefined && mayReadSync !== undefined
-				? (name: string) =>
-						add(
-							name,
-							classify(name, statSync(folder, name), (type) => mayReadSync(folder.fd, name, type)),
-						)
-				: undefined,
-		async: async (name: string) => add(name, await statItem(disk, folder, name)),
+		sync: statSync !== undefined && mayReadSync !== undefined ? addNow : undefined,
+		async: (name: string) =>
+			statItem(disk, folder, name).then(
+				(item) => add(name, item),
+				(error: unknown) => damaged.add(name, error),
+			),
 	};
 	await statMany(names, calls, stats);
+	damaged.assertFew(names.length);
+	skippedNames.push(...damaged.names);
 	return skippedNames.length === 0 ? { items, skipped: 0 } : { items, skipped: skippedNames.length, skippedNames };
 }
 

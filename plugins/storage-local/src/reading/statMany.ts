@@ -1,4 +1,5 @@
 import { forEachConcurrently } from '../system/forEachConcurrently.js';
+import { isDamage } from '../system/systemErrors.js';
 
 /** A stat that takes longer, in milliseconds, has waited for a disk. */
 const slowStatMs = 1;
@@ -54,5 +55,26 @@ export class AdaptiveBatch {
 		const isStillSlow = quick < this.#size * growth;
 		this.#size = isStillSlow ? this.#size * growth : firstBatch;
 		return this.#size;
+	}
+}
+
+/**
+ * The objects of a batch that can't be statted because they are damaged. They don't hide the others of their folder; but if it is all of
+ * several, it is rather the disk that does not answer.
+ */
+export class Damaged {
+	readonly names: string[] = [];
+	#error: unknown;
+
+	/** Throws any other error. */
+	add(name: string, error: unknown): void {
+		if (!isDamage(error)) throw error;
+		this.names.push(name);
+		this.#error ??= error;
+	}
+
+	/** Throws what is wrong with the disk, where that is so. */
+	assertFew(count: number): void {
+		if (this.names.length > 1 && this.names.length === count) throw this.#error;
 	}
 }

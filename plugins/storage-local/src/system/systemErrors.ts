@@ -65,6 +65,11 @@ export function isSystemError(error: unknown, ...codes: string[]): boolean {
 	return code !== undefined && codes.includes(code);
 }
 
+/** Whether a file system can't tell of one object what it is: its inode is damaged, or a server has lost it. */
+export function isDamage(error: unknown): boolean {
+	return isSystemError(error, 'EIO', 'EUCLEAN', 'ESTALE');
+}
+
 /** Throws any error but ENOENT. For a file of our own that a sweep of leftovers, also of another process, may remove meanwhile. */
 export function ignoreMissing(error: unknown): void {
 	if (!isSystemError(error, 'ENOENT')) throw error;
