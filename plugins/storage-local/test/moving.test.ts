@@ -1,10 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { readdir } from 'node:fs/promises';
+import { existsSync, readdirSync } from 'node:fs';
+import { link, readdir } from 'node:fs/promises';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { LocalStorage } from '../src/LocalStorage.js';
 import type { NotRemoved } from '../src/root/Disk.js';
 import type { SystemCalls } from '../src/system/systemCalls.js';
+import { systemError } from '../src/system/systemErrors.js';
 import { best, eventually, isRoot, localStorage, names, p, plant, put, refused } from './steps.js';
 
 /** A storage that calls `meanwhile` just before its next rename. */
@@ -77,6 +80,67 @@ test('a move that the system forbids is refused as forbidden, and later moves st
 	await refused(t, 'forbidden', () => storage.move(p('file'), p('moved')));
 	t.false((storage as LocalStorage).disk.locks.isNeeded);
 	t.deepEqual(await names(storage, ''), ['file']);
+});
+
+/** Calls of a disk that ignores case. `beforeRename` is called with the names of each rename. */
+function ignoringCase(calls: SystemCalls, beforeRename = async (_from: string, _to: string) => {}): SystemCalls {
+	const spelled = (fd: number, name: string) => {
+		const all = name.includes('/') ? [] : readdirSync(`/proc/self/fd/${fd}`);
+		return all.find((each) => each.toLowerCase() === name.toLowerCase()) ?? name;
+	};
+	return {
+		...calls,
+		openCached: (fd, name, flags) => calls.openCached(fd, spelled(fd, name), flags),
+		async renameNoReplace(from, fromName, to, toName) {
+			await beforeRename(fromName, toName);
+			if (existsSync(to.at(spelled(to.fd, toName)))) throw systemError('renameat2', constants.errno.EEXIST);
+			await calls.renameNoReplace(from, spelled(from.fd, fromName), to, toName);
+		},
+	};
+}
+
+test('on a disk that ignores case a name is changed in nothing but its case', async (t) => {
+	const { storage, root } = await localStorage(t, { calls: ignoringCase(best) });
+	await plant(root, { 'photo.jpg': 'x', 'album/1': 'x', 'other.jpg': 'y' });
+	const { id } = await storage.stat(p('photo.jpg'));
+	t.like(await storage.move(p('photo.jpg'), p('Photo.JPG'), { otherNames: ['Photo (1).JPG'] }), {
+		name: 'Photo.JPG',
+		id,
+	});
+	t.like(await storage.move(p('album'), p('ALBUM')), { name: 'ALBUM' });
+	t.deepEqual(await names(storage, ''), ['ALBUM', 'Photo.JPG', 'other.jpg']);
+	await refused(t, 'alreadyExists', () => storage.move(p('other.jpg'), p('PHOTO.jpg')));
+	await refused(t, 'alreadyExists', () => storage.move(p('Photo.JPG'), p('Photo.JPG')));
+	t.deepEqual(await names(storage, ''), ['ALBUM', 'Photo.JPG', 'other.jpg']);
+});
+
+test('a file whose new name another one has by a hard link keeps its own', async (t) => {
+	const { storage, root } = await localStorage(t);
+	await plant(root, { 'photo.jpg': 'x' });
+	await link(join(root, 'photo.jpg'), join(root, 'Photo.jpg'));
+	await refused(t, 'alreadyExists', () => storage.move(p('photo.jpg'), p('Photo.jpg')));
+	t.deepEqual(await names(storage, ''), ['Photo.jpg', 'photo.jpg']);
+});
+
+test('a name whose case was to be changed is as before if that fails, and visible if it is interrupted', async (t) => {
+	let fail = async (_from: string, _to: string) => {};
+	const { storage, root } = await localStorage(t, { calls: ignoringCase(best, (from, to) => fail(from, to)) });
+	await plant(root, { 'photo.jpg': 'x' });
+	fail = async (from) => {
+		if (from !== 'photo.jpg') throw systemError('renameat2', constants.errno.EIO);
+	};
+	await refused(t, 'unavailable', () => storage.move(p('photo.jpg'), p('Photo.jpg')));
+	t.regex((await names(storage, '')).join(), /^Photo \([0-9a-f]{8}\)\.jpg$/);
+
+	fail = async () => {};
+	await plant(root, { 'film.mp4': 'x' });
+	fail = async (from, to) => {
+		if (from.includes('(') && to === 'Film.mp4') throw systemError('renameat2', constants.errno.EIO);
+	};
+	await refused(t, 'unavailable', () => storage.move(p('film.mp4'), p('Film.mp4')));
+	t.true((await names(storage, '')).includes('film.mp4'));
+	fail = async () => {};
+	t.like(await storage.move(p('film.mp4'), p('Film.mp4')), { name: 'Film.mp4' });
 });
 
 test('what is immutable in a folder is left for that reason when the folder is removed', async (t) => {

@@ -7,15 +7,18 @@ import {
 	parentPath,
 	rootPath,
 	type StoragePath,
+	withSuffix,
 } from '@stowage/rules';
 import { itemAt } from '../reading/items.js';
 import type { Disk } from '../root/Disk.js';
+import { randomName } from '../root/privateFolder.js';
 import { renameAny } from '../root/renaming.js';
 import { closeSync, fsync, open } from '../system/descriptors.js';
 import { objectId } from '../system/fileStat.js';
-import { type Folder, readFileFlags } from '../system/openFolder.js';
+import { type Folder, openChild, readFileFlags } from '../system/openFolder.js';
+import { rawName } from '../system/rawNames.js';
 import { fileChanged, isSystemError, nameTaken, noSuchEntry } from '../system/systemErrors.js';
-import { claimFreeName, namesFrom, replacement } from '../writing/freeNames.js';
+import { claimFreeName, namesFrom, replacement, statIfPresent } from '../writing/freeNames.js';
 import { assertReplaceable, onlyFiles, replaceFile } from '../writing/replaceFile.js';
 
 /** Moves in one step and syncs both folders. */
@@ -40,15 +43,49 @@ export async function moveItem(
 		await replaceFile(disk, own, { folder: target, path: to, ...replacing }, beforeNaming);
 		return await itemNow(disk, target, baseName(to), before);
 	}
+	const isInOneFolder = parentPath(from) === parentPath(to);
 	const taken = await claimFreeName(disk, target, namesFrom(to, otherNames), async (toName) => {
 		await beforeNaming?.(toName);
-		await renameAny(disk, before.type, { from: source, fromName: baseName(from), to: target, toName });
+		try {
+			await renameAny(disk, before.type, { from: source, fromName: baseName(from), to: target, toName });
+		} catch (error) {
+			if (!isInOneFolder || !isSystemError(error, 'EEXIST')) throw error;
+			if (!(await isOtherSpelling(disk, target, before, toName))) throw error;
+			await respell(disk, target, before, toName);
+		}
 	}).catch((error: unknown) => {
 		throw isSystemError(error, 'EINVAL') ? impossibleMove(before, from, to) : error;
 	});
 	if (taken === undefined) throw nameTaken(to);
 	await disk.syncs.syncAll([target, source]);
 	return await itemNow(disk, target, taken.name, before);
+}
+
+/** Whether a taken name is another spelling of the item's own, as on a disk that ignores case: it leads to the item, and no entry has it. */
+async function isOtherSpelling(disk: Disk, folder: Folder, item: StorageItem, name: string): Promise<boolean> {
+	const stat = await statIfPresent(disk, folder, name);
+	if (stat === undefined || objectId(stat) !== item.id) return false;
+	using again = await openChild(folder, '.', 'read');
+	const raw = rawName(name);
+	for await (const batch of disk.calls.readNames(again)) if (batch.some((entry) => entry.name === raw)) return false;
+	return true;
+}
+
+/**
+ * Renames an item to another spelling of its name, which the system takes for the same: by way of a third name. A crash between the two
+ * renames leaves it under that, which is visible and begins like the new one.
+ */
+async function respell(disk: Disk, folder: Folder, { name, type }: StorageItem, toName: string): Promise<void> {
+	const between = withSuffix(toName, type, ` (${randomName().slice(0, 8)})`);
+	await renameAny(disk, type, { from: folder, fromName: name, to: folder, toName: between });
+	try {
+		await disk.syncs.sync(folder);
+		await renameAny(disk, type, { from: folder, fromName: between, to: folder, toName });
+	} catch (error) {
+		// Somebody else took the new one.
+		await renameAny(disk, type, { from: folder, fromName: between, to: folder, toName: name }).catch(() => {});
+		throw error;
+	}
 }
 
 /** Syncs a file that another program may have written. */
