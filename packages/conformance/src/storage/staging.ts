@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { setTimeout as wait } from 'node:timers/promises';
 import {
 	body,
 	brokenBody,
@@ -223,6 +224,20 @@ export function stagingRules(assertThat: Rule): void {
 		await storage.sweepStaging({ staged: later, copies: 0 }, unused);
 		await refused(t, 'notFound', () => staged.size());
 		t.is(await readText(storage, 'published'), 'text');
+	});
+
+	assertThat('an empty append counts as a use, and changes nothing', async (t, storage) => {
+		const [used, unused] = [await storage.stage(), await storage.stage()];
+		for (const staged of [used, unused]) await staged.append(body('kept'), 0);
+		// Some file systems round times.
+		await wait(20);
+		const between = Date.now();
+		await wait(20);
+		t.is(await used.append(body(), 4), 4);
+		await storage.sweepStaging({ staged: between, copies: 0 }, async () => false);
+		await refused(t, 'notFound', () => unused.size());
+		await used.commit(toPath('a'));
+		t.is(await readText(storage, 'a'), 'kept');
 	});
 
 	assertThat('a second writer is refused while another one is writing', async (t, storage) => {

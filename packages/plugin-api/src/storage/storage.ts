@@ -152,7 +152,8 @@ export interface StagedFile {
 	/**
 	 * Writes the body at offset `at`; the bytes from there on are dropped first. Resolves to the new size. Throws `conflict` for an offset
 	 * past the end and `locked` while another call appends or commits. When the body fails, the bytes received by then are kept and the
-	 * error is thrown. A chunk may be written after the next one is requested, so the body must not reuse its memory.
+	 * error is thrown. A chunk may be written after the next one is requested, so the body must not reuse its memory. An empty body at the
+	 * end counts as a use as well, after which a sweep takes the file for new.
 	 */
 	append(body: AsyncIterable<Uint8Array>, at: number): Promise<number>;
 	/**

@@ -26,6 +26,8 @@ export async function appendTo(disk: Disk, fd: number, body: AsyncIterable<Uint8
 	} finally {
 		await writeback.finish();
 	}
+	// Its time of change, by which it is swept.
+	if (end === at) await withFailures(rootPath, () => ftruncate(fd, at));
 	return end;
 }
 

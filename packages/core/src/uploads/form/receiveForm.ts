@@ -44,8 +44,9 @@ const maxFieldBytes = 256 * 1024;
 export async function receiveForm(request: IncomingMessage, rules: FormOptions): Promise<ReceivedForm> {
 	const fields = new Map<string, string[]>();
 	const files: ReceivedFile[] = [];
+	const whole = new Map<StagedFile, number>();
 	try {
-		await readParts(request, rules, fields, files);
+		await whileTouched(whole, () => readParts(request, rules, { fields, files, whole }));
 		if (files.length > 0) rules.digest?.assertMatch();
 		return { fields, files };
 	} catch (error) {
@@ -54,12 +55,40 @@ export async function receiveForm(request: IncomingMessage, rules: FormOptions):
 	}
 }
 
-async function readParts(
-	request: IncomingMessage,
-	rules: FormOptions,
-	fields: Map<string, string[]>,
-	files: ReceivedFile[],
-): Promise<void> {
+/** How often whole files are touched: one that is not used for a day is swept, and those after it may take longer. */
+const touchMs = 60 * 60_000;
+
+/** Runs work while it collects staged files, with their sizes, that are to be kept until it has ended. */
+async function whileTouched(whole: ReadonlyMap<StagedFile, number>, work: () => Promise<void>): Promise<void> {
+	let touching: Promise<void> | undefined;
+	const touchAll = async () => {
+		// One that can't be touched now may be in an hour.
+		for (const [staged, size] of whole) await staged.append(nothing(), size).catch(() => {});
+		touching = undefined;
+	};
+	const timer = setInterval(() => {
+		touching ??= touchAll();
+	}, touchMs).unref();
+	try {
+		await work();
+	} finally {
+		clearInterval(timer);
+		await touching;
+	}
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
+
+/** The parts that were read so far. */
+interface Parts {
+	fields: Map<string, string[]>;
+	files: ReceivedFile[];
+	/** The staged files that have all of their bytes, with how many these are. */
+	whole: Map<StagedFile, number>;
+}
+
+async function readParts(request: IncomingMessage, rules: FormOptions, parts: Parts): Promise<void> {
+	const { fields } = parts;
 	let fail = (_error: unknown): void => {};
 	const { parser, part, stop } = createFormParser(request, (error) => fail(error));
 	let hasFailed = false;
@@ -95,9 +124,7 @@ async function readParts(
 				fail(new Failure('invalid', 'The form is not valid multipart/form-data.', { cause }));
 			});
 			// Small files arrive many at once; after a refusal none of those that wait is begun.
-			work = work
-				.then(() => (hasFailed ? undefined : receiveFile(name, stream, fileName, rules, fields, files)))
-				.catch(fail);
+			work = work.then(() => (hasFailed ? undefined : receiveFile(name, stream, fileName, rules, parts))).catch(fail);
 		});
 		for (const event of ['filesLimit', 'fieldsLimit', 'partsLimit'] as const) {
 			parser.on(event, () => fail(new Failure('invalid', 'The form has too many parts.')));
@@ -138,8 +165,7 @@ async function receiveFile(
 	stream: Readable,
 	name: string,
 	rules: FormOptions,
-	fields: FormFields,
-	files: ReceivedFile[],
+	{ fields, files, whole }: Parts,
 ): Promise<void> {
 	if (field !== 'file') throw new Failure('invalid', `Unknown field: ${field}`);
 	if (rules.digest !== undefined && files.length > 0) {
@@ -149,7 +175,7 @@ async function receiveFile(
 	const staged = await rules.stage();
 	files.push({ staged, name });
 	const body = rules.maxFileSize === 0 ? stream : limitSize(stream, rules.maxFileSize);
-	await staged.append(rules.digest?.through(body) ?? body, 0);
+	whole.set(staged, await staged.append(rules.digest?.through(body) ?? body, 0));
 }
 
 async function* limitSize(body: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
