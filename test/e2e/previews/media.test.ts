@@ -217,6 +217,18 @@ test.serial('a song shows its tags and cover, which a worker has read, and Next 
 	await eventually(t, () => second.getByRole('combobox', { name: 'Speed' }).inputValue(), '1.25');
 	await second.getByRole('button', { name: 'Previous' }).click();
 	await page.getByRole('dialog', { name: 'one.mp3' }).waitFor();
+	const status = (name: string) => page.getByRole('dialog').getByRole('status').getByText(name, { exact: true });
+	await status('one.mp3').waitFor();
+
+	// At its end the next one follows, and takes the place of the button that has the focus.
+	await viewer.getByRole('button', { name: /^(Play|Pause)$/ }).focus();
+	await page.waitForFunction(() => (document.querySelector('audio')?.readyState ?? 0) >= 1);
+	await viewer.locator('audio').evaluate(async (audio: HTMLAudioElement) => {
+		audio.currentTime = audio.duration - 0.2;
+		await audio.play();
+	});
+	await status('two.flac').waitFor();
+	await page.waitForFunction(() => document.activeElement?.closest('.bp6-overlay') !== null);
 	t.deepEqual(app.faults, []);
 });
 

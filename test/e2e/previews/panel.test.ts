@@ -13,6 +13,7 @@ import {
 	writeFiles,
 } from '../support/fileManager.js';
 import { expectNotice } from '../support/notices.js';
+import { book } from '../support/previewFiles.js';
 import { closePreview, expectValue, openPreview, picture } from '../support/previews.js';
 
 const fixture = withKeptContexts(setUpFixture(test));
@@ -238,5 +239,32 @@ test.serial(
 			app.faults.filter((fault) => !fault.includes('ERR_FAILED')),
 			[],
 		);
+	},
+);
+
+test.serial(
+	'a control of a viewer that goes with what it does gives its focus to the one that brings it back',
+	async (t) => {
+		const app = await fixture.enter(t, { viewport: phone });
+		await writeFiles(app.home, {
+			'a.txt': 'some text',
+			'b.epub': book({ chapters: { 'c1.xhtml': 'One', 'c2.xhtml': 'Two' } }),
+		});
+		const page = await app.open('/browser?type=private');
+		const text = await openPreview(page, 'a.txt');
+		const edit = text.getByRole('button', { name: 'Edit' });
+		await edit.click();
+		await text.getByRole('button', { name: 'Done' }).press('Enter');
+		await edit.and(page.locator(':focus')).waitFor();
+		await closePreview(page);
+
+		const reader = await openPreview(page, 'b.epub');
+		const contents = reader.getByRole('button', { name: 'Contents' });
+		await contents.press('Enter');
+		const list = reader.getByRole('navigation', { name: 'Contents' });
+		await list.getByRole('button', { name: 'Chapter 2' }).press('Enter');
+		await gone(t, list);
+		await contents.and(page.locator(':focus')).waitFor();
+		t.deepEqual(app.faults, []);
 	},
 );

@@ -43,6 +43,16 @@ test.serial('a PDF shows only pages near the screen, and can be searched, naviga
 	await field.fill('57');
 	await field.press('Enter');
 	await text(57).waitFor();
+	// It keeps the focus, and what is typed when another page is scrolled to meanwhile.
+	await field.and(page.locator(':focus')).waitFor();
+	await field.fill('99');
+	await inside(viewer)
+		.locator('.container')
+		.evaluate((container) => container.scrollBy(0, 4 * (container.querySelector('.page')?.clientHeight ?? 0)));
+	await text(61).waitFor();
+	await eventually(t, () => field.inputValue(), '99');
+	await field.press('Enter');
+	await text(99).waitFor();
 	await viewer.getByRole('button', { name: 'Outline' }).click();
 	await viewer.getByRole('navigation', { name: 'Outline' }).getByRole('button', { name: 'Part 12' }).click();
 	await text(111).waitFor();

@@ -20,9 +20,12 @@ const graceMilliseconds = 100;
 export function keepFocus(): void {
 	/** The element that had the focus last, unless somebody has left it by a press on nothing. */
 	let last: Element | undefined;
+	/** The dialog in which that is: of a removed element it can't be found any more. */
+	let dialog: HTMLElement | null | undefined;
 	let isWaiting = false;
 	document.addEventListener('focusin', ({ target }) => {
 		last = target instanceof Element ? target : undefined;
+		dialog = last?.closest('[role="dialog"]')?.closest<HTMLElement>('[tabindex]');
 		if (target !== standIn?.dialog) standIn = undefined;
 	});
 	// After the listener above, which is to hear of what this one focuses last.
@@ -38,7 +41,6 @@ export function keepFocus(): void {
 		if (!last || !isLost(last)) return;
 		const { activeElement } = document;
 		if (activeElement && activeElement !== document.body && activeElement !== last) return;
-		const dialog = last.closest('[role="dialog"]')?.closest<HTMLElement>('[tabindex]');
 		// A dialog that was removed with the control in it can't have the focus.
 		if (dialog?.isConnected && last instanceof HTMLElement) {
 			standIn = { control: last, dialog };

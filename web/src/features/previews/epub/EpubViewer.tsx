@@ -36,6 +36,7 @@ export function EpubViewer({ file }: ViewerProps) {
 	const [size, setSize] = useState(() => Number(sizes.read('percent') ?? 100) || 100);
 	const [hasContents, setContents] = useState(isWide);
 	const frame = useRef<ViewerFrameHandle>(null);
+	const contents = useRef<HTMLButtonElement>(null);
 	const content = useMemo(() => bytes && ({ kind: 'book', bytes, fileName: file.name } as const), [bytes, file.name]);
 	const open = reading.status === 'open' ? reading : undefined;
 	const book = open?.book;
@@ -95,6 +96,7 @@ export function EpubViewer({ file }: ViewerProps) {
 		<div className={styles.viewer}>
 			<div className={`${viewerStyles.bar} ${viewerStyles.topBar}`} role="toolbar" aria-label={messages.bookControls}>
 				<Button
+					ref={contents}
 					variant="minimal"
 					icon={<PropertiesIcon />}
 					text={messages.contents}
@@ -126,7 +128,11 @@ export function EpubViewer({ file }: ViewerProps) {
 						book={book}
 						current={book.chapters[chapter] ?? book.asides[chapter - count] ?? ''}
 						onChoose={(href) => {
-							if (!isWide()) setContents(false);
+							if (!isWide()) {
+								// The line that has the focus goes.
+								contents.current?.focus();
+								setContents(false);
+							}
 							act({ kind: 'followed', href });
 						}}
 					/>

@@ -1,7 +1,7 @@
 import { Button, Dialog } from '@blueprintjs/core';
 import { CrossIcon, DragHandleVerticalIcon } from '@blueprintjs/icons';
 import { type Area, type Entry, shownName, type Viewer } from '@stowage/rules';
-import { type RefObject, useId, useLayoutEffect, useMemo, useRef } from 'react';
+import { type RefObject, useId, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useFileSource } from '../../../api/sources/FileSource.js';
 import { dialogMilliseconds, useLast, useOpenings } from '../../../ui/dialogs/dialogs.js';
 import { isEditable } from '../../../ui/keyboard/isEditable.js';
@@ -52,6 +52,9 @@ function Panel({ viewer, area, entry, entries, isOpen, onShow: show, onClose: cl
 	const file = useMemo(() => previewFile(source, entry), [source, entry]);
 	const detected = useDetectedKind(file);
 	const { kind } = detected;
+	// The dialog is announced by the name of its first file.
+	const [announced, setAnnounced] = useState({ path: entry.path, name: '' });
+	if (announced.path !== entry.path) setAnnounced({ path: entry.path, name: shownName(entry.name) });
 	const isThere = useMemo(() => isListed(entries, entry), [entries, entry]);
 	const listed = useLast(isThere ? entries : undefined);
 	const { previous, next } = useMemo(() => neighboursOf(entries, entry, kind, listed), [entries, entry, kind, listed]);
@@ -88,6 +91,9 @@ function Panel({ viewer, area, entry, entries, isOpen, onShow: show, onClose: cl
 				</h2>
 				<DownloadLink file={file} isMinimal />
 				<Button variant="minimal" icon={<CrossIcon />} aria-label={messages.close} onClick={onClose} />
+			</div>
+			<div className="visually-hidden" role="status">
+				{announced.name}
 			</div>
 			<div ref={body} tabIndex={-1} className={styles.body}>
 				<Preview

@@ -83,12 +83,7 @@ export function PdfViewer({ file }: ViewerProps) {
 						onClick={() => setOutline(!hasOutline)}
 					/>
 				)}
-				<PageField
-					key={page}
-					page={page}
-					count={shown?.count}
-					onPage={(wanted) => send?.({ kind: 'goToPage', page: wanted })}
-				/>
+				<PageField page={page} count={shown?.count} onPage={(wanted) => send?.({ kind: 'goToPage', page: wanted })} />
 				<span className={viewerStyles.gap} />
 				<ZoomButtons scale={scale} onZoom={zoom} />
 				<span className={viewerStyles.spacer} />
@@ -173,11 +168,12 @@ interface PageFieldProps {
 }
 
 function PageField({ page, count, onPage }: PageFieldProps) {
-	const [text, setText] = useState(String(page));
+	/** What was typed and is not gone to yet: it stays when the page on screen becomes another one. */
+	const [typed, setTyped] = useState<string>();
 	const go = () => {
-		const wanted = Number(text);
+		setTyped(undefined);
+		const wanted = Number(typed);
 		if (count !== undefined && Number.isInteger(wanted) && wanted >= 1 && wanted <= count) onPage(wanted);
-		else setText(String(page));
 	};
 	return (
 		<form
@@ -191,9 +187,9 @@ function PageField({ page, count, onPage }: PageFieldProps) {
 				className={styles.pageField}
 				aria-label={messages.page}
 				inputMode="numeric"
-				value={text}
+				value={typed ?? String(page)}
 				disabled={count === undefined}
-				onValueChange={setText}
+				onValueChange={setTyped}
 				onBlur={go}
 			/>
 			<span>/ {count ?? '–'}</span>

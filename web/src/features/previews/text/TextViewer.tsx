@@ -45,6 +45,8 @@ export function TextViewer({ viewer, area, file, entry, onShow }: ViewerProps) {
 	const encoding = chosen ?? detection.data;
 	const text = useMemo(() => (bytes && encoding ? decode(bytes, encoding) : undefined), [bytes, encoding]);
 
+	/** Whether the editor was left, whose focus the button gets that opened it. */
+	const wasEditing = useRef(false);
 	const editing = useEditing(file.name, file.url, detectEncoding);
 
 	if (editing.edited) {
@@ -58,6 +60,7 @@ export function TextViewer({ viewer, area, file, entry, onShow }: ViewerProps) {
 				fallback={<ViewerLoading />}
 				onLoadFailed={editing.close}
 				onDone={(shown) => {
+					wasEditing.current = true;
 					editing.close();
 					if (shown) onShow(shown);
 				}}
@@ -89,6 +92,11 @@ export function TextViewer({ viewer, area, file, entry, onShow }: ViewerProps) {
 				)}
 				{mayEdit(viewer, area, entry) && (
 					<Button
+						ref={(button) => {
+							if (!button || !wasEditing.current) return;
+							wasEditing.current = false;
+							button.focus();
+						}}
 						icon={<EditIcon />}
 						text={editorMessages.edit}
 						loading={editing.isOpening}
