@@ -12,6 +12,7 @@ import {
 import { queryKeys } from '../src/api/queryKeys.js';
 import { sessionQuery } from '../src/api/session/sessionQuery.js';
 import { createQueryClient } from '../src/app/queryClient.js';
+import { isComposing } from '../src/ui/keyboard/composing.js';
 import { menuTarget } from '../src/ui/keyboard/menuKeys.js';
 import { autoHides, notificationsReducer, type ShownNotice } from '../src/ui/notifications/notifications.js';
 
@@ -104,6 +105,12 @@ test('only notices without progress that do not stay are hidden automatically', 
 	t.false(autoHides(notice('a', { progress: 0 })));
 	t.false(autoHides(notice('a', { progress: 'indeterminate' })));
 	t.false(autoHides(notice('a', { stays: true })));
+});
+
+test('a key of an input method is known also where only its number says so', (t) => {
+	t.true(isComposing({ isComposing: true, keyCode: 27 }));
+	t.true(isComposing({ isComposing: false, keyCode: 229 }));
+	t.false(isComposing({ isComposing: false, keyCode: 27 }));
 });
 
 test('the arrow keys wrap around in a menu, and a letter leads to the next item that begins with it', (t) => {

@@ -13,7 +13,7 @@ import {
 	writeFiles,
 } from '../support/fileManager.js';
 import { expectNotice } from '../support/notices.js';
-import { book } from '../support/previewFiles.js';
+import { book, pdf } from '../support/previewFiles.js';
 import { closePreview, expectValue, openPreview, picture } from '../support/previews.js';
 
 const fixture = withKeptContexts(setUpFixture(test));
@@ -268,3 +268,31 @@ test.serial(
 		t.deepEqual(app.faults, []);
 	},
 );
+
+test.serial('Escape that ends a composed word closes neither a viewer nor a dialog', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'paper.pdf': pdf({ pages: 2 }) });
+	const page = await app.open('/browser?type=private');
+	const cancelWord = async (field: Locator) => {
+		await field.dispatchEvent('keydown', { key: 'Escape', isComposing: true, bubbles: true, cancelable: true });
+		// Until it would be gone.
+		await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 500)));
+	};
+	const viewer = await openPreview(page, 'paper.pdf');
+	await viewer.getByText('/ 2', { exact: true }).waitFor();
+	const search = viewer.getByRole('searchbox', { name: 'Search' });
+	await search.fill('nowhere');
+	await cancelWord(search);
+	await search.press('Enter');
+	await viewer.getByText('Not found').waitFor();
+	await search.press('Escape');
+	await overlaysClosed(page);
+
+	await rowOf(page, 'paper.pdf').press('F2');
+	const rename = page.getByRole('dialog', { name: 'Rename' });
+	await cancelWord(rename.getByRole('textbox'));
+	await rename.getByRole('textbox').fill('other.pdf');
+	await rename.getByRole('textbox').press('Escape');
+	await overlaysClosed(page);
+	t.deepEqual(app.faults, []);
+});

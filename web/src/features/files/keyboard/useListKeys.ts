@@ -1,4 +1,5 @@
 import { type KeyboardEvent as ReactKeyboardEvent, useCallback, useLayoutEffect, useRef } from 'react';
+import { isComposing } from '../../../ui/keyboard/composing.js';
 import { isEditable } from '../../../ui/keyboard/isEditable.js';
 import { useIsCovered } from '../../../ui/keyboard/useIsCovered.js';
 import { useLatest } from '../../../ui/useLatest.js';
@@ -54,7 +55,7 @@ export function useListKeys(options: ListKeysOptions): (event: ReactKeyboardEven
 
 	useLayoutEffect(() => {
 		const listen = (event: KeyboardEvent) => {
-			if (!event.defaultPrevented) handle(event, isCovered() ? 'none' : scopeOf(event.target));
+			if (!event.defaultPrevented && !isComposing(event)) handle(event, isCovered() ? 'none' : scopeOf(event.target));
 		};
 		window.addEventListener('keydown', listen);
 		return () => window.removeEventListener('keydown', listen);

@@ -1,6 +1,7 @@
 import { shownName } from '@stowage/rules';
 import { type CSSProperties, type Ref, useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from 'react';
 import { basePath } from '../../../api/client/basePath.js';
+import { isComposing } from '../../../ui/keyboard/composing.js';
 import { isEditable } from '../../../ui/keyboard/isEditable.js';
 import { useLatest } from '../../../ui/useLatest.js';
 import { mayOpenLink } from '../common/markup/links.js';
@@ -111,7 +112,8 @@ function useSelectAll(link: FrameLink | undefined): void {
 	useLayoutEffect(() => {
 		const listen = (event: KeyboardEvent) => {
 			const { key, ctrlKey, metaKey, altKey, shiftKey } = event;
-			if (key.toLowerCase() !== 'a' || !(ctrlKey || metaKey) || altKey || shiftKey || isEditable(event.target)) return;
+			if (key.toLowerCase() !== 'a' || !(ctrlKey || metaKey) || altKey || shiftKey) return;
+			if (isComposing(event) || isEditable(event.target)) return;
 			event.preventDefault();
 			link?.send({ kind: 'selectAll' });
 		};

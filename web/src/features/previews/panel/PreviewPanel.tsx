@@ -4,6 +4,7 @@ import { type Area, type Entry, shownName, type Viewer } from '@stowage/rules';
 import { type RefObject, useId, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useFileSource } from '../../../api/sources/FileSource.js';
 import { dialogMilliseconds, useLast, useOpenings } from '../../../ui/dialogs/dialogs.js';
+import { isComposing } from '../../../ui/keyboard/composing.js';
 import { isEditable } from '../../../ui/keyboard/isEditable.js';
 import { leaveWork } from '../../../ui/unsavedWork.js';
 import { useLatest } from '../../../ui/useLatest.js';
@@ -122,7 +123,7 @@ function useSelectAll(isOpen: boolean, body: RefObject<HTMLElement | null>): voi
 		const listen = (event: KeyboardEvent) => {
 			const { key, ctrlKey, metaKey, altKey, shiftKey } = event;
 			if (key.toLowerCase() !== 'a' || !(ctrlKey || metaKey) || altKey || shiftKey) return;
-			if (event.defaultPrevented || isEditable(event.target)) return;
+			if (event.defaultPrevented || isComposing(event) || isEditable(event.target)) return;
 			event.preventDefault();
 			if (body.current) document.getSelection()?.selectAllChildren(body.current);
 		};
@@ -137,7 +138,7 @@ function useEscape(isOpen: boolean, onEscape: () => void): void {
 	useLayoutEffect(() => {
 		if (!isOpen) return;
 		const listen = (event: KeyboardEvent) => {
-			if (event.key !== 'Escape' || event.defaultPrevented) return;
+			if (event.key !== 'Escape' || event.defaultPrevented || isComposing(event)) return;
 			event.preventDefault();
 			if (document.fullscreenElement) void document.exitFullscreen();
 			else latest.current();

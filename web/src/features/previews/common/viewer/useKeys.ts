@@ -1,4 +1,5 @@
 import { useLayoutEffect } from 'react';
+import { isComposing } from '../../../../ui/keyboard/composing.js';
 import { useLatest } from '../../../../ui/useLatest.js';
 
 /**
@@ -10,7 +11,7 @@ export function useKeys(onKey: (event: KeyboardEvent) => boolean, whose: 'viewer
 	useLayoutEffect(() => {
 		const target: GlobalEventHandlers = whose === 'viewer' ? document : window;
 		const listen = (event: KeyboardEvent) => {
-			if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+			if (event.defaultPrevented || isComposing(event) || event.ctrlKey || event.metaKey || event.altKey) return;
 			const element = event.target as Element | null;
 			if (element?.closest?.('input, select, textarea, [data-handle], [role="radiogroup"]')) return;
 			// Space and Enter press the focused element.
