@@ -24,6 +24,7 @@ import { connectFrame } from '../src/features/previews/frame/frameLink.js';
 import { frameEvent } from '../src/features/previews/frame/frameMessages.js';
 import { scaleAfter } from '../src/features/previews/frame/zoom.js';
 import { fitted, panBy, panOfKey, pinchTo, rotate, zoomTo } from '../src/features/previews/image/imageView.js';
+import { undrawnState } from '../src/features/previews/image/undrawn.js';
 import { replaceAddresses } from '../src/features/previews/inFrame/cssAddresses.js';
 import { neighboursOf } from '../src/features/previews/panel/neighbours.js';
 import { boundMemory, maxUnpackedBytes } from '../src/features/previews/pdf/boundMemory.js';
@@ -68,6 +69,17 @@ test('pages are zoomed in steps, from a tenth of their size to five times of it'
 	t.is(scaleAfter(1.25, 'out'), 1);
 	t.is(scaleAfter(4.5, 'in'), 5);
 	t.is(scaleAfter(0.11, 'out'), 0.1);
+});
+
+test('a picture that the server does not draw is broken only where it has a renderer, which must be known', (t) => {
+	const state = (renderer: 'there' | 'none' | 'loading' | 'unreachable') =>
+		undrawnState({ wanted: 'rendition', isKnown: true, renderer });
+	t.is(state('there'), 'broken');
+	t.is(state('none'), 'notAvailable');
+	t.is(state('loading'), 'loading');
+	t.is(state('unreachable'), 'unreachable');
+	t.is(undrawnState({ wanted: 'rendition', isKnown: false, renderer: 'there' }), 'notAvailable');
+	t.is(undrawnState({ wanted: 'none', isKnown: true, renderer: 'none' }), 'broken');
 });
 
 test('an arrow key shows what lies there of an enlarged picture, and has no use for another one', (t) => {

@@ -179,3 +179,24 @@ for (const [state, patch, sentence] of [
 		t.deepEqual(app.faults, []);
 	});
 }
+
+test.serial('a server that can’t be asked for its external viewers is not said to have none', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'slides.pptx': 'PK\x03\x04 slides' });
+	const page = await app.open('/browser?type=private');
+	await page.route('**/api/capabilities', (route) => route.abort());
+	await page.reload();
+	const viewer = await openPreview(page, 'slides.pptx');
+	const alert = viewer.getByRole('alert');
+	await alert.getByText('Cannot preview pptx file').waitFor();
+	await alert.getByText('Network error').waitFor();
+	await gone(t, alert.getByText('turned off'));
+	await page.unroute('**/api/capabilities');
+	await alert.getByRole('button', { name: 'Try Again' }).click();
+	await page.getByRole('dialog', { name: 'Open in external viewer' }).waitFor();
+	// The browser logs what it could not load.
+	t.deepEqual(
+		app.faults.filter((fault) => !fault.includes('ERR_FAILED')),
+		[],
+	);
+});

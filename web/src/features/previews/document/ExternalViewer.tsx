@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { capabilitiesQuery } from '../../../api/capabilities.js';
 import { useFileSource } from '../../../api/sources/FileSource.js';
+import { messages as pageMessages } from '../../../messages.js';
 import { FormDialog } from '../../../ui/dialogs/FormDialog.js';
 import { ViewerError } from '../common/viewer/ViewerError.js';
 import { ViewerLoading } from '../common/viewer/ViewerLoading.js';
@@ -34,7 +35,7 @@ type State =
 /** A document that only another company's viewer can show, in a frame with that viewer. */
 export function ExternalViewer({ entry, file, extension }: ViewerProps & { extension: string }) {
 	const { viewerLink } = useFileSource();
-	const { data: capabilities, isPending } = useQuery(capabilitiesQuery);
+	const { data: capabilities, error, isFetching, isPending, refetch } = useQuery(capabilitiesQuery);
 	const [state, setState] = useState<State>({ status: 'asking', viewer: 0 });
 	const title = messages.cannotPreview(extension);
 
@@ -51,9 +52,16 @@ export function ExternalViewer({ entry, file, extension }: ViewerProps & { exten
 		return false;
 	}
 
-	if (isPending) return <ViewerLoading />;
+	if (isPending || (!capabilities && isFetching)) return <ViewerLoading />;
 	if (!viewerLink) return <ViewerError file={file} title={title} />;
-	if (!capabilities?.externalViewers) return <ViewerError file={file} title={title} text={messages.externalOff} />;
+	if (!capabilities) {
+		return (
+			<ViewerError file={file} title={title} reason={error?.message}>
+				<Button text={pageMessages.retry} onClick={() => void refetch()} />
+			</ViewerError>
+		);
+	}
+	if (!capabilities.externalViewers) return <ViewerError file={file} title={title} text={messages.externalOff} />;
 	if (!capabilities.hasPublicHttps) return <ViewerError file={file} title={title} text={messages.externalNeedsHttps} />;
 	if (state.status === 'failed') return <ViewerError file={file} title={title} text={state.reason} />;
 	if (state.status === 'shown') {

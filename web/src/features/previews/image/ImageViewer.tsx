@@ -2,10 +2,11 @@ import { Button } from '@blueprintjs/core';
 import { ImageRotateRightIcon, MinusIcon, PlusIcon, ResetIcon } from '@blueprintjs/icons';
 import type { Entry } from '@stowage/rules';
 import { shownName } from '@stowage/rules';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type CSSProperties, useEffect, useMemo, useRef, useState } from 'react';
 import { capabilitiesQuery } from '../../../api/capabilities.js';
 import { useFileSource } from '../../../api/sources/FileSource.js';
+import { messages as pageMessages } from '../../../messages.js';
 import { useBlobUrl } from '../../../ui/useBlobUrl.js';
 import { firstBytesQuery } from '../common/bytes/firstBytes.js';
 import { imageSource, previewFile } from '../common/bytes/previewFile.js';
@@ -23,6 +24,7 @@ import { Drawing } from './Drawing.js';
 import styles from './ImageViewer.module.css';
 import { buttonStep, fitted, panBy, panOfKey, rotate, zoomTo } from './imageView.js';
 import { hasNoRendition, renditionQuery } from './rendition.js';
+import { type Undrawn, undrawnState } from './undrawn.js';
 import { drawnSize, useGestures } from './useGestures.js';
 
 export function ImageViewer({ file, firstBytes, previous, next, onShow }: ViewerProps) {
@@ -44,7 +46,7 @@ export function ImageViewer({ file, firstBytes, previous, next, onShow }: Viewer
 	const renditionUrl = useBlobUrl(rendition.data, 'image/webp');
 	const src = { address: file.url, blob: blobUrl, rendition: renditionUrl, none: undefined }[source.kind];
 	const error = source.kind === 'rendition' || source.kind === 'none' ? unrendered : errorWithoutData(whole);
-	const { data: capabilities } = useQuery(capabilitiesQuery);
+	const capabilities = useQuery(capabilitiesQuery);
 	const answer = useFailureReason(file.url, state === 'failed' && source.kind === 'address');
 	usePreloaded(state === 'loaded' ? [next, previous] : []);
 	const drawn = isDrawing ? drawing : picture;
@@ -80,10 +82,17 @@ export function ImageViewer({ file, firstBytes, previous, next, onShow }: Viewer
 		return true;
 	});
 
-	// Without a renderer nobody has tried to draw it, so nothing is known to be wrong with it.
-	const isTried = capabilities?.thumbnails === true && isKnown;
-	const isBroken = wanted.kind === 'none' || isTried;
-	if (source.kind === 'none' && !isBroken) return <ViewerError file={file} title={messages.notAvailable} />;
+	const undrawn =
+		source.kind === 'none' && undrawnState({ wanted: wanted.kind, isKnown, renderer: rendererOf(capabilities) });
+	if (undrawn === 'loading') return <ViewerLoading />;
+	if (undrawn === 'notAvailable') return <ViewerError file={file} title={messages.notAvailable} />;
+	if (undrawn === 'unreachable') {
+		return (
+			<ViewerError file={file} title={messages.failures.image[0]} reason={capabilities.error?.message}>
+				<Button text={pageMessages.retry} onClick={() => void capabilities.refetch()} />
+			</ViewerError>
+		);
+	}
 	if (source.kind === 'none' || state === 'failed' || error) {
 		return (
 			<div className={styles.viewer}>
@@ -146,6 +155,11 @@ export function ImageViewer({ file, firstBytes, previous, next, onShow }: Viewer
 			</div>
 		</div>
 	);
+}
+
+function rendererOf({ data, isError, isFetching }: UseQueryResult<{ thumbnails: boolean }>): Undrawn['renderer'] {
+	if (data) return data.thumbnails ? 'there' : 'none';
+	return isError && !isFetching ? 'unreachable' : 'loading';
 }
 
 /** Makes the browser prefetch the next image while this one is shown. */
