@@ -60,4 +60,32 @@ export function ticketRules(assertThat: Rule): void {
 		t.is(await tickets.sweep(), 3);
 		t.is(await tickets.sweep(), 0);
 	});
+
+	assertThat(
+		'tickets are summed, and the oldest are found, by the beginning of their holders',
+		async (t, { tickets }, clock) => {
+			const add = (token: string, holder: string, bytes: number, age: number) =>
+				tickets.add(token, { ...ticketOf(holder, clock.now, bytes), endsAt: clock.now + 60 * second - age });
+			await add('one', 'visitor a 1', 1, 0);
+			await add('two', 'visitor a 2', 20, 2);
+			await add('three', 'visitor a 2', 300, 1);
+			await add('four', 'visitor b 1', 4000, 3);
+			await add('five', 'account a 1', 50_000, 4);
+			t.is(await tickets.countBytes('visitor '), 4321);
+			t.is(await tickets.countBytes('visitor a '), 321);
+			t.is(await tickets.countBytes('Visitor '), 0);
+			const byHolder = await tickets.bytesOf('visitor ');
+			t.deepEqual(new Map(byHolder.map(({ holder, bytes }) => [holder, bytes])).size, 3);
+			t.is(byHolder.find(({ holder }) => holder === 'visitor a 2')?.bytes, 320);
+			const oldest = [
+				{ tokenHash: 'two', bytes: 20 },
+				{ tokenHash: 'three', bytes: 300 },
+				{ tokenHash: 'one', bytes: 1 },
+			];
+			t.deepEqual(await tickets.oldest('visitor a '), oldest);
+			await tickets.end('two');
+			t.deepEqual(await tickets.oldest('visitor a '), oldest.slice(1));
+			t.is((await tickets.bytesOf('visitor a ')).length, 2);
+		},
+	);
 }

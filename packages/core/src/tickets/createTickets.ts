@@ -5,6 +5,7 @@ import type { CounterStore, TicketRecord, TicketStore } from '@stowage/plugin-ap
 import { baseName, Failure, noFreeSpace, type Owner, parentPath, parsePath } from '@stowage/rules';
 import { z } from 'zod';
 import { type ChosenItem, ownedBy, type Selection } from '../archives/makeManifest.js';
+import { siteKey } from '../http/requests/proxy.js';
 import type { DatabaseReserve } from '../limits/databaseReserve.js';
 import { createKeyedMutex } from '../limits/keyedMutex.js';
 import { rateLimited } from '../limits/rateLimited.js';
@@ -22,8 +23,8 @@ const rowBytes = 1024;
 
 const megabyte = 1024 * 1024;
 
-/** The most bytes of tickets. The limit for visitors is lower, so that users can still make some. */
-export const ticketLimits = { perHolder: 16 * megabyte, ofVisitors: 64 * megabyte, total: 128 * megabyte };
+/** The most bytes of tickets. Those of visitors and of users are counted apart, so that either can always make some. */
+export const ticketLimits = { perHolder: 16 * megabyte, ofVisitors: 64 * megabyte, ofUsers: 64 * megabyte };
 
 /** Tickets that one client may create in a window: a page creates one for each ZIP. */
 const maxTickets = 1_000;
@@ -67,8 +68,9 @@ export interface Tickets {
 	/** Counts a ticket that a client requests, before anything is read. Throws `rateLimited` if there were too many lately. */
 	count(client: string): Promise<void>;
 	/**
-	 * Keeps a ticket for a client, a `clientKey`; resolves to its token. Throws `rateLimited` if too much is kept for this client,
-	 * `unavailable` if too much is kept in all, and `storageFull` without room.
+	 * Keeps a ticket for a client, a `clientKey`; resolves to its token. Where too much is kept in all, the oldest of the `siteKey` that has
+	 * most end. Throws `rateLimited` if too much is kept for this client, `unavailable` if too much is kept in all and nobody has more, and
+	 * `storageFull` without room.
 	 */
 	add(client: string, ticket: Ticket): Promise<string>;
 	/** Throws `expired` for a ticket that has ended and `notFound` for an unknown one, or one that ended long ago. */
@@ -95,20 +97,47 @@ export function createTickets({
 }: Dependencies): Tickets {
 	const exclusively = createKeyedMutex();
 
+	/**
+	 * Ends the oldest tickets of the sites with most, as long as they have more than this one's will have. False without ending any, if that
+	 * does not make so many bytes free.
+	 */
+	const makeRoom = async (holder: string, bytes: number, missing: number): Promise<boolean> => {
+		const bySite = new Map<string, number>();
+		for (const each of await store.bytesOf(kindOf(holder))) {
+			const site = siteOf(each.holder);
+			bySite.set(site, (bySite.get(site) ?? 0) + each.bytes);
+		}
+		const own = (bySite.get(siteOf(holder)) ?? 0) + bytes;
+		const larger = [...bySite].filter(([, size]) => size > own);
+		if (larger.reduce((sum, [, size]) => sum + size - own, 0) < missing) return false;
+		for (let left = missing; left > 0; ) {
+			const largest = larger.reduce((one, other) => (other[1] > one[1] ? other : one));
+			const oldest = await store.oldest(largest[0]);
+			// Others have ended them meanwhile.
+			if (oldest.length === 0) return false;
+			for (const { tokenHash, bytes: freed } of oldest) {
+				if (left <= 0 || larger.some((other) => other[1] > largest[1])) break;
+				await store.end(tokenHash);
+				left -= freed;
+				largest[1] -= freed;
+			}
+		}
+		return true;
+	};
+
 	const assertRoom = async ({ holder, bytes }: TicketRecord, isOfUser: boolean) => {
 		const own = await store.countBytes(holder);
 		if (own + bytes > limits.perHolder) {
 			const sentence = 'Too many downloads are kept ready for you. Please end some, or try again later.';
 			throw new Failure('rateLimited', sentence, { retryAfter: 60 });
 		}
-		const all = await store.countBytes();
-		if (all + bytes > (isOfUser ? limits.total : limits.ofVisitors)) {
+		await databaseReserve.assertRoom(bytes);
+		if (bytes >= smallBytes && bytes > (await available())) throw noFreeSpace();
+		const missing = (await store.countBytes(kindOf(holder))) + bytes - (isOfUser ? limits.ofUsers : limits.ofVisitors);
+		if (missing > 0 && !(await makeRoom(holder, bytes, missing))) {
 			const sentence = 'Too many downloads are kept ready. Please try again later.';
 			throw new Failure('unavailable', sentence, { retryAfter: 60 });
 		}
-		await databaseReserve.assertRoom(bytes);
-		if (bytes < smallBytes || bytes <= (await available())) return;
-		throw noFreeSpace();
 	};
 
 	const tickets: Tickets = {
@@ -122,7 +151,7 @@ export function createTickets({
 			const texts = { details: JSON.stringify(ticketDetails.parse(ticket)), selection: await packItems(items) };
 			const record: TicketRecord = {
 				...texts,
-				holder: secretHash(client),
+				holder: holderOf(client, ticket.user !== undefined),
 				bytes: rowBytes + Buffer.byteLength(texts.details) + texts.selection.length,
 				isEnded: false,
 				endsAt: now() + ttlMs,
@@ -164,6 +193,15 @@ export function createTickets({
 	};
 	return tickets;
 }
+
+const holderOf = (client: string, isUser: boolean): string =>
+	[isUser ? 'user' : 'visitor', secretHash(siteKey(client)), secretHash(client)].join(' ');
+
+/** How all holders of the same kind begin. */
+const kindOf = (holder: string): string => holder.slice(0, holder.indexOf(' ') + 1);
+
+/** How all holders of the same `siteKey` begin. */
+const siteOf = (holder: string): string => holder.slice(0, holder.lastIndexOf(' ') + 1);
 
 const deflate = promisify(deflateRaw);
 const inflate = promisify(inflateRaw);

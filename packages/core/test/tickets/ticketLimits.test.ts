@@ -29,6 +29,16 @@ async function ticketsOf(t: ExecutionContext, limits: Parameters<typeof createTi
 	return { tickets, database, checked };
 }
 
+const reasonOf = async (work: Promise<unknown>): Promise<string | undefined> => {
+	try {
+		await work;
+		return undefined;
+	} catch (error) {
+		if (isFailure(error)) return error.kind;
+		throw error;
+	}
+};
+
 /** A ticket of about this many bytes: its names can't be compressed. */
 function ticketOf(bytes: number, user?: string): Ticket {
 	const items = Array.from({ length: Math.ceil(bytes / 96) }, () => ({
@@ -46,7 +56,7 @@ function ticketOf(bytes: number, user?: string): Ticket {
 }
 
 test('the tickets of one client are limited in bytes, also concurrent ones, and other clients are not affected', async (t) => {
-	const limits = { perHolder: 100 * kilobyte, ofVisitors: 150 * kilobyte, total: 250 * kilobyte };
+	const limits = { perHolder: 100 * kilobyte, ofVisitors: 150 * kilobyte, ofUsers: 100 * kilobyte };
 	const { tickets, database, checked } = await ticketsOf(t, limits);
 	const add = (client: string, user?: string) => tickets.add(client, ticketOf(20 * kilobyte, user));
 	const many = await Promise.allSettled(Array.from({ length: 50 }, () => add('flood')));
@@ -60,8 +70,8 @@ test('the tickets of one client are limited in bytes, also concurrent ones, and 
 	await t.notThrowsAsync(add('flood'), 'an ended ticket uses no space');
 });
 
-test('visitors share a limit of ticket bytes, beyond which users can create tickets up to the limit for all', async (t) => {
-	const limits = { perHolder: 100 * kilobyte, ofVisitors: 100 * kilobyte, total: 200 * kilobyte };
+test('visitors share a limit of ticket bytes, and users another one', async (t) => {
+	const limits = { perHolder: 100 * kilobyte, ofVisitors: 100 * kilobyte, ofUsers: 100 * kilobyte };
 	const { tickets, database } = await ticketsOf(t, limits);
 	const fill = async (of: (n: number) => Promise<string>) => {
 		for (let n = 0; n < 100; n++) {
@@ -78,6 +88,33 @@ test('visitors share a limit of ticket bytes, beyond which users can create tick
 	await fill((n) => tickets.add(`user ${n}`, ticketOf(10 * kilobyte, `${n}`)));
 	t.true((await database.tickets.countBytes()) <= 200 * kilobyte);
 	t.true((await database.tickets.countBytes()) > 150 * kilobyte);
+});
+
+test('where all are kept that may be, the oldest tickets of who has most end for those of others', async (t) => {
+	const limits = { perHolder: 60 * kilobyte, ofVisitors: 100 * kilobyte, ofUsers: 100 * kilobyte };
+	const { tickets, database } = await ticketsOf(t, limits);
+	const add = (client: string, bytes = 10 * kilobyte, user?: string) => tickets.add(client, ticketOf(bytes, user));
+	const fill = async (client: string, user?: string) => {
+		const made: string[] = [];
+		const next = async () => made.push(await add(client, 10 * kilobyte, user));
+		await t.throwsAsync(async () => {
+			while ((await next()) < 100);
+		});
+		return made;
+	};
+	// Accounts take nothing from visitors.
+	for (const user of ['1', '2', '3']) await fill(`user ${user}`, user);
+	const [first, ...rest] = await fill('2001:db8:1:1::/64');
+	await fill('2001:db8:1:2::/64');
+	const guest = await add('203.0.113.1');
+	t.is(await reasonOf(tickets.find(first as string)), 'expired');
+	t.is(await reasonOf(tickets.find(rest.at(-1) as string)), undefined);
+	const large = await add('203.0.113.2', 35 * kilobyte);
+	for (const each of [guest, large]) t.is(await reasonOf(tickets.find(each)), undefined);
+	t.true((await database.tickets.countBytes('visitor ')) <= 100 * kilobyte);
+	t.is(await reasonOf(add('2001:db8:1:3::/64')), 'unavailable', 'of the site that has most');
+	for (let n = 3; n < 10; n++) await reasonOf(add(`203.0.113.${n}`));
+	t.is(await reasonOf(tickets.find(guest)), undefined, 'who has less than others keeps it');
 });
 
 test('a selection is stored compressed and restored unchanged', async (t) => {

@@ -21,6 +21,9 @@ const emptied = { facts: '', selection: '', bytes: 0 };
 
 export function ticketStore(knex: Knex, now: () => number): TicketStore {
 	const tickets = () => knex<TicketRow>('tickets');
+	// A range, which the index by holder serves. No ASCII text sorts after a tilde.
+	const ofHolders = (beginning: string) =>
+		beginning === '' ? tickets() : tickets().where('holder', '>=', beginning).where('holder', '<', `${beginning}~`);
 	return {
 		async add(tokenHash, ticket) {
 			await tickets().insert(plainRow(toRow(tokenHash, ticket)));
@@ -47,12 +50,21 @@ export function ticketStore(knex: Knex, now: () => number): TicketStore {
 				.where({ token_hash: tokenHash })
 				.update(plainRow({ ...emptied, is_ended: true }));
 		},
-		async countBytes(holder) {
-			const all = tickets();
-			const [row] = await (holder === undefined ? all : all.where({ holder })).sum<{ bytes: number | null }[]>({
-				bytes: 'bytes',
-			});
+		async countBytes(holders = '') {
+			const [row] = await ofHolders(holders).sum<{ bytes: number | null }[]>({ bytes: 'bytes' });
 			return Number(row?.bytes ?? 0);
+		},
+		async bytesOf(holders) {
+			const rows = await ofHolders(holders)
+				.where('bytes', '>', 0)
+				.groupBy('holder')
+				.select('holder')
+				.sum<{ holder: string; bytes: number }[]>({ bytes: 'bytes' });
+			return rows.map(({ holder, bytes }) => ({ holder, bytes: Number(bytes) }));
+		},
+		async oldest(holders) {
+			const rows = await ofHolders(holders).where('bytes', '>', 0).orderBy(['ends_at', 'token_hash']).limit(100);
+			return rows.map(({ token_hash, bytes }) => ({ tokenHash: token_hash, bytes: Number(bytes) }));
 		},
 		async sweep() {
 			const time = now();

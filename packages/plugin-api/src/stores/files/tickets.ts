@@ -25,8 +25,12 @@ export interface TicketStore {
 	setDetails(tokenHash: string, details: string): Promise<void>;
 	/** Empties it. Its row is kept until it expires. */
 	end(tokenHash: string): Promise<void>;
-	/** The counted bytes of the tickets of one holder, or of all. */
-	countBytes(holder?: string): Promise<number>;
+	/** The counted bytes of the tickets of all holders that begin with this ASCII text. */
+	countBytes(holders?: string): Promise<number>;
+	/** The same by holder, without those that have none. */
+	bytesOf(holders: string): Promise<{ holder: string; bytes: number }[]>;
+	/** Some of the tickets with bytes of all holders that begin with this, those that are valid for the shortest time first. */
+	oldest(holders: string): Promise<{ tokenHash: string; bytes: number }[]>;
 	/** Empties those that are no longer valid, and removes the expired ones; resolves to how many. */
 	sweep(): Promise<number>;
 }
