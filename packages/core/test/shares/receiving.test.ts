@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { Failure } from '@stowage/rules';
 import test from 'ava';
-import { Client, json, recordsOf } from '../testApp.js';
+import { Client, file, json, recordsOf } from '../testApp.js';
 import { metadata } from '../tusClient.js';
 import { until } from '../until.js';
 import { ShareGuest, shareFixture } from './shareFixture.js';
@@ -230,6 +230,18 @@ test('what is sent counts in the quota of the owner and in the limits of visitor
 	const statuses = [];
 	for (let n = 0; n < 5; n++) statuses.push((await send(guest, `${n}.txt`, 'x')).statusCode);
 	t.true(statuses.includes(201) && statuses.at(-1) === 429, statuses.join());
+});
+
+test('what visitors upload keeps no guest of a share from sending', async (t) => {
+	const { app, share } = await shareFixture(t, { '--uploads-anonymous-total-files-per-hour': '2' });
+	const { guest } = await share(['docs'], { mode: 'upload' });
+	const visitor = new Client(app);
+	const statuses = [];
+	for (let n = 0; n < 3; n++) statuses.push((await visitor.upload('/api/upload/public', [file('a', 'x')])).statusCode);
+	t.deepEqual(statuses, [200, 200, 429]);
+	t.is((await send(guest, 'a.txt', 'x')).statusCode, 201);
+	t.is((await send(guest, 'b.txt', 'x')).statusCode, 201);
+	t.is((await send(guest, 'c.txt', 'x')).statusCode, 429);
 });
 
 test('a share receives where its owner has moved the folder, and nothing any more once it has ended', async (t) => {

@@ -117,7 +117,7 @@ test('a body of unknown length is refused while it arrives, once it exceeds the 
 test('all visitors together have an hourly limit, for which announced bytes do not count', async (t) => {
 	const app = await testApp(t, {
 		'--uploads-anonymous-total-bytes-per-hour': '100 KB',
-		'--uploads-anonymous-total-files-per-hour': '4',
+		'--uploads-anonymous-total-files-per-hour': '3',
 		'--trusted-proxies': '127.0.0.1',
 	});
 	const from = (address: string) => ({ 'x-forwarded-for': address });
@@ -125,16 +125,65 @@ test('all visitors together have an hourly limit, for which announced bytes do n
 	const post = (name: string, size: number, address: string) =>
 		visitor.upload('/api/upload/public', [file(name, kb(size))], from(address));
 	const location = await begin(visitor, 60 * 1024, { filename: 'a' }, from('192.0.2.1'));
-	t.is((await post('b', 60, '192.0.2.2')).statusCode, 200, 'the created upload has sent no bytes');
+	t.is((await post('b', 70, '192.0.2.2')).statusCode, 200, 'the created upload has sent no bytes');
 	const refused = await patch(visitor, location, 0, kb(60), from('192.0.2.1'));
 	t.is(refused.statusCode, 429);
 	t.true(Number(refused.headers['retry-after']) > 3500);
-	t.is((await post('c', 50, '192.0.2.3')).statusCode, 429);
-	t.is((await post('c', 30, '192.0.2.3')).statusCode, 200);
-	t.is((await post('d', 0, '192.0.2.4')).statusCode, 200);
-	t.is((await post('e', 0, '192.0.2.5')).statusCode, 429, 'four files were created or uploaded');
+	t.is((await post('c', 50, '192.0.2.2')).statusCode, 429);
+	t.is((await post('c', 20, '192.0.2.2')).statusCode, 200);
+	t.is((await post('d', 0, '192.0.2.2')).statusCode, 429, 'three files were created or uploaded');
 	const ada = await new Client(app).register('ada');
 	t.is((await ada.upload('/api/upload/public', [file('f', kb(200))])).statusCode, 200);
+});
+
+test('what all visitors upload in an hour leaves a quarter more to those who have uploaded little', async (t) => {
+	const app = await testApp(t, {
+		'--uploads-anonymous-total-bytes-per-hour': '1 MB',
+		'--uploads-anonymous-total-files-per-hour': '4',
+		'--trusted-proxies': '127.0.0.1',
+	});
+	const post = async (size: number, address: string) => {
+		const headers = { 'x-forwarded-for': address };
+		return (await new Client(app).upload('/api/upload/public', [file('a', kb(size))], headers)).statusCode;
+	};
+	t.is(await post(500, '2001:db8:1:1::1'), 200);
+	t.is(await post(500, '2001:db8:1:2::1'), 200);
+	t.is(await post(100, '2001:db8:1:3::1'), 429, 'of the same site');
+	t.is(await post(100, '192.0.2.1'), 200);
+	t.is(await post(100, '192.0.2.1'), 429, 'no more than that');
+	t.is(await post(100, '192.0.2.2'), 200);
+	t.is(await post(100, '192.0.2.3'), 429, 'a quarter more is used up');
+});
+
+test('networks of one IPv6 site upload four times as much as one, and no more', async (t) => {
+	const app = await testApp(t, { '--uploads-anonymous-files-per-hour': '2', '--trusted-proxies': '127.0.0.1' });
+	const statuses: number[] = [];
+	for (let n = 0; n < 10; n++) {
+		const headers = { 'x-forwarded-for': `2001:db8:1:${n}::1` };
+		statuses.push((await new Client(app).upload('/api/upload/public', [file('a', 'x')], headers)).statusCode);
+	}
+	t.deepEqual(statuses, [...Array(8).fill(200), 429, 429]);
+});
+
+test('an upload of which nothing arrived is no file of its hour once it is dropped', async (t) => {
+	let now = Date.now();
+	const app = await testApp(t, { '--uploads-anonymous-files-per-hour': '2' }, { now: () => now });
+	const visitor = new Client(app);
+	for (let n = 0; n < 5; n++) {
+		const location = await begin(visitor, 10, { filename: 'a' });
+		t.is((await remove(visitor, location)).statusCode, 204);
+	}
+	const begun = await begin(visitor, 10, { filename: 'a' });
+	t.is((await patch(visitor, begun, 0, Buffer.from('12345'))).statusCode, 204);
+	t.is((await remove(visitor, begun)).statusCode, 204);
+	const later = await begin(visitor, 10, { filename: 'a' });
+	t.is((await create(visitor, 10, { filename: 'b' })).statusCode, 429);
+	// It counts for an hour that is over.
+	now += 61 * 60_000;
+	await begin(visitor, 10, { filename: 'b' });
+	await begin(visitor, 10, { filename: 'c' });
+	t.is((await remove(visitor, later)).statusCode, 204);
+	t.is((await create(visitor, 10, { filename: 'd' })).statusCode, 429);
 });
 
 test('the metadata of a visitor’s resumable upload is limited in size, unless the limit is 0', async (t) => {

@@ -164,9 +164,14 @@ export class Admission {
 		return this.#reserving({ viewer }, { stagedId: staged.id, bytes }, publish);
 	}
 
-	/** An unfinished upload was dropped. */
-	onDropped({ viewer }: Pick<Uploader, 'viewer'>): void {
+	/** An unfinished upload was dropped: one of which nothing has arrived is no file of its hour. */
+	async onDropped(
+		{ viewer }: Pick<Uploader, 'viewer'>,
+		{ stagedId, address, offset, startedAt }: Pick<UploadRecord, 'stagedId' | 'address' | 'offset' | 'startedAt'>,
+	): Promise<void> {
 		this.#dependencies.trees.own(viewer, 'public').quota.onUploadDropped();
+		if (stagedId === null || offset > 0 || startedAt === null) return;
+		await this.#dependencies.limits.giveBack(viewer, address, { files: 1, bytes: 0 }, startedAt);
 	}
 
 	async #reserving<T>(

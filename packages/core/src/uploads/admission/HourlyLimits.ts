@@ -1,7 +1,7 @@
 import type { Database } from '@stowage/database';
 import { Failure, isStranger, type Viewer } from '@stowage/rules';
 import type { Config } from '../../config/schema.js';
-import { limitAddress } from '../../http/requests/proxy.js';
+import { limitAddress, siteKey } from '../../http/requests/proxy.js';
 import { rateLimited } from '../../limits/rateLimited.js';
 import type { Log } from '../../log.js';
 import type { ByteMeter } from '../../trees/space/metered.js';
@@ -24,11 +24,20 @@ interface Limit {
 	key: string;
 	max: number;
 	amount: number;
-	/** Whether all visitors share it. */
-	isOfAll?: boolean;
+	/** Where all visitors share it, the key under which the amount of this one is counted. */
+	ownKey?: string;
 }
 
+type Windows = ReadonlyMap<string, { count: number; endsAt: number }>;
+
 const hourMs = 60 * 60_000;
+
+/** How many times as much as one address the largest network that one customer usually has may upload. */
+const siteTimes = 4;
+
+/** Of what visitors share, those who have used less than this part have so much more, so that a few leave something to all others. */
+const little = 1 / 1000;
+const timesForLittle = 1.25;
 
 /** Bytes after which those that have arrived are counted, since a count is a write of the database; fewer where a limit is small. */
 const stepBytes = { min: 64 * 1024, max: 8 * 1024 * 1024 };
@@ -86,6 +95,17 @@ export class HourlyLimits {
 		}
 	}
 
+	/** Uncounts what was counted at this time, unless its hour is over. */
+	async giveBack(viewer: Viewer, address: string, amount: UploadAmount, countedAt: number): Promise<void> {
+		const all = this.#limitsFor(viewer, address, amount);
+		if (all.length === 0) return;
+		const windows = await this.#find(all);
+		for (const limit of all) {
+			const window = windows.get(limit.key);
+			if (window !== undefined && countedAt >= window.endsAt - hourMs) await this.#release(limit);
+		}
+	}
+
 	/** Counts bytes as they arrive. They stay counted, also after a failure. */
 	arriving(viewer: Viewer, address: string): ByteMeter {
 		const hit = (amount: UploadAmount) => this.#hit(this.#limitsFor(viewer, address, amount));
@@ -96,16 +116,25 @@ export class HourlyLimits {
 	#limitsFor(viewer: Viewer, address: string, { files, bytes }: UploadAmount): Limit[] {
 		const { uploads } = this.#dependencies.config;
 		const from = limitAddress(address);
-		const all: Limit[] = [
-			{ key: `upload files ${from}`, max: uploads.addressFilesPerHour, amount: files },
-			{ key: `upload bytes ${from}`, max: uploads.addressBytesPerHour, amount: bytes },
+		const site = siteKey(from);
+		const byOrigin = (name: string, max: number, amount: number): Limit[] => [
+			{ key: `${name} ${from}`, max, amount },
+			...(site === from ? [] : [{ key: `${name} ${site}`, max: siteTimes * max, amount }]),
+		];
+		// Who has a link to a share is not kept out by those who have none.
+		const others = viewer.kind === 'user' ? 'guests' : 'visitors';
+		const byStranger = (of: string, max: number, maxOfAll: number, amount: number): Limit[] => {
+			const own = byOrigin(`upload ${of} visitor`, max || (maxOfAll && Number.POSITIVE_INFINITY), amount);
+			return [...own, { key: `upload ${of} ${others}`, max: maxOfAll, amount, ownKey: own.at(-1)?.key ?? '' }];
+		};
+		const all = [
+			...byOrigin('upload files', uploads.addressFilesPerHour, files),
+			...byOrigin('upload bytes', uploads.addressBytesPerHour, bytes),
 		];
 		if (isStranger(viewer)) {
 			all.push(
-				{ key: `upload files visitor ${from}`, max: uploads.anonymousFilesPerHour, amount: files },
-				{ key: `upload bytes visitor ${from}`, max: uploads.anonymousBytesPerHour, amount: bytes },
-				{ key: 'upload files visitors', max: uploads.anonymousTotalFilesPerHour, amount: files, isOfAll: true },
-				{ key: 'upload bytes visitors', max: uploads.anonymousTotalBytesPerHour, amount: bytes, isOfAll: true },
+				...byStranger('files', uploads.anonymousFilesPerHour, uploads.anonymousTotalFilesPerHour, files),
+				...byStranger('bytes', uploads.anonymousBytesPerHour, uploads.anonymousTotalBytesPerHour, bytes),
 			);
 		}
 		return all.filter(({ max, amount }) => max > 0 && amount > 0);
@@ -113,15 +142,12 @@ export class HourlyLimits {
 
 	async #assertRoom(all: readonly Limit[]): Promise<void> {
 		if (all.length === 0) return;
-		const { database, now } = this.#dependencies;
-		const windows = await database.limits.find(
-			all.map(({ key }) => key),
-			now(),
-		);
+		const windows = await this.#find(all);
 		for (const limit of all) {
 			assertPossible(limit);
 			const window = windows.get(limit.key);
-			if (window !== undefined && window.count + limit.amount > limit.max) throw this.#refusal(limit, window.endsAt);
+			if (window !== undefined && window.count + limit.amount > maxOf(limit, windows))
+				throw this.#refusal(limit, window.endsAt);
 		}
 	}
 
@@ -130,9 +156,19 @@ export class HourlyLimits {
 		if (all.length === 0) return;
 		const { database, now } = this.#dependencies;
 		for (const limit of all) assertPossible(limit);
-		const exceeded = await database.limits.hitAll(all, hourMs, now());
+		const windows = all.some(({ ownKey }) => ownKey !== undefined) ? await this.#find(all) : new Map();
+		const bounded = all.map((limit) => ({ ...limit, max: maxOf(limit, windows) }));
+		const exceeded = await database.limits.hitAll(bounded, hourMs, now());
 		const limit = all.find(({ key }) => key === exceeded?.key);
 		if (exceeded !== undefined && limit !== undefined) throw this.#refusal(limit, exceeded.endsAt);
+	}
+
+	#find(all: readonly Limit[]): Promise<Windows> {
+		const { database, now } = this.#dependencies;
+		return database.limits.find(
+			all.map(({ key }) => key),
+			now(),
+		);
 	}
 
 	/** The remaining count ends with its hour; the caller gets the reason why the upload failed. */
@@ -143,9 +179,9 @@ export class HourlyLimits {
 			.catch((cause: unknown) => log.warn({ err: cause }, 'the hourly count of a failed upload could not be reversed'));
 	}
 
-	#refusal({ isOfAll }: Limit, endsAt: number): Failure {
+	#refusal({ ownKey }: Limit, endsAt: number): Failure {
 		return rateLimited(
-			isOfAll === true
+			ownKey !== undefined
 				? 'Visitors have uploaded as much as they may in an hour. Please try again later.'
 				: 'As much as may be uploaded in an hour was uploaded from here already.',
 			endsAt,
@@ -175,6 +211,11 @@ export class HourlyLimits {
 			},
 		};
 	}
+}
+
+function maxOf({ max, ownKey }: Limit, windows: Windows): number {
+	const isLittle = ownKey !== undefined && (windows.get(ownKey)?.count ?? 0) < little * max;
+	return isLittle ? timesForLittle * max : max;
 }
 
 function assertPossible({ amount, max }: Limit): void {

@@ -38,7 +38,7 @@ export async function discardUpload(
 	// Unless it counts for its sender, who may not go on with it.
 	const payer = (await undefinedIf(payerOf(parts, viewer, record), 'notFound', 'forbidden')) ?? viewer;
 	await dropUpload(parts, idHash, record.stagedId);
-	parts.admission.onDropped({ viewer: payer });
+	await parts.admission.onDropped({ viewer: payer }, record);
 }
 
 async function dropUpload(
