@@ -43,6 +43,8 @@ interface Dependencies {
 	monotonic(): number;
 	/** Resolves after this many milliseconds, or sooner if the signal fires. */
 	wait(ms: number, signal: AbortSignal): Promise<void>;
+	/** Fires when a stopping server waits for its runs no longer. */
+	drained: AbortSignal;
 	/** From how many seconds on a job counts as long; infinite for a kind without places for short jobs. */
 	longAfterSeconds: number;
 	/** Called with the size of a detail that is too large to be stored. */
@@ -55,6 +57,9 @@ export class JobRun {
 	readonly #started: StartedRun;
 	readonly #parts: Dependencies;
 	readonly #ending = new AbortController();
+	/** Fires when nothing of it is to be saved: not yet when the server stops, which would lose hours of work that an outage keeps unsaved. */
+	readonly #unsaved: AbortSignal;
+	readonly #revoking = new AbortController();
 	#isCancelled = false;
 	#hasLost = false;
 	#hasYielded = false;
@@ -79,6 +84,7 @@ export class JobRun {
 		this.#claimedAt = claimedAt;
 		this.#renewedAt = claimedAt;
 		this.#leaseEnd = claimedAt + jobLimits.leaseMs;
+		this.#unsaved = AbortSignal.any([this.#revoking.signal, parts.drained]);
 	}
 
 	get signal(): AbortSignal {
@@ -142,7 +148,7 @@ export class JobRun {
 	/** Called when its owner cancels it. */
 	cancel(): void {
 		this.#isCancelled = true;
-		this.#ending.abort(new Failure('conflict', 'It was cancelled.'));
+		this.#revoke('It was cancelled.');
 	}
 
 	/** Called when the server stops. */
@@ -153,7 +159,7 @@ export class JobRun {
 	/** Called when a place for short jobs is needed for another one. */
 	yield(): void {
 		this.#hasYielded = true;
-		this.#ending.abort(new Failure('conflict', 'It waits for a place for long work.'));
+		this.#revoke('It waits for a place for long work.');
 	}
 
 	/** Whether it has had a place for short jobs for twice as long as those take. */
@@ -165,7 +171,12 @@ export class JobRun {
 	/** Called when another process runs it, or may. */
 	lose(): void {
 		this.#hasLost = true;
-		this.#ending.abort(new Failure('conflict', 'Another process runs this job now.'));
+		this.#revoke('Another process runs this job now.');
+	}
+
+	#revoke(reason: string): void {
+		this.#ending.abort(new Failure('conflict', reason));
+		this.#revoking.abort();
 	}
 
 	/**
@@ -209,7 +220,8 @@ export class JobRun {
 	}
 
 	async #privately<T>(work: () => Promise<T>): Promise<T> {
-		this.signal.throwIfAborted();
+		// As the server stops, what was done before may still be saved.
+		if (this.#unsaved.aborted) throw this.signal.reason;
 		this.#privateWork++;
 		try {
 			try {
@@ -231,8 +243,8 @@ export class JobRun {
 			try {
 				this.#setLease(await store.renew(this.key, jobLimits.leaseMs), requestedAt);
 			} catch (error) {
-				if (!isForNow(error) || this.signal.aborted) throw error;
-				await wait(retryMs, this.signal);
+				if (!isForNow(error) || this.#unsaved.aborted) throw error;
+				await wait(retryMs, this.#unsaved);
 			}
 		}
 		if (this.#hasLost) throw this.signal.reason;
@@ -268,8 +280,8 @@ export class JobRun {
 				return;
 			} catch (error) {
 				// A short outage of the database does not end hours of work; during a long one the lease expires, but for private work.
-				if (!isForNow(error) || this.signal.aborted) throw error;
-				await wait(retryMs, this.signal);
+				if (!isForNow(error) || this.#unsaved.aborted) throw error;
+				await wait(retryMs, this.#unsaved);
 			}
 		}
 	}

@@ -614,6 +614,89 @@ for (const [what, kind] of [
 	});
 }
 
+for (const [what, kind] of [
+	['away', 'unavailable'],
+	['full', 'storageFull'],
+] as const) {
+	test(`a stopping server waits a while for what a run saves, and for its end, though the database is ${what}`, async (t) => {
+		const bench = await jobBench(t);
+		const ada = await bench.addUser('ada');
+		const { jobs, close } = bench.process();
+		const held = heldKind({ ignoresSignal: true });
+		const starter = jobs.define(held.kind);
+		const ids = [(await starter.start(ada, '', 'x')).id, (await starter.start(ada, '', 'y')).id];
+		await jobs.poll();
+		const [saves, ends] = ids.map((id) => held.runs.find(({ context }) => context.id === id));
+		const mend = breakJobs(bench.database.jobs, kind);
+		const saving = saves?.context.checkpoint({ at: 1 }).then(() => saves.fail(saves.context.signal.reason));
+		ends?.finish();
+		await new Promise(setImmediate);
+		const closing = close();
+		await until('the run is aborted', () => saves?.context.signal.aborted);
+		setTimeout(mend, 700);
+		await saving;
+		await closing;
+		t.is(await bench.database.jobs.checkpointOf(ids[0] ?? ''), '{"at":1}');
+		t.like(await bench.database.jobs.find(ids[0] ?? ''), { status: 'queued' });
+		t.like(await bench.database.jobs.find(ids[1] ?? ''), { status: 'completed' });
+	});
+
+	test(`a run whose private work is done, and whose server stops while the database is ${what}, still saves it`, async (t) => {
+		const bench = await jobBench(t);
+		const ada = await bench.addUser('ada');
+		const { jobs, close } = bench.process();
+		let finish = () => {};
+		const work = new Promise<void>((resolve) => {
+			finish = resolve;
+		});
+		let signal: AbortSignal | undefined;
+		const { id } = await jobs
+			.define({
+				...heldKind().kind,
+				async run(context) {
+					signal = context.signal;
+					await context.privately(() => work);
+					await context.privately(() => context.checkpoint({ at: 1 }));
+					throw signal.reason;
+				},
+			})
+			.start(ada, '', 'x');
+		await jobs.poll();
+		await until('it runs', () => signal);
+		const mend = breakJobs(bench.database.jobs, kind);
+		bench.advance(11_000);
+		finish();
+		await new Promise(setImmediate);
+		const closing = close();
+		await until('the run is aborted', () => signal?.aborted);
+		setTimeout(mend, 700);
+		await closing;
+		t.is(await bench.database.jobs.checkpointOf(id), '{"at":1}');
+		t.like(await bench.database.jobs.find(id), { status: 'queued' });
+	});
+}
+
+test('a checkpoint that waits for the database is given up by a job that is cancelled', async (t) => {
+	const bench = await jobBench(t);
+	const ada = await bench.addUser('ada');
+	const { jobs, close } = bench.process();
+	const { kind, runs } = heldKind({ ignoresSignal: true });
+	const { id } = await jobs.define(kind).start(ada, '', 'x');
+	await jobs.poll();
+	const mend = breakJobs(bench.database.jobs, 'unavailable');
+	const saving = t.throwsAsync(async () => runs[0]?.context.checkpoint({ at: 1 }));
+	await new Promise(setImmediate);
+	await jobs.cancel(ada, id);
+	t.true(isFailure(await saving, 'unavailable'));
+	const closing = close();
+	const late = t.throwsAsync(async () => runs[0]?.context.checkpoint({ at: 1 }));
+	t.true(isFailure(await late, 'unavailable'));
+	mend();
+	runs[0]?.fail(new Error('It ends.'));
+	await closing;
+	t.not(await bench.database.jobs.checkpointOf(id), '{"at":1}');
+});
+
 test('a run whose private work lasts longer than its lease does nothing more if another process has the job', async (t) => {
 	const bench = await jobBench(t);
 	const ada = await bench.addUser('ada');

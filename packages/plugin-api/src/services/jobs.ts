@@ -66,8 +66,8 @@ export interface JobContext<Input> {
 	/** Whether the owner has cancelled it: then partial results are to be removed. Otherwise a further run may continue with them. */
 	readonly isCancelled: boolean;
 	/**
-	 * Saves durably, as JSON, the state that a further run continues from. Throws if another process runs the job now: nothing may be
-	 * changed any more.
+	 * Saves durably, as JSON, the state that a further run continues from. It waits while the database is away or full, also as the server
+	 * stops, for as long as that waits for its jobs. Throws if another process runs the job now: nothing may be changed any more.
 	 */
 	checkpoint(value: unknown): Promise<void>;
 	/**

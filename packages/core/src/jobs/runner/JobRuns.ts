@@ -26,6 +26,8 @@ export interface RunDependencies {
 	onFree(): void;
 	/** Fires when no further run begins. */
 	stopping: AbortSignal;
+	/** Fires when those that are under way are waited for no longer. */
+	drained: AbortSignal;
 }
 
 /** A job that needs no more of its record. */
@@ -87,13 +89,14 @@ export class JobRuns {
 	}
 
 	#runParts(key: JobRunKey, kind: AnyKind): ConstructorParameters<typeof JobRun>[2] {
-		const { store, log, monotonic } = this.#parts;
+		const { store, log, monotonic, drained } = this.#parts;
 		const onTooLarge = () =>
 			log.warn({ job: key.id, kind: kind.name }, 'the progress detail of a job is too large to be stored');
 		return {
 			store,
 			monotonic,
 			wait: waitOrAborted,
+			drained,
 			longAfterSeconds: kind.short?.seconds ?? Number.POSITIVE_INFINITY,
 			onTooLarge,
 		};
@@ -110,11 +113,12 @@ export class JobRuns {
 	}
 
 	async #execute(run: JobRun, kind: AnyKind, given: StoredInput): Promise<void> {
-		const { store, publisher, log, onChange, onEnd, onFree, stopping } = this.#parts;
+		const { store, publisher, log, onChange, onEnd, onFree, stopping, drained } = this.#parts;
 		const { id } = run.key;
 		try {
 			const outcome = await runToEnd(run, kind, given, log);
-			await recordEnd(store, run.key, outcome, stopping);
+			// One that goes on does so as well by itself.
+			await recordEnd(store, run.key, outcome, typeof outcome === 'string' ? stopping : drained);
 			if (typeof outcome !== 'string') onEnd?.(run.record, outcome);
 		} catch (error) {
 			log.error({ err: error, job: id }, 'the end of a job could not be saved: it runs again');

@@ -11,7 +11,7 @@ import { JobClaims } from './JobClaims.js';
 import { JobRuns, type RunDependencies } from './JobRuns.js';
 import { takeOver } from './takeOver.js';
 
-interface Dependencies extends Omit<RunDependencies, 'holder' | 'onFree' | 'stopping'> {
+interface Dependencies extends Omit<RunDependencies, 'holder' | 'onFree' | 'stopping' | 'drained'> {
 	/** The kinds by name; more may be defined later. */
 	kinds: ReadonlyMap<string, AnyKind>;
 	identity: ProcessIdentity;
@@ -48,6 +48,7 @@ export interface JobRunner {
 export function createJobRunner(parts: Dependencies): JobRunner {
 	const { store, kinds, publisher, identity, log, monotonic, mayBegin, isPolling, onChange } = parts;
 	const closing = new AbortController();
+	const drained = new AbortController();
 	/** A run belongs to no request, whichever one started it. */
 	const inOwnContext = AsyncLocalStorage.snapshot();
 	let hasBegun = false;
@@ -64,7 +65,10 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 	/** When the database was away, or too slow to renew a lease, for the last time that is known here. */
 	let disturbedAt = Number.NEGATIVE_INFINITY;
 
-	const runs = new JobRuns({ ...parts, holder: identity.name, onFree: () => wake(), stopping: closing.signal });
+	const runs = new JobRuns({
+		...parts,
+		...{ holder: identity.name, onFree: () => wake(), stopping: closing.signal, drained: drained.signal },
+	});
 	const claims = new JobClaims({
 		store,
 		runs,
@@ -200,7 +204,6 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 			await polling;
 			// Jobs that were claimed meanwhile.
 			runner.stop();
-			const drained = new AbortController();
 			await Promise.race([runs.drained(), waitOrAborted(jobLimits.drainMs, drained.signal)]);
 			drained.abort();
 		},
