@@ -85,13 +85,28 @@ test('a notice replaces the one with its key', (t) => {
 	t.deepEqual(shown, [notice('a', { progress: 1 }), notice('b')]);
 });
 
-test('with too many notices the oldest without progress is removed', (t) => {
-	const crowd = [notice('zip', { progress: 0.2 }), notice('a'), notice('b')];
-	const shown = notificationsReducer(crowd, { type: 'shown', notice: notice('c') });
-	t.deepEqual(
-		shown.map(({ key }) => key),
-		['zip', 'b', 'c'],
-	);
+const shownAfter = (...notices: ShownNotice[]) =>
+	notices
+		.reduce<readonly ShownNotice[]>((shown, next) => notificationsReducer(shown, { type: 'shown', notice: next }), [])
+		.map(({ key }) => key)
+		.join(' ');
+
+test('of too many notices that hide themselves the oldest is removed, and no other', (t) => {
+	const work = ['zip', 'upload', 'paste'].map((key) => notice(key, { progress: 0.2 }));
+	t.is(shownAfter(notice('a'), ...work, notice('b'), notice('c'), notice('d')), 'zip upload paste b c d');
+});
+
+test('work in progress leaves room for errors and for Undo', (t) => {
+	const work = ['zip', 'upload', 'paste', 'move'].map((key) => notice(key, { stays: true }));
+	const error = notice('error', { intent: 'danger' });
+	t.is(shownAfter(...work, error, notice('undo')), 'zip upload paste move error undo');
+});
+
+test('an error is removed only by other errors, and the latest notice by none', (t) => {
+	const errors = ['1', '2', '3'].map((key) => notice(key, { intent: 'danger' }));
+	t.is(shownAfter(errors[0] as ShownNotice, notice('a'), notice('b'), notice('c')), '1 b c');
+	t.is(shownAfter(...errors, notice('a')), '2 3 a');
+	t.is(shownAfter(...errors, notice('4', { intent: 'danger' })), '2 3 4');
 });
 
 test('a dismissed notice is removed, and dismissing an unknown one changes nothing', (t) => {

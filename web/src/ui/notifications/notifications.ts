@@ -28,8 +28,8 @@ export type NotificationAction = { type: 'shown'; notice: ShownNotice } | { type
 /** How long a notice without progress stays by default. */
 export const autoHideMilliseconds = 3000;
 
-/** Above this number, the oldest notice that hides itself is removed. */
-const maxShown = 3;
+/** Of more notices that hide themselves the oldest is removed. Those that stay, such as of work in progress, are not counted. */
+const maxHiding = 3;
 
 export function notificationsReducer(
 	shown: readonly ShownNotice[],
@@ -38,16 +38,24 @@ export function notificationsReducer(
 	switch (action.type) {
 		case 'shown': {
 			const { notice } = action;
-			if (shown.some(({ key }) => key === notice.key)) {
-				return shown.map((other) => (other.key === notice.key ? notice : other));
-			}
-			const next = [...shown, notice];
-			const oldest = next.length > maxShown ? next.findIndex(autoHides) : -1;
-			return oldest < 0 ? next : next.toSpliced(oldest, 1);
+			const isReplaced = shown.some(({ key }) => key === notice.key);
+			return withoutOldest(
+				isReplaced ? shown.map((other) => (other.key === notice.key ? notice : other)) : [...shown, notice],
+				notice,
+			);
 		}
 		case 'dismissed':
 			return shown.some(({ key }) => key === action.key) ? shown.filter(({ key }) => key !== action.key) : shown;
 	}
+}
+
+/** An error is removed only if nothing else can be, and the latest notice never: nobody has read it yet. */
+function withoutOldest(shown: readonly ShownNotice[], latest: ShownNotice): readonly ShownNotice[] {
+	const hiding = shown.filter(autoHides);
+	if (hiding.length <= maxHiding) return shown;
+	const others = hiding.filter((notice) => notice !== latest);
+	const removed = others.find(({ intent }) => intent !== 'danger') ?? others[0];
+	return shown.filter((notice) => notice !== removed);
 }
 
 /** Whether it hides itself. */
