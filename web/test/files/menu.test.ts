@@ -246,6 +246,31 @@ test('entries of other users are skipped with a message when several are deleted
 	t.is(message, 'Skipped 1 item that you do not own');
 });
 
+test('what lies in another chosen folder goes with it, and is copied on its own', (t) => {
+	const chosen = [entry('docs/'), entry('docs/a'), entry('docs/x/'), entry('docs/x/b'), entry('docs2/c'), entry('d')];
+	const pathsOf = (action: Parameters<typeof permittedFor>[0]) =>
+		permittedFor(action, alice, 'private', chosen)
+			.entries.map(({ path }) => path)
+			.join(' ');
+	for (const action of ['delete', 'deleteForever', 'cut', 'moveToPublic'] as const) {
+		t.is(pathsOf(action), 'docs docs2/c d', action);
+	}
+	t.is(pathsOf('copy'), 'docs docs/a docs/x docs/x/b docs2/c d');
+});
+
+test('a folder takes nothing of another owner with it, nor does one that stays', (t) => {
+	const own = entry('docs/a', 'alice');
+	const keep = (...entries: Entry[]) => permittedFor('delete', alice, 'public', entries).entries;
+	t.deepEqual(keep(entry('docs/', 'bob'), own), [own]);
+	t.deepEqual(permittedFor('delete', alice, 'private', [entry('Public/'), entry('Public/a')]).entries, [
+		entry('Public/a'),
+	]);
+	const folder = { ...entry('Photos/x/'), role: 'edit' } as const;
+	t.deepEqual(permittedFor('delete', alice, 'shared', [folder, { ...entry('Photos/x/a'), role: 'edit' }]).entries, [
+		folder,
+	]);
+});
+
 const refuses = (
 	t: ExecutionContext,
 	action: Parameters<typeof permittedFor>[0],

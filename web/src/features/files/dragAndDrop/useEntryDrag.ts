@@ -13,6 +13,7 @@ import { useMediaQuery } from '../../../ui/useMediaQuery.js';
 import type { FolderView } from '../folder/useFolderView.js';
 import { keyOf } from '../list/rows.js';
 import { nameItems } from '../messages.js';
+import { outermost } from '../operations/permitted.js';
 import styles from './dragImage.module.css';
 
 export interface EntryDragOptions {
@@ -44,7 +45,7 @@ export function useEntryDrag({ viewer, area, directory, folder }: EntryDragOptio
 		mayDrag: (entry) => !hasCoarsePointer && mayCut(entry),
 		start(event, entry) {
 			const entries = folder.selection.selected.has(keyOf(entry)) ? folder.selected : [entry];
-			const items = entries.filter(mayCut);
+			const items = outermost(entries.filter(mayCut));
 			if (items.length === 0) return event.preventDefault();
 			dragged.current = { operation: 'cut', items, sourceArea: area, sourceDirectory: directory };
 			event.dataTransfer.setData(transferType, '');

@@ -11,10 +11,13 @@ import {
 	itemOf,
 	moveToPrivateDenial,
 	moveToPublicDenial,
+	parentPath,
+	parsePath,
 	renameDenial,
 	splitOwned,
 	type Viewer,
 } from '@stowage/rules';
+import { keyOf } from '../list/rows.js';
 
 /** The actions that the rules permit or refuse entry by entry. */
 export type GuardedAction =
@@ -39,7 +42,7 @@ const refusals: Readonly<Record<GuardedAction, (viewer: Viewer, item: Item) => F
 };
 
 export interface Permitted {
-	/** The entries that the action applies to. */
+	/** The entries that the action applies to: of those that go with their folder, the folder only. */
 	entries: Entry[];
 	/** The sentence about the others; undefined if there are none. */
 	message: string | undefined;
@@ -47,16 +50,38 @@ export interface Permitted {
 
 /** Splits a selection into the entries that an action is permitted for and those that are skipped with a message (spec, section 6). */
 export function permittedFor(action: GuardedAction, viewer: Viewer, area: Area, entries: readonly Entry[]): Permitted {
-	const permitted: Entry[] = [];
+	const allowed: Entry[] = [];
 	let first: Failure | undefined;
 	for (const entry of entries) {
 		const refusal = denialOf(action, viewer, itemOf(area, entry));
 		if (refusal) first ??= refusal;
-		else permitted.push(entry);
+		else allowed.push(entry);
 	}
+	const permitted = takenAway.has(action) ? outermost(allowed) : allowed;
 	if (!first) return { entries: permitted, message: undefined };
 	const isPartly = permitted.length > 0 && first.kind === 'notOwner';
 	return { entries: permitted, message: isPartly ? splitOwned(entries, viewer).message : first.message };
+}
+
+/** Whoever takes a folder away takes what is in it. */
+const takenAway: ReadonlySet<GuardedAction> = new Set([
+	'cut',
+	'delete',
+	'deleteForever',
+	'moveToPublic',
+	'moveToPrivate',
+]);
+
+/** The entries without those that lie in other ones of them, such as among the results of a search. */
+export function outermost<E extends Pick<Entry, 'path' | 'type' | 'owner' | 'role'>>(entries: readonly E[]): E[] {
+	const folders = new Set(entries.filter(({ type }) => type === 'directory').map(keyOf));
+	if (folders.size === 0) return [...entries];
+	return entries.filter((entry) => {
+		for (let path = parentPath(parsePath(entry.path)); path !== ''; path = parentPath(path)) {
+			if (folders.has(keyOf({ ...entry, path }))) return false;
+		}
+		return true;
+	});
 }
 
 /** The refusal for a visitor is that of a user who does not own the item: 'sign in' is said only where signing in would help. */
