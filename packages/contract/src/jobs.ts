@@ -47,7 +47,12 @@ export const job = z.object({
 export const transferDetail = z.object({
 	done: z.number(),
 	failed: z.number(),
-	errors: z.array(z.object({ path: z.string(), message: z.string(), code: z.string().optional() })).default([]),
+	/** `index` is the place of the item in the list: items of several owners may have one path. */
+	errors: z
+		.array(
+			z.object({ index: z.number().optional(), path: z.string(), message: z.string(), code: z.string().optional() }),
+		)
+		.default([]),
 	/** The items whose names were taken, by their places in the list, with the names that they got; the first ones. */
 	renamed: z.array(z.tuple([z.number(), z.string()])).default([]),
 	/** How many others got other names. */

@@ -23,7 +23,13 @@ const renamedBytes = 6 * 1024;
 /** The remaining items would fail for the same reason. */
 const fatalKinds: readonly FailureKind[] = ['storageFull', 'rateLimited', 'unavailable'];
 
-const fault = z.object({ path: z.string(), message: z.string(), code: z.string() });
+/** Those of a former version have no index. */
+const fault = z.object({
+	index: z.int().min(0).optional(),
+	path: z.string(),
+	message: z.string(),
+	code: z.string(),
+});
 
 /** The checkpoint that the next run continues from. */
 const saved = withNewNames(
@@ -170,7 +176,7 @@ function doneSentence({ next, failed }: PasteState, labels: PasteLabels, items: 
 }
 
 function recordFault(state: PasteState, path: string, { message, code }: Failure): void {
-	const recorded = { path, message: truncateToBytes(message, messageBytes), code };
+	const recorded = { index: state.next, path, message: truncateToBytes(message, messageBytes), code };
 	const bytes = Buffer.byteLength(JSON.stringify([...state.faults, recorded]));
 	if (bytes <= faultsBytes) state.faults.push(recorded);
 }

@@ -215,7 +215,8 @@ for (const isSaved of [true, false]) {
 		await writeFile(path.join(far, 'b'), 'b from afar');
 		const old = { 'to/a': 'old', 'to/docs/own': 'taken' };
 		await writeFiles({ a: 'one', 'docs/b': 'two', d: 'four', ...old });
-		const faults = [{ path: 'docs', message: 'There is already a file or folder named docs', code: 'ALREADY_EXISTS' }];
+		const message = 'There is already a file or folder named docs';
+		const faults = [{ index: 1, path: 'docs', message, code: 'ALREADY_EXISTS' }];
 		const replace = { onConflict: 'replace' as const };
 		const near = { ...input('private', 'private', 'to', 'a', 'docs', 'd'), ...replace };
 		const copied = await runInterrupted(kinds.copy, viewer, near, isSaved);
@@ -240,7 +241,8 @@ for (const isSaved of [true, false]) {
 		const { home, viewer, kinds, writeFiles } = await setUp(t);
 		await writeFiles({ a: 'one', 'docs/b': 'two', d: 'four', 'to/d': 'old' });
 		const given = { ...input('private', 'private', 'to', 'a', 'docs', 'd'), onConflict: 'fail' as const };
-		const errors = [{ path: 'd', message: 'There is already a file or folder named d', code: 'ALREADY_EXISTS' }];
+		const message = 'There is already a file or folder named d';
+		const errors = [{ index: 2, path: 'd', message, code: 'ALREADY_EXISTS' }];
 		for (const kind of [kinds.copy, kinds.move]) {
 			t.deepEqual((await runInterrupted(kind, viewer, given, isSaved)).result, { done: 2, failed: 1, errors });
 			const expected = { a: 'one', d: 'old', docs: 'a folder', 'docs/b': 'two' };
@@ -533,10 +535,10 @@ test('items that can’t be copied are reported with their reasons, and the othe
 		done: 1,
 		failed: 4,
 		errors: [
-			{ path: 'a', message: 'No such file or folder: a', code: 'NOT_FOUND' },
-			{ path: 'Public', message: 'Cannot copy protected folders', code: 'PROTECTED' },
-			{ path: 'to', message: 'Cannot copy a folder into itself', code: 'INVALID' },
-			{ path: 'x', message: 'You do not own any of the selected items', code: 'NOT_OWNER' },
+			{ index: 0, path: 'a', message: 'No such file or folder: a', code: 'NOT_FOUND' },
+			{ index: 1, path: 'Public', message: 'Cannot copy protected folders', code: 'PROTECTED' },
+			{ index: 2, path: 'to', message: 'Cannot copy a folder into itself', code: 'INVALID' },
+			{ index: 4, path: 'x', message: 'You do not own any of the selected items', code: 'NOT_OWNER' },
 		],
 	});
 	t.deepEqual((await readdir(path.join(home, 'to'))).sort(), ['b', 'x']);
@@ -671,7 +673,7 @@ test('a full home stops a copy with the reason, and a retry continues it once th
 	t.like(first.recorded.progress.at(-1)?.detail, {
 		done: 1,
 		failed: 0,
-		errors: [{ path: 'docs', code: 'STORAGE_FULL' }],
+		errors: [{ index: 1, path: 'docs', code: 'STORAGE_FULL' }],
 	});
 	t.deepEqual(await readdir(path.join(home, 'to')), ['a']);
 	t.deepEqual(await staged(), []);

@@ -71,7 +71,7 @@ test('a paste is a job that copies or moves items, with a title that describes i
 		detail: {
 			done: 2,
 			failed: 1,
-			errors: [{ path: 'none', message: 'No such file or folder: none', code: 'NOT_FOUND' }],
+			errors: [{ index: 2, path: 'none', message: 'No such file or folder: none', code: 'NOT_FOUND' }],
 		},
 	});
 	t.deepEqual((await readdir(path.join(home, 'Holiday'))).sort(), ['a', 'docs']);
