@@ -23,6 +23,7 @@ import {
 	parseTrashOrder,
 	type TrashedEntry,
 	toggleTrashOrder,
+	trashCount,
 	trashOrderText,
 } from '../features/files/trash/trashEntries.js';
 import { trashMenuFor } from '../features/files/trash/trashMenu.js';
@@ -55,7 +56,8 @@ export function TrashPageContent({ username }: { username: string | undefined })
 	const { undoLast } = useUndo(username);
 	const [dialog, setDialog] = useScopedState<TrashDialog>(trash.key);
 	const items = trash.rows?.entries.length;
-	const openEmpty = () => setDialog({ kind: 'empty', items: items ?? 0, size: trash.size });
+	const openEmpty = () =>
+		setDialog({ kind: 'empty', items: trashCount(items ?? 0, trash.isTruncated), size: trash.size });
 
 	const perform = (action: TrashAction, entries: readonly TrashedEntry[]) => {
 		switch (action) {

@@ -1,4 +1,4 @@
-import { formatListSize, plural } from '@stowage/rules';
+import { formatListSize } from '@stowage/rules';
 import { useLast, useOpenings } from '../../../ui/dialogs/dialogs.js';
 import { FormDialog } from '../../../ui/dialogs/FormDialog.js';
 import { DeleteForeverDialog } from '../dialogs/DeleteForeverDialog.js';
@@ -11,7 +11,7 @@ import type { TrashOperations } from './useTrashOperations.js';
 /** The open dialog of the trash. */
 export type TrashDialog =
 	| { kind: 'deleteForever'; entries: readonly TrashedEntry[] }
-	| { kind: 'empty'; items: number; size: number };
+	| { kind: 'empty'; items: string; size: number };
 
 export interface TrashDialogsProps extends Omit<DialogProps, 'isOpen'> {
 	dialog: TrashDialog | undefined;
@@ -49,9 +49,7 @@ export function TrashDialogs({ dialog, operations, ...props }: TrashDialogsProps
 						return true;
 					}}
 				>
-					<p className={styles.question}>
-						{messages.emptyTrashQuestion(plural(shown.items, 'item'), formatListSize(shown.size))}
-					</p>
+					<p className={styles.question}>{messages.emptyTrashQuestion(shown.items, formatListSize(shown.size))}</p>
 				</FormDialog>
 			);
 		default:

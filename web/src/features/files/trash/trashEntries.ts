@@ -1,4 +1,13 @@
-import { compareNames, type Entry, parentPath, parsePath, rootPath, type SortMode, sortEntries } from '@stowage/rules';
+import {
+	compareNames,
+	type Entry,
+	parentPath,
+	parsePath,
+	plural,
+	rootPath,
+	type SortMode,
+	sortEntries,
+} from '@stowage/rules';
 import type { TrashListing } from '../../../api/trash.js';
 import { messages } from '../../../messages.js';
 import { type Rows, rowsOf } from '../list/rows.js';
@@ -26,6 +35,12 @@ export function trashedEntries({ entries }: TrashListing, username: string): Tra
 		folder: folderOf(path),
 		deletedBy: deletedBy === username ? undefined : deletedBy,
 	}));
+}
+
+/** How many items the trash has. Of very many only the newest are listed. */
+export function trashCount(listed: number, isTruncated: boolean): string {
+	const items = plural(listed, 'item');
+	return isTruncated ? messages.moreThan(items) : items;
 }
 
 function folderOf(path: string): string {
