@@ -1,3 +1,4 @@
+import type { Entry, LetterFilter } from '@stowage/rules';
 import test from 'ava';
 import {
 	arrive,
@@ -14,6 +15,8 @@ import {
 	saveFolder,
 	writeFolders,
 } from '../../src/features/files/folder/savedFolders.js';
+import { rowsOf } from '../../src/features/files/list/rows.js';
+import { cursorIndex } from '../../src/features/files/selection/selection.js';
 
 const visit = (key: string, given: Partial<Visit> = {}): Visit => ({
 	key,
@@ -101,12 +104,34 @@ test('an entry that is shown is the only selected one until another is selected'
 	const shown = reduceFolders(selected, {
 		type: 'visited',
 		visit: visit('docs'),
-		action: { type: 'shown', key: 'b.txt' },
+		action: { type: 'shown', key: 'b.txt', name: 'b.txt' },
 	});
 	t.deepEqual([...shown.current.selection.selected], ['b.txt']);
 	t.is(shown.current.revealed, 'b.txt');
 	const revealed = reduceFolders(shown, { type: 'visited', visit: visit('docs'), action: { type: 'revealed' } });
 	t.is(revealed.current.revealed, undefined);
+});
+
+test('an entry that is shown is seen also if the letter filter hid it', (t) => {
+	const after = (letter: LetterFilter, name: string) => {
+		const actions = [{ type: 'filtered', letter } as const, { type: 'shown', key: name, name } as const];
+		return actions.reduce<Folders>(
+			(folders, action) => reduceFolders(folders, { type: 'visited', visit: visit('docs'), action }),
+			selected,
+		).current;
+	};
+	t.is(after('Z', 'Zeta').letter, 'Z');
+	t.is(after('A', 'Zeta').letter, 'ALL');
+});
+
+test('the cursor stays where it is until the entry that is shown is in the list', (t) => {
+	const action = { type: 'shown', key: 'z.txt', name: 'z.txt' } as const;
+	const shown = reduceFolders(selected, { type: 'visited', visit: visit('docs'), action });
+	const rows = rowsOf(
+		['Alpha', 'a.txt', 'c.txt'].map((name): Entry => ({ name, path: name, type: 'file', size: 1, mtime: 1 })),
+		false,
+	);
+	t.is(cursorIndex(shown.current.selection.cursor, rows), a.index);
 });
 
 function storage() {

@@ -1,4 +1,4 @@
-import type { LetterFilter } from '@stowage/rules';
+import { type LetterFilter, matchesLetter } from '@stowage/rules';
 import {
 	emptySelection,
 	type RowKey,
@@ -43,8 +43,8 @@ export interface Visit {
 
 export type FolderAction =
 	| { type: 'filtered'; letter: LetterFilter }
-	/** An entry is selected and scrolled to, now or once it is in the list. */
-	| { type: 'shown'; key: RowKey }
+	/** An entry is selected and scrolled to, now or once it is in the list; a letter filter that hides it ends. */
+	| { type: 'shown'; key: RowKey; name: string }
 	| { type: 'revealed' }
 	| { type: 'selection'; action: SelectionAction };
 
@@ -74,8 +74,15 @@ function reduceFolder(state: FolderState, action: FolderAction): FolderState {
 		case 'filtered':
 			return { ...state, letter: action.letter };
 		case 'shown': {
-			const selection = reduceSelection(state.selection, { type: 'only', at: { key: action.key, index: 0 } });
-			return { ...state, selection, revealed: action.key };
+			// Until it is in the list the cursor stays where it is.
+			const at = { key: action.key, index: state.selection.cursor?.index ?? 0 };
+			const letter = matchesLetter(action.name, state.letter) ? state.letter : 'ALL';
+			return {
+				...state,
+				letter,
+				selection: reduceSelection(state.selection, { type: 'only', at }),
+				revealed: action.key,
+			};
 		}
 		case 'revealed':
 			return { ...state, revealed: undefined };

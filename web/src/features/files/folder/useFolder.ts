@@ -63,7 +63,7 @@ export function useFolder({ key, user, isReturn, startKey, isStartSelected }: Vi
 		show: useCallback(
 			(entry: Entry) => {
 				// It is called when a call has ended, by which time another folder may be on screen.
-				if (latest.current.current.key === visit.key) act({ type: 'shown', key: keyOf(entry) });
+				if (latest.current.current.key === visit.key) act({ type: 'shown', key: keyOf(entry), name: entry.name });
 			},
 			[act, visit],
 		),
