@@ -244,3 +244,31 @@ test('what is being saved of a share can’t be changed meanwhile, and the focus
 	await dialog.getByRole('button', { name: 'Copy Link' }).waitFor();
 	t.deepEqual(ada.faults, []);
 });
+
+test.serial(
+	'a link whose dialog is closed while it is being made is said to work, with where it can be ended',
+	async (t) => {
+		const ada = await fixture.enter(t);
+		await writeFiles(ada.home, { 'a.txt': 'a', 'b.txt': 'b' });
+		const page = await ada.open('/browser?type=private');
+		const closeWhile = async (name: string, item: string, confirm: string, address: string) => {
+			await rowOf(page, name).click({ button: 'right' });
+			await page.getByRole('menuitem', { name: item, exact: true }).click();
+			const dialog = page.getByRole('dialog', { name: item, exact: true });
+			const made = await holdRequest(page, address);
+			await dialog.getByRole('button', { name: confirm }).click();
+			await dialog.locator('[inert]').waitFor();
+			await dialog.getByRole('button', { name: 'Cancel' }).click();
+			await gone(t, dialog);
+			made();
+			const notice = page.getByRole('status').filter({ hasText: `The link to ${name} was made all the same` });
+			await notice.getByRole('button', { name: 'My links' }).click();
+			await page.getByRole('dialog', { name: 'My links' }).getByText(name).first().waitFor();
+			await page.keyboard.press('Escape');
+			await overlaysClosed(page);
+		};
+		await closeWhile('a.txt', 'Share', 'Create Share', '**/api/shares');
+		await closeWhile('b.txt', 'Temporary Link', 'Generate Link', '**/api/generateTempLink');
+		t.deepEqual(ada.faults, []);
+	},
+);

@@ -69,6 +69,7 @@ function FramedPage() {
 			openSignIn: () => setDialog({ kind: 'auth', mode: 'login' }),
 			openSignUp: () => setDialog({ kind: 'auth', mode: 'register' }),
 			openSettings: () => setDialog({ kind: 'settings' }),
+			openLinks: () => setDialog({ kind: 'links' }),
 			openActivity: () => setDialog({ kind: 'activity' }),
 		}),
 		[],
@@ -128,7 +129,7 @@ function FramedPage() {
 				onSignUp={frame.openSignUp}
 				onTrash={capabilities.data?.trashKeepFor ? () => navigate('/trash') : undefined}
 				onSettings={frame.openSettings}
-				onLinks={() => setDialog({ kind: 'links' })}
+				onLinks={frame.openLinks}
 				onActivity={frame.openActivity}
 				onLogout={() => session.status === 'signedIn' && logoutMutation.mutate(session.username)}
 			>

@@ -6,6 +6,8 @@ export interface Frame {
 	openSignUp(): void;
 	/** Opens the settings of a signed-in user. */
 	openSettings(): void;
+	/** Opens the links and shares of a signed-in user. */
+	openLinks(): void;
 	/** Opens the dialog with the long work of a signed-in user. */
 	openActivity(): void;
 }

@@ -18,6 +18,7 @@ import { LinkForm, MadeLinkFooter } from './LinkForm.js';
 import { linkMessages as messages } from './messages.js';
 import styles from './TemporaryLinkDialog.module.css';
 import { useLinkToCopy } from './useLinkToCopy.js';
+import { useMadeLink } from './useMadeLink.js';
 
 export interface TemporaryLinkDialogProps {
 	isOpen: boolean;
@@ -28,7 +29,7 @@ export interface TemporaryLinkDialogProps {
 
 /** Asks for the expiration, creates the link and shows it this once, to be copied. */
 export function TemporaryLinkDialog({ isOpen, entry, onClose, onClosed }: TemporaryLinkDialogProps) {
-	const { expiration, setExpiration, generate, link, isLoading, error } = useTemporaryLink(entry.path);
+	const { expiration, setExpiration, generate, link, isLoading, error } = useTemporaryLink(entry, isOpen);
 	return (
 		<Dialog
 			isOpen={isOpen}
@@ -68,10 +69,14 @@ export function TemporaryLinkDialog({ isOpen, entry, onClose, onClosed }: Tempor
 }
 
 /** First the expiration is chosen, then the link is created. */
-function useTemporaryLink(path: string) {
+function useTemporaryLink({ path, name }: Entry, isOpen: boolean) {
 	const [expiration, setExpiration] = useState<LinkExpiration>(defaultLinkExpiration);
-	const { mutate, data, isPending, error } = useMutation({ mutationFn: () => createLink(path, expiration) });
-	return { expiration, setExpiration, generate: () => mutate(), link: data, isLoading: isPending, error };
+	const [link, setLink] = useState<{ url: string; expiresAt: number }>();
+	const { mutate, isPending, error } = useMutation({
+		mutationFn: () => createLink(path, expiration),
+		onSuccess: useMadeLink(isOpen, () => name, setLink),
+	});
+	return { expiration, setExpiration, generate: () => mutate(), link, isLoading: isPending, error };
 }
 
 interface MadeLinkProps {

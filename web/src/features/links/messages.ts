@@ -16,6 +16,8 @@ export const linkMessages = {
 	copyByHand: 'It is selected: copy it with the keyboard or by its own menu.',
 	linkCopied: 'Link copied',
 	copyFailed: 'Failed to copy link',
+	madeAllTheSame: (name: string) => `The link to ${name} was made all the same`,
+	endUnderMyLinks: 'It works now. You can end it under My links.',
 	cancel: 'Cancel',
 	close: 'Close',
 	open: 'Open',

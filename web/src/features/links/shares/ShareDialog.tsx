@@ -8,6 +8,7 @@ import { dialogMilliseconds } from '../../../ui/dialogs/dialogs.js';
 import { QrCode } from '../../../ui/display/QrCode.js';
 import { LinkForm, MadeLinkFooter } from '../LinkForm.js';
 import { useLinkToCopy } from '../useLinkToCopy.js';
+import { useMadeLink } from '../useMadeLink.js';
 import { shareMessages as messages } from './messages.js';
 import styles from './ShareDialog.module.css';
 import { ShareFields } from './ShareFields.js';
@@ -24,6 +25,7 @@ export interface ShareDialogProps {
 /** Asks what others may do with these items of the private area and for how long, makes the share, and shows its link. */
 export function ShareDialog({ isOpen, entries, onClose, onClosed }: ShareDialogProps) {
 	const [made, setMade] = useState<Share>();
+	const onMade = useMadeLink<Share>(isOpen, shareName, setMade);
 	return (
 		<Dialog
 			isOpen={isOpen}
@@ -37,7 +39,7 @@ export function ShareDialog({ isOpen, entries, onClose, onClosed }: ShareDialogP
 			{made ? (
 				<MadeShare share={made} url={made.url ?? ''} onClose={onClose} />
 			) : (
-				<NewShareForm entries={entries} onMade={setMade} onClose={onClose} />
+				<NewShareForm entries={entries} onMade={onMade} onClose={onClose} />
 			)}
 		</Dialog>
 	);
