@@ -8,7 +8,16 @@ import { assertAccessible } from '../support/axe.js';
 import { desktop, openPage, phone } from '../support/browser.js';
 import { dropFromDisk } from '../support/devtools.js';
 import { absent, eventually, gone } from '../support/expect.js';
-import { expectOnDisk, rowOf, setUpFixture, treeOf, withKeptPages, writeFiles } from '../support/fileManager.js';
+import {
+	expectOnDisk,
+	holdRequest,
+	overlaysClosed,
+	rowOf,
+	setUpFixture,
+	treeOf,
+	withKeptPages,
+	writeFiles,
+} from '../support/fileManager.js';
 import { holdTimers, releaseTimers } from '../support/heldTimers.js';
 import { expectNotice } from '../support/notices.js';
 import { queueClosed, sourceFolder, successMs, uploadAll, uploadMany } from '../support/uploads.js';
@@ -266,6 +275,34 @@ test.serial('what one user has queued is neither changed, published nor removed 
 	await queueClosed(page);
 	t.deepEqual(ada.faults, []);
 });
+
+test.serial(
+	'the trash shows how far uploads are, reopens their queue, and is not left for a file that is dropped on it',
+	async (t) => {
+		const manager = await fixture.enter(t);
+		const sources = await sourceFolder(t);
+		await writeFiles(sources, { 'a.txt': 'a', 'b.txt': 'b' });
+		const page = await manager.open('/browser?type=private');
+		const release = await holdRequest(page, '**/api/upload');
+		await page.setInputFiles('input[type=file]', path.join(sources, 'a.txt'));
+		await uploadAll(page);
+		await page.keyboard.press('Escape');
+		await overlaysClosed(page);
+		await page.getByRole('button', { name: manager.username }).click();
+		await page.getByRole('menuitem', { name: 'Trash' }).click();
+		await page.getByRole('heading', { name: 'Trash', exact: true }).waitFor();
+		await dropFromDisk(page, { x: 600, y: 400 }, [path.join(sources, 'b.txt')]);
+		const notice = page.getByRole('status').filter({ hasText: 'Uploading... 0 of 1 done' });
+		await notice.getByRole('button', { name: 'Show' }).click();
+		await page.getByRole('dialog', { name: 'Upload Queue (1 file)' }).waitFor();
+		release();
+		await queueClosed(page);
+		await page.getByRole('heading', { name: 'Trash', exact: true }).waitFor();
+		await page.getByRole('grid', { name: 'Files' }).locator(':focus').or(page.locator('[role=grid]:focus')).waitFor();
+		t.is(await readFile(path.join(manager.home, 'a.txt'), 'utf8'), 'a');
+		t.deepEqual(manager.faults, []);
+	},
+);
 
 // The long form has two thousand.
 test.serial('two hundred small files are uploaded complete, and at most one row is shown as uploading', (t) =>

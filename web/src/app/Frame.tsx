@@ -13,8 +13,10 @@ import { useUploadQueue } from '../features/uploadQueue/useUploadQueue.js';
 import { messages } from '../messages.js';
 import { FrameContext, type Frame as FrameServices } from '../ui/frame.js';
 import { AppHeader, focusAccount } from '../ui/header/AppHeader.js';
+import { focusPage } from '../ui/keyboard/keptFocus.js';
 import { lazyComponent } from '../ui/lazyComponent.js';
 import { useNotify } from '../ui/notifications/useNotify.js';
+import { useDropGuard } from '../ui/useDropGuard.js';
 import styles from './Frame.module.css';
 import { PageErrorBoundary } from './PageErrorBoundary.js';
 
@@ -30,6 +32,11 @@ const ActivityDialog = lazyComponent(
 );
 const MyLinksDialog = lazyComponent(async () => (await import('../features/links/MyLinksDialog.js')).MyLinksDialog);
 
+// It comes with the queue. Imported at once, it would have the page of a share load more of what dialogs need.
+const UploadQueueDialog = lazyComponent(
+	async () => (await import('../features/uploadQueue/view/UploadQueueDialog.js')).UploadQueueDialog,
+);
+
 type OpenDialog =
 	| { kind: 'none' }
 	| { kind: 'auth'; mode: AuthMode }
@@ -39,7 +46,7 @@ type OpenDialog =
 
 /**
  * Surrounds every page but that of a share: the header, the dialogs that can be opened from anywhere, and what
- * outlives a page: the upload queue and what can be undone.
+ * outlives a page: the upload queue, with its progress, and what can be undone.
  */
 export function Frame() {
 	return (
@@ -59,6 +66,7 @@ function FramedPage() {
 	const capabilities = useQuery(capabilitiesQuery);
 	const { notify } = useNotify();
 	const queue = useUploadQueue();
+	useDropGuard();
 	const [dialog, setDialog] = useState<OpenDialog>({ kind: 'none' });
 	// The last dialog stays mounted while it fades out.
 	const [shown, setShown] = useState<OpenDialog>(dialog);
@@ -142,6 +150,8 @@ function FramedPage() {
 					</Suspense>
 				</PageErrorBoundary>
 			</main>
+			{/* The landing page has the queue in itself. */}
+			{pathname !== '/' && <UploadQueueDialog onClosed={focusPage} />}
 			{shown.kind === 'auth' && (
 				<AuthDialog
 					isOpen={dialog.kind === 'auth'}

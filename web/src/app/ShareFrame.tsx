@@ -3,11 +3,13 @@ import { Outlet } from 'react-router';
 import { messages } from '../messages.js';
 import header from '../ui/header/AppHeader.module.css';
 import { ProductMark } from '../ui/header/ProductMark.js';
+import { useDropGuard } from '../ui/useDropGuard.js';
 import styles from './Frame.module.css';
 import { PageErrorBoundary } from './PageErrorBoundary.js';
 
 /** Surrounds the page of a share, whose visitors have no account here and are asked for none. */
 export function ShareFrame() {
+	useDropGuard();
 	return (
 		<>
 			<header className={header.header}>

@@ -23,7 +23,6 @@ import { filesMessages as messages } from '../features/files/messages.js';
 import { useUndo } from '../features/files/undo/useUndo.js';
 import { PreviewPanel } from '../features/previews/panel/PreviewPanel.js';
 import { FilePicker } from '../features/uploadQueue/choosing/FilePicker.js';
-import { UploadQueueDialog } from '../features/uploadQueue/view/UploadQueueDialog.js';
 import { useScopedState } from '../ui/useScopedState.js';
 import { useView } from '../ui/useView.js';
 import styles from './BrowserPage.module.css';
@@ -144,7 +143,6 @@ export function BrowserPageFolder({ location, viewer, user, isSessionChecked, se
 				onClose={() => preview(undefined)}
 				onClosed={takeFocus}
 			/>
-			<UploadQueueDialog onClosed={takeFocus} />
 			<FilePicker ref={uploads.picker} onChoose={uploads.add} />
 		</div>
 	);

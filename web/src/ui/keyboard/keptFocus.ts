@@ -9,6 +9,17 @@ export function isFocusLost(): boolean {
 	return !activeElement || activeElement === document.body || activeElement === standIn?.dialog;
 }
 
+/** Moves the focus to the list of files, or else to the page's content, unless something outside of dialogs has it. */
+export function focusPage(): void {
+	// A closing dialog keeps the focus if what had it before is gone.
+	if (isFocusLost() || document.activeElement?.closest('[role="dialog"]')) focusContent();
+}
+
+function focusContent(): void {
+	const target = document.querySelector<HTMLElement>('[role="grid"]') ?? document.getElementById('content');
+	target?.focus({ preventScroll: true });
+}
+
 /** How long what removes an element may take to move the focus itself. */
 const graceMilliseconds = 100;
 
@@ -49,8 +60,7 @@ export function keepFocus(): void {
 		}
 		// A dialog or menu keeps the focus itself when something else is removed. When it is removed, this is called again.
 		if (document.querySelector('[role="dialog"], [role="menu"]')) return;
-		const target = document.querySelector<HTMLElement>('[role="grid"]') ?? document.getElementById('content');
-		target?.focus({ preventScroll: true });
+		focusContent();
 	};
 	const restore = () => {
 		if (!standIn || isLost(standIn.control) || document.activeElement !== standIn.dialog) return;
