@@ -9,6 +9,7 @@ import './api/uploads.test.js';
 import './conversion.test.js';
 import './downloads.test.js';
 import './editor.test.js';
+import './files/batch.test.js';
 import './files/click.test.js';
 import './files/folders.test.js';
 import './files/keyboard.test.js';

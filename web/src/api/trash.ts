@@ -16,24 +16,14 @@ export function trashQuery(username: string) {
 	});
 }
 
-/** The most that one call restores. */
-const maxIds = 10_000;
-
-/** Restores items to where they were. One that can't be restored does not stop the others; a call that fails does. */
-export async function restoreFromTrash(ids: readonly string[], signal?: AbortSignal): Promise<Restored> {
-	const all: Restored = { restored: [], failed: [] };
-	for (let start = 0; start < ids.length; start += maxIds) {
-		const payload = { ids: ids.slice(start, start + maxIds) };
-		const { restored, failed } = await call(restoreTrash, { payload, ...(signal ? { signal } : {}) });
-		all.restored.push(...restored);
-		all.failed.push(...failed);
-	}
-	return all;
+/** Restores items to where they were. One that can't be restored does not stop the others. */
+export async function restoreFromTrash(ids: string[]): Promise<Restored> {
+	return call(restoreTrash, { payload: { ids } });
 }
 
 /** Removes an item of the trash for good. */
-export async function deleteForever(id: string, signal: AbortSignal): Promise<void> {
-	await call(purgeTrash, { params: { id }, signal });
+export async function deleteForever(id: string): Promise<void> {
+	await call(purgeTrash, { params: { id } });
 }
 
 /** Removes all of the user's trash for good. */

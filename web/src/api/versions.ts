@@ -31,9 +31,9 @@ export function versionUrl(area: Area, { path, owner }: Pick<Entry, 'path' | 'ow
 }
 
 /** Makes a version the file's content again; what it had becomes a version. */
-export async function restoreVersion(area: Area, path: string, id: string, signal?: AbortSignal): Promise<Entry> {
+export async function restoreVersion(area: Area, path: string, id: string): Promise<Entry> {
 	const payload = { filePath: path, type: area, id };
-	return (await call(contract.restoreVersion, { payload, ...(signal ? { signal } : {}) })).entry;
+	return (await call(contract.restoreVersion, { payload })).entry;
 }
 
 /** Removes a version for good. */

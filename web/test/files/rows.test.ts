@@ -154,14 +154,20 @@ test('a failed item does not stop the other items', async (t) => {
 	t.deepEqual(seen, [1, 2, 3]);
 });
 
-test('cancelling stops before the next item', async (t) => {
-	const controller = new AbortController();
-	const outcome = await runEach([1, 2, 3], async (item) => item === 2 && controller.abort(), {
-		signal: controller.signal,
-		onProgress: () => {},
-	});
-	t.deepEqual(outcome.done, [1, 2]);
-	t.true(outcome.isCancelled);
+test('cancelling stops before the next item, and what was under way is done or has failed', async (t) => {
+	const cancelledAt = async (last: number, error?: Error) => {
+		const controller = new AbortController();
+		const work = async (item: number) => {
+			if (item !== last) return;
+			controller.abort();
+			await new Promise((resolve) => setImmediate(resolve));
+			if (error) throw error;
+		};
+		return runEach([1, 2, 3], work, { signal: controller.signal, onProgress: () => {} });
+	};
+	t.like(await cancelledAt(2), { done: [1, 2], failed: [], left: [3] });
+	t.like(await cancelledAt(2, new Error('No')), { done: [1], failed: [2], left: [3] });
+	t.like(await cancelledAt(3), { done: [1, 2, 3], failed: [], left: [] });
 });
 
 test('the rows on screen stay in place when rows are added or removed above them', (t) => {

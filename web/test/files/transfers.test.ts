@@ -15,7 +15,7 @@ const hasOutcome = (t: ExecutionContext, given: Partial<Job>, done: string, fail
 	t.is(pathsOf(outcome.done), done);
 	t.is(pathsOf(outcome.failed), failed);
 	t.is(outcome.reason instanceof Error ? outcome.reason.message : undefined, reason);
-	t.is(outcome.isCancelled, given.status === 'cancelled');
+	t.is(pathsOf(outcome.left), given.status === 'cancelled' ? 'cde' : '');
 };
 test('a completed transfer has no failed items', hasOutcome, { detail: { done: 5, failed: 0 } }, 'abcde', '');
 test('a completed transfer without a detail has no failed items', hasOutcome, {}, 'abcde', '');
@@ -64,6 +64,16 @@ test(
 	'Copied 2 of 5 items.',
 );
 
+test('of two items with one path, of two owners, the one that has failed is known by its place', (t) => {
+	const both = ['ada', 'bob'].map((owner) => ({ item: { path: 'plan.txt', owner }, toPath: parsePath('to/plan.txt') }));
+	const errors = [{ ...missing('plan.txt'), index: 0 }];
+	const outcome = transferredBy(both, job({ detail: { done: 1, failed: 1, errors } }));
+	t.deepEqual(
+		[outcome.done, outcome.failed, outcome.placed].map((list) => list?.map(({ item }) => item.owner)),
+		[['bob'], ['ada'], ['bob']],
+	);
+});
+
 test('the kind of a failure distinguishes a refused item from a fault of the server', (t) => {
 	const refused = outcomeOf(items, job({ detail: { done: 4, failed: 1, errors: [missing('a')] } }));
 	t.true(isFailure(refused.reason, 'notFound'));
@@ -71,14 +81,14 @@ test('the kind of a failure distinguishes a refused item from a fault of the ser
 });
 
 test('the parts of a transfer have one outcome', (t) => {
-	const done = { done: [1], placed: [1], failed: [], reason: undefined, isCancelled: false };
+	const done = { done: [1], placed: [1], failed: [], left: [], reason: undefined };
 	const reason = new Error('No room');
-	t.deepEqual(joinOutcomes([done, { done: [2], placed: [20], failed: [3], reason, isCancelled: true }]), {
+	t.deepEqual(joinOutcomes([done, { done: [2], placed: [20], failed: [3], left: [4], reason }]), {
 		done: [1, 2],
 		placed: [1, 20],
 		failed: [3],
+		left: [4],
 		reason,
-		isCancelled: true,
 	});
 	t.is(joinOutcomes([done, { ...done, placed: undefined }]).placed, undefined);
 });

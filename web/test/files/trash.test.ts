@@ -3,12 +3,13 @@ import type { TrashListing } from '../../src/api/trash.js';
 import { entryAt } from '../../src/features/files/list/rows.js';
 import { reasonLines } from '../../src/features/files/operations/runEach.js';
 import { keptFor } from '../../src/features/files/trash/keptFor.js';
-import { restoredPlace } from '../../src/features/files/trash/restoreOutcome.js';
+import { restoredPlace, restoreNotices } from '../../src/features/files/trash/restoreOutcome.js';
 import {
 	defaultTrashOrder,
 	parseTrashOrder,
 	toggleTrashOrder,
 	trashColumns,
+	trashCount,
 	trashedEntries,
 	trashOrderText,
 	trashRows,
@@ -92,6 +93,11 @@ test('the trash names folders as the browser does, and who else has deleted some
 	);
 });
 
+test('a trash of which not all is listed has more than that', (t) => {
+	t.is(trashCount(1, false), '1 item');
+	t.is(trashCount(10_000, true), 'more than 10000 items');
+});
+
 test('a notice names the first reasons and counts the others', (t) => {
 	t.is(reasonLines(['a.txt: Gone']), 'a.txt: Gone');
 	t.is(reasonLines(['1', '2', '3', '4', '5']), '1\n2\n3\n…and 2 more');
@@ -103,6 +109,26 @@ test('what was restored is shown in its folder, unless it is in several', (t) =>
 	t.deepEqual(at('a.txt')?.directory as string, '');
 	t.like(at('docs/a (1).txt', 'docs/b.txt'), { directory: 'docs', path: 'docs/a (1).txt' } as object);
 	t.is(at('docs/a.txt', 'b.txt'), undefined);
+});
+
+test('a restore that is cancelled, and one that has failed on the way, say what is done and what is not', (t) => {
+	const items = ['a', 'b', 'c', 'd'].map((name) => ({ id: name, name }));
+	const said = (rest: Partial<Parameters<typeof restoreNotices>[0]>) =>
+		restoreNotices(
+			{ restored: [{ id: 'a', path: 'docs/a' }], failed: [], unanswered: [], reason: undefined, left: [], ...rest },
+			items,
+			() => {},
+		).map(({ message, detail }) => [message, detail]);
+	t.deepEqual(said({}), [['Restored a', undefined]]);
+	t.deepEqual(said({ left: items.slice(1) }), [
+		['Restored a', undefined],
+		['Restore cancelled', '3 items left.'],
+	]);
+	const failed = [{ id: 'b', code: 'NOT_FOUND', message: 'Gone' }];
+	t.deepEqual(said({ failed, unanswered: items.slice(2), reason: new Error('Network error') }), [
+		['Restored a', undefined],
+		['3 items could not be restored', 'b: Gone\nNetwork error'],
+	]);
 });
 
 const hasMenu = (t: ExecutionContext, chosen: number, shown: number, expected: string) => {

@@ -7,6 +7,7 @@ import {
 	undoRename,
 	undoRestoredVersion,
 } from '../../src/features/files/undo/reversals.js';
+import { undoNotices } from '../../src/features/files/undo/undoNotices.js';
 import {
 	emptyUndoStack,
 	reduceUndo,
@@ -146,4 +147,13 @@ test('what was moved into a shared folder or out of one is not moved back', (t) 
 	const undo = undoMoves([moved, { ...moved, isAcross: true }]);
 	t.is(undo.kind, 'impossible');
 	t.regex('reason' in undo ? undo.reason : '', /^a\.txt went into or out of a shared folder/);
+});
+
+test('an undo that is cancelled says how many items are left, and why others could not be undone', (t) => {
+	t.deepEqual(undoNotices([], 0), []);
+	t.deepEqual(undoNotices([], 3), [{ message: 'Undo cancelled', detail: '3 items left.' }]);
+	t.deepEqual(undoNotices(['a.', 'b.'], 1), [
+		{ message: 'Undo cancelled', detail: '1 item left.' },
+		{ intent: 'danger', message: 'Cannot undo for 2 items', detail: 'a.\nb.' },
+	]);
 });

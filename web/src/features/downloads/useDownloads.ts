@@ -14,8 +14,6 @@ export type Download = (
 	ticket?: DownloadTicket,
 ) => void;
 
-const preparingKey = 'preparing zip';
-
 export function useDownloads(directory: string): Download {
 	const source = useFileSource();
 	const { notify, dismiss } = useNotify();
@@ -27,24 +25,28 @@ export function useDownloads(directory: string): Download {
 			async function downloadZip() {
 				const controller = new AbortController();
 				try {
-					if (!prepared) {
-						notify({
-							key: preparingKey,
-							message: messages.preparing,
-							progress: 'indeterminate',
-							onCancel: () => controller.abort(),
-						});
-					}
-					const ticket = prepared ?? (await source.createTicket(directory, entries, controller.signal));
-					dismiss(preparingKey);
+					const ticket = prepared ?? (await prepare(controller));
 					if (ticket.skipped > 0) notify({ intent: 'warning', message: messages.leftOut(ticket.skipped) });
 					await showProgress(ticket, { notify, dismiss }, source);
 					await startDownloads([ticket.url]);
 				} catch (error) {
-					dismiss(preparingKey);
 					if (controller.signal.aborted) return;
 					const detail = error instanceof Error ? { detail: error.message } : {};
 					notify({ intent: 'danger', message: messages.zipFailed, ...detail });
+				}
+			}
+
+			async function prepare(controller: AbortController): Promise<DownloadTicket> {
+				// Without a key: several may be prepared at the same time.
+				const key = notify({
+					message: messages.preparing,
+					progress: 'indeterminate',
+					onCancel: () => controller.abort(),
+				});
+				try {
+					return await source.createTicket(directory, entries, controller.signal);
+				} finally {
+					dismiss(key);
 				}
 			}
 		},

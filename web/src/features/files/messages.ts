@@ -91,9 +91,9 @@ export const filesMessages = {
 	deleted: (items: string) => `Deleted ${items}`,
 	deletedNone: 'Failed to delete any items',
 	deleteFailed: 'Error during delete operation',
-	deletedSome: (done: string, failed: number, reason = '') => `Deleted ${done}. ${failed} failed. ${reason}`,
 	deleteCancelled: 'Delete cancelled',
-	deletedUntil: (done: string, left: string) => `Deleted ${done}. ${left} left.`,
+	failedCount: (failed: number) => `${failed} failed.`,
+	left: (items: string) => `${items} left.`,
 
 	trash: 'Trash',
 	trashKeptFor: (keptFor: string) => `Items are deleted forever after ${keptFor}.`,
@@ -108,6 +108,7 @@ export const filesMessages = {
 	restoring: (items: string) => `Restoring ${items}`,
 	restored: (items: string) => `Restored ${items}`,
 	restoreFailed: (items: string) => `${items} could not be restored`,
+	restoreCancelled: 'Restore cancelled',
 	show: 'Show',
 
 	undo: 'Undo',
@@ -194,6 +195,7 @@ export const filesMessages = {
 	skip: 'Skip',
 	moveCancelled: 'Move cancelled',
 	cancelFailed: 'Error cancelling',
+	notSignedInAnyMore: (username: string) => `${username} is not signed in any more.`,
 	goesOnSignedOut: 'The session has ended. What was begun goes on: sign in to see it in Activity.',
 
 	notPreviewable: 'File cannot be previewed',

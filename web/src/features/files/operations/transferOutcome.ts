@@ -32,22 +32,25 @@ export function outcomeOf<T extends { item: { path: string } }>(items: readonly 
 	const parsed = transferDetail.safeParse(job.detail);
 	const isCancelled = job.status === 'cancelled';
 	if (!parsed.success) {
-		const isDone = job.status === 'completed';
-		const failed = isDone || isCancelled ? [] : items;
-		return { done: isDone ? [...items] : [], failed: [...failed], reason: reasonOf(job), isCancelled };
+		const all = { done: [], failed: [], left: [], reason: reasonOf(job) };
+		if (job.status === 'completed') return { ...all, done: [...items] };
+		return isCancelled ? { ...all, left: [...items] } : { ...all, failed: [...items] };
 	}
 	const { done: doneCount, failed: failedCount, errors } = parsed.data;
 	const reached = items.slice(0, doneCount + failedCount);
-	const refused = new Set(errors.map(({ path }) => path));
-	const done = reached.filter(({ item }) => !refused.has(item.path));
+	// Items of several owners may have one path. A job that was begun by a former version has no indexes.
+	const indexes = new Set(errors.map(({ index }) => index));
+	const paths = new Set(errors.flatMap(({ index, path }) => (index === undefined ? [path] : [])));
+	const refused = new Set(reached.filter(({ item }, index) => indexes.has(index) || paths.has(item.path)));
+	const done = reached.filter((item) => !refused.has(item));
 	// The number of errors in a job is limited: of the others only the count is known, not the items.
-	const failed = new Set([...reached.filter(({ item }) => refused.has(item.path)), ...done.splice(doneCount)]);
-	const unreached = isCancelled ? [] : items.slice(reached.length);
+	const failed = new Set([...refused, ...done.splice(doneCount)]);
+	const unreached = items.slice(reached.length);
 	return {
 		done,
-		failed: [...reached.filter((item) => failed.has(item)), ...unreached],
+		failed: [...reached.filter((item) => failed.has(item)), ...(isCancelled ? [] : unreached)],
+		left: isCancelled ? unreached : [],
 		reason: reasonOf(job, errors[0]),
-		isCancelled,
 	};
 }
 
@@ -66,11 +69,16 @@ function failureOf(message: string, code: string | undefined): Failure {
 /** The outcome of a transfer by those of its parts, in their order. */
 export function joinOutcomes<T>(outcomes: readonly Transferred<T>[]): Transferred<T> {
 	const placed = outcomes.map((outcome) => outcome.placed);
+	const failed = outcomes.flatMap((outcome) => outcome.failed);
+	const parts = outcomes.filter((outcome) => outcome.done.length + outcome.failed.length + outcome.left.length > 0);
 	return {
 		placed: placed.every((steps) => steps !== undefined) ? placed.flat() : undefined,
 		done: outcomes.flatMap(({ done }) => done),
-		failed: outcomes.flatMap(({ failed }) => failed),
-		reason: outcomes.find(({ reason }) => reason !== undefined)?.reason,
-		isCancelled: outcomes.some(({ isCancelled }) => isCancelled),
+		failed,
+		left: outcomes.flatMap(({ left }) => left),
+		// A part that was cancelled says how many of its own items are done.
+		reason: failed.length > 0 || parts.length === 1 ? outcomes.find(hasReason)?.reason : undefined,
 	};
 }
+
+const hasReason = ({ reason }: Outcome<unknown>) => reason !== undefined;

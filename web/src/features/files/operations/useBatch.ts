@@ -1,67 +1,63 @@
-import { isFailure } from '@stowage/rules';
+import { Failure, isFailure } from '@stowage/rules';
 import { useQueryClient } from '@tanstack/react-query';
-import { useCallback, useEffect, useRef } from 'react';
+import { useCallback } from 'react';
 import { sessionQuery } from '../../../api/session/sessionQuery.js';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
+import { filesMessages as messages } from '../messages.js';
+import { delayedNotice } from './delayedNotice.js';
 import { type Outcome, runEach } from './runEach.js';
-
-/** Work that ends sooner is done without a progress bar. */
-export const noticeDelayMs = 400;
-
-const noticeKey = 'files-batch';
 
 export type RunBatch = <T>(
 	title: string,
 	items: readonly T[],
-	work: (item: T, signal: AbortSignal) => Promise<unknown>,
+	work: (item: T) => Promise<unknown>,
 ) => Promise<Outcome<T>>;
 
-/** Makes calls one after another and shows their progress in the notification bar, with `Cancel`. */
+/**
+ * Makes calls one after another and shows their progress in the notification bar. `Cancel` is there as long as a further item could be
+ * left out: what the server has begun it completes. It goes on when the page is left, but not for another user.
+ */
 export function useBatch(): RunBatch {
 	const queryClient = useQueryClient();
 	const { notify, dismiss } = useNotify();
-	const running = useRef(new Set<AbortController>());
-
-	useEffect(() => {
-		const controllers = running.current;
-		return () => {
-			for (const controller of controllers) controller.abort();
-		};
-	}, []);
-
 	return useCallback(
 		async (title, items, work) => {
 			const controller = new AbortController();
-			running.current.add(controller);
+			const { signal } = controller;
+			const notice = delayedNotice({ notify, dismiss });
+			const signedIn = () => queryClient.getQueryData(sessionQuery.queryKey)?.username;
+			const user = signedIn();
+			const workAsUser = async (item: (typeof items)[number]) => {
+				// On the same paths another user has other files.
+				if (user && signedIn() !== user) throw new Failure('notSignedIn', messages.notSignedInAnyMore(user));
+				await work(item);
+			};
 			let ended = 0;
-			const show = () =>
-				notify({
-					key: noticeKey,
+			const show = () => {
+				const mayStop = !signal.aborted && ended + 1 < items.length;
+				notice.show({
 					message: title,
 					progress: items.length > 1 ? ended / items.length : 'indeterminate',
-					onCancel: () => controller.abort(),
+					...(mayStop && { onCancel: stop }),
 				});
-			let isShown = false;
-			const timer = setTimeout(() => {
-				isShown = true;
+			};
+			const stop = () => {
+				controller.abort();
 				show();
-			}, noticeDelayMs);
+			};
+			show();
 			try {
-				const outcome = await runEach(items, work, {
-					signal: controller.signal,
-					onProgress: (count) => {
-						ended = count;
-						if (isShown) show();
-					},
-				});
+				const onProgress = (count: number) => {
+					ended = count;
+					show();
+				};
+				const outcome = await runEach(items, workAsUser, { signal, onProgress });
 				if (isFailure(outcome.reason, 'notSignedIn')) {
 					void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
 				}
 				return outcome;
 			} finally {
-				clearTimeout(timer);
-				running.current.delete(controller);
-				if (isShown) dismiss(noticeKey);
+				notice.end();
 			}
 		},
 		[queryClient, notify, dismiss],

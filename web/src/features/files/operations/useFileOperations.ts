@@ -8,6 +8,7 @@ import { useNotify } from '../../../ui/notifications/useNotify.js';
 import { patchEntries } from '../folder/listingPatch.js';
 import { useTargetNames } from '../folder/useTargetNames.js';
 import { useBatch } from './useBatch.js';
+import { useLookUp } from './useLookUp.js';
 import { useTransfer } from './useTransfer.js';
 import { create, rename, restoreVersion } from './verbs/changeEntry.js';
 import { moveToArea } from './verbs/moveToArea.js';
@@ -36,12 +37,13 @@ export function useFileOperations(context: OperationContext): FileOperations {
 	const queryClient = useQueryClient();
 	const { notify } = useNotify();
 	const runBatch = useBatch();
+	const lookUp = useLookUp();
 	const runTransfer = useTransfer();
 	const namesIn = useTargetNames(viewer);
 
 	return useMemo(() => {
 		const parts: OperationParts = {
-			...{ viewer, area, directory, patch, show, remember, kept, ask, runBatch, runTransfer, namesIn },
+			...{ viewer, area, directory, patch, show, remember, kept, ask, runBatch, lookUp, runTransfer, namesIn },
 			outcomes: outcomeNotices(notify),
 			forget: (from, entries) =>
 				void queryClient.setQueriesData<Listing>(
@@ -62,5 +64,20 @@ export function useFileOperations(context: OperationContext): FileOperations {
 			restoreVersion: (entry, version, known) => restoreVersion(parts, entry, version, known),
 			dropInto: (dragged, target) => dropInto(parts, dragged, target),
 		};
-	}, [viewer, area, directory, patch, show, remember, kept, ask, queryClient, notify, runBatch, runTransfer, namesIn]);
+	}, [
+		viewer,
+		area,
+		directory,
+		patch,
+		show,
+		remember,
+		kept,
+		ask,
+		queryClient,
+		notify,
+		runBatch,
+		lookUp,
+		runTransfer,
+		namesIn,
+	]);
 }

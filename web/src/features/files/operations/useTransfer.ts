@@ -17,10 +17,10 @@ import { sessionQuery } from '../../../api/session/sessionQuery.js';
 import { fractionOf, progressParts, unbreakable } from '../../../ui/display/progressText.js';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
 import { filesMessages as messages } from '../messages.js';
+import { delayedNotice } from './delayedNotice.js';
 import { reasonOf } from './runEach.js';
 import type { Replacing } from './taken.js';
 import { joinOutcomes, type Transferred, transferredBy } from './transferOutcome.js';
-import { noticeDelayMs } from './useBatch.js';
 
 /** How long the notification bar shows the progress. Then the button of Activity does. */
 const noticeMs = 60_000;
@@ -42,8 +42,7 @@ export function useTransfer(): RunTransfer {
 
 	return useCallback(
 		async (title, plan) => {
-			/** The key of the notice, once it was shown. */
-			let key: string | undefined;
+			const notice = delayedNotice({ notify, dismiss });
 			let isCancelled = false;
 			const jobs = new Map<string, Job | undefined>();
 			const cancelAll = () => {
@@ -52,23 +51,9 @@ export function useTransfer(): RunTransfer {
 					notify({ intent: 'danger', message: messages.cancelFailed, detail: reasonOf(error) ?? '' }),
 				);
 			};
-			let state: 'early' | 'shown' | 'late' = 'early';
-			const show = () => {
-				if (state !== 'shown') return;
-				const notice = { ...progressNotice([...jobs.values()]), message: title, onCancel: cancelAll };
-				key = notify(key === undefined ? notice : { ...notice, key });
-			};
-			const hide = () => {
-				if (key !== undefined) dismiss(key);
-			};
-			const early = setTimeout(() => {
-				state = 'shown';
-				show();
-			}, noticeDelayMs);
-			const late = setTimeout(() => {
-				state = 'late';
-				hide();
-			}, noticeMs);
+			const show = () => notice.show({ ...progressNotice([...jobs.values()]), message: title, onCancel: cancelAll });
+			show();
+			const late = setTimeout(notice.end, noticeMs);
 			const waitForEnd = (id: string) => {
 				jobs.set(id, undefined);
 				// Cancelled before its id was known: the server would continue it.
@@ -90,9 +75,8 @@ export function useTransfer(): RunTransfer {
 					void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
 				return outcome;
 			} finally {
-				clearTimeout(early);
 				clearTimeout(late);
-				hide();
+				notice.end();
 			}
 		},
 		[queryClient, notify, dismiss],
@@ -117,9 +101,9 @@ async function sendOne<P extends TransferPlan>(
 		if ('jobId' in answer) return transferredBy(steps, await waitForEnd(answer.jobId));
 		const toPath = parsePath(answer.entry.path);
 		const placed = steps.map((step) => ({ ...step, toPath }));
-		return { done: [...steps], placed, failed: [], reason: undefined, isCancelled: false };
+		return { done: [...steps], placed, failed: [], left: [], reason: undefined };
 	} catch (reason) {
-		return { done: [], placed: [], failed: [...steps], reason, isCancelled: false };
+		return { done: [], placed: [], failed: [...steps], left: [], reason };
 	}
 }
 
@@ -164,10 +148,10 @@ async function sendGroup<P extends TransferPlan>(
 		return waitForEnd(id).then(
 			(job) => transferredBy(part, job),
 			// It may go on, and some of it may be done.
-			(reason: unknown) => ({ done: [], placed: undefined, failed: part, reason, isCancelled: false }),
+			(reason: unknown) => ({ done: [], placed: undefined, failed: part, left: [], reason }),
 		);
 	});
-	const refused = { done: [], placed: [], failed: steps.slice(start), reason: refusal, isCancelled: false };
+	const refused = { done: [], placed: [], failed: steps.slice(start), left: [], reason: refusal };
 	return joinOutcomes([...(await Promise.all(parts)), refused]);
 }
 

@@ -1,14 +1,17 @@
-import { plural, type StoragePath } from '@stowage/rules';
+import type { StoragePath } from '@stowage/rules';
 import { useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { queryKeys } from '../../../api/queryKeys.js';
-import { deleteAllForever, deleteForever, type Restored, restoreFromTrash } from '../../../api/trash.js';
+import { deleteAllForever, deleteForever } from '../../../api/trash.js';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
 import { useLatest } from '../../../ui/useLatest.js';
 import { filesMessages as messages, nameItems } from '../messages.js';
-import { reasonLines, reasonOf } from '../operations/runEach.js';
+import { restoreItems } from '../operations/restoreItems.js';
+import { reasonOf } from '../operations/runEach.js';
 import { useBatch } from '../operations/useBatch.js';
-import { restoredItems, restoredPlace } from './restoreOutcome.js';
+import { outcomeNotice } from '../operations/verbs/outcomeNotice.js';
+import { removalTexts } from '../operations/verbs/removeEntries.js';
+import { restoreNotices } from './restoreOutcome.js';
 import type { TrashedEntry } from './trashEntries.js';
 import type { TrashView } from './useTrash.js';
 
@@ -32,9 +35,6 @@ export function useTrashOperations(
 	const latest = useLatest({ remove, showIn });
 
 	return useMemo(() => {
-		const fail = (message: string, reason: unknown) =>
-			void notify({ intent: 'danger', message, detail: reasonOf(reason) ?? '' });
-		const succeed = (message: string) => void notify({ intent: 'success', message });
 		const refetch = () => {
 			void queryClient.invalidateQueries({ queryKey: queryKeys.trash.all });
 			void queryClient.invalidateQueries({ queryKey: queryKeys.listings.all });
@@ -44,63 +44,30 @@ export function useTrashOperations(
 
 		return {
 			restore: async (entries) => {
-				let result: Restored = { restored: [], failed: [] };
 				// What was deleted last first: a folder before that which had been deleted in it.
-				const ids = entries.toSorted((a, b) => b.mtime - a.mtime).map(({ id }) => id);
-				const outcome = await runBatch(messages.restoring(nameItems(entries)), [ids], async (all, signal) => {
-					result = await restoreFromTrash(all, signal);
-				});
-				removeEntries(result.restored);
+				const items = entries.toSorted((a, b) => b.mtime - a.mtime);
+				const outcome = await restoreItems(runBatch, messages.restoring(nameItems(items)), items, ({ id }) => id);
+				removeEntries(outcome.restored);
 				refetch();
-				const { restored, failed } = result;
-				if (outcome.failed.length > 0) return fail(messages.restoreFailed(nameItems(entries)), outcome.reason);
-				if (restored.length > 0) {
-					const place = restoredPlace(result);
-					notify({
-						intent: 'success',
-						message: messages.restored(nameItems(restoredItems(result))),
-						...(place && {
-							action: { text: messages.show, onClick: () => latest.current.showIn(place.directory, place.path) },
-						}),
-					});
-				}
-				if (failed.length === 0) return;
-				const names = new Map(entries.map(({ id, name }) => [id, name]));
-				const nameOf = (id: string) => names.get(id) ?? id;
-				const refused = failed.map(({ id }) => ({ name: nameOf(id) }));
-				notify({
-					intent: 'danger',
-					message: messages.restoreFailed(nameItems(refused)),
-					detail: reasonLines(failed.map(({ id, message }) => `${nameOf(id)}: ${message}`)),
-				});
+				const showIn = (directory: StoragePath, path: string) => latest.current.showIn(directory, path);
+				for (const notice of restoreNotices(outcome, items, showIn)) notify(notice);
 			},
 
 			deleteForever: async (entries) => {
 				const title = messages.deleting(nameItems(entries));
-				const { done, failed, reason, isCancelled } = await runBatch(title, entries, ({ id }, signal) =>
-					deleteForever(id, signal),
-				);
+				const { done, failed, left, reason } = await runBatch(title, entries, ({ id }) => deleteForever(id));
 				removeEntries(done);
 				refetch();
-				const left = entries.length - done.length - failed.length;
-				if (failed.length === 0 && isCancelled && left > 0) {
-					const detail = messages.deletedUntil(plural(done.length, 'item'), plural(left, 'item'));
-					return void notify({ message: messages.deleteCancelled, detail });
-				}
-				if (failed.length === 0) return void (done.length > 0 && succeed(messages.deletedForever(nameItems(done))));
-				if (done.length === 0) return fail(messages.deletedNone, reason);
-				notify({
-					intent: 'danger',
-					message: messages.deleteFailed,
-					detail: messages.deletedSome(nameItems(done), failed.length, reasonOf(reason)),
-				});
+				const ended = { done, failed: failed.length, left: left.length, reason };
+				const notice = outcomeNotice(removalTexts.forever, ended);
+				if (notice) notify(notice);
 			},
 
 			empty: async () => {
 				const { done, reason } = await runBatch(messages.emptying, [undefined], deleteAllForever);
 				refetch();
-				if (done.length > 0) succeed(messages.emptied);
-				else if (reason !== undefined) fail(messages.emptyFailed, reason);
+				if (done.length > 0) notify({ intent: 'success', message: messages.emptied });
+				else notify({ intent: 'danger', message: messages.emptyFailed, detail: reasonOf(reason) ?? '' });
 			},
 		};
 	}, [queryClient, notify, runBatch]);

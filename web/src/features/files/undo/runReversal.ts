@@ -1,20 +1,12 @@
 import { deleteItem, moveItem, renameItem } from '@stowage/contract';
-import {
-	type Area,
-	baseName,
-	Failure,
-	failureKind,
-	isFailure,
-	parentPath,
-	parsePath,
-	type StoragePath,
-} from '@stowage/rules';
+import { type Area, Failure, failureKind, isFailure, parentPath, type StoragePath } from '@stowage/rules';
 import { call } from '../../../api/client/client.js';
-import { restoreFromTrash } from '../../../api/trash.js';
 import { fetchVersions, restoreVersion } from '../../../api/versions.js';
 import { folderName } from '../location/folderTitle.js';
 import { filesMessages as messages, nameItems } from '../messages.js';
+import { restoreItems } from '../operations/restoreItems.js';
 import type { RunBatch } from '../operations/useBatch.js';
+import { restoredItems } from '../trash/restoreOutcome.js';
 import type { Reversal } from './undoStack.js';
 
 export interface Reverted {
@@ -24,7 +16,8 @@ export interface Reverted {
 	reasons: readonly string[];
 	/** What may succeed later; undefined for nothing. */
 	left: Reversal | undefined;
-	isCancelled: boolean;
+	/** How many were not begun, since it was cancelled. */
+	unbegun: number;
 }
 
 /** Takes an operation of a user back: what was done last first. An item that fails does not stop the others. */
@@ -34,31 +27,31 @@ export function runReversal(reversal: Reversal, username: string, runBatch: RunB
 		case 'restore':
 			return restore(reversal, runBatch);
 		case 'moveBack':
-			return revertEach(reversal, runBatch, async ({ area, path, before }, signal) => {
+			return revertEach(reversal, runBatch, async ({ area, path, before }) => {
 				const payload = { fromPath: path, toPath: before, type: area, ...ownerIn(area) };
-				return (await call(moveItem, { payload, signal })).entry.name;
+				return (await call(moveItem, { payload })).entry.name;
 			});
 		case 'renameBack':
-			return revertEach(reversal, runBatch, async ({ area, path, before }, signal) => {
+			return revertEach(reversal, runBatch, async ({ area, path, before }) => {
 				const payload = { oldPath: path, newName: before, type: area, ...ownerIn(area) };
-				return (await call(renameItem, { payload, signal })).entry.name;
+				return (await call(renameItem, { payload })).entry.name;
 			});
 		case 'discard':
-			return revertEach(reversal, runBatch, async ({ area, path, name }, signal) => {
-				await call(deleteItem, { payload: { filePath: path, type: area, ...ownerIn(area) }, signal });
+			return revertEach(reversal, runBatch, async ({ area, path, name }) => {
+				await call(deleteItem, { payload: { filePath: path, type: area, ...ownerIn(area) } });
 				return name;
 			});
 		case 'restoreVersions':
-			return revertEach(reversal, runBatch, async ({ area, path, name, size, mtime }, signal) => {
-				const versions = await fetchVersions(area, path, signal);
+			return revertEach(reversal, runBatch, async ({ area, path, name, size, mtime }) => {
+				const versions = await fetchVersions(area, path);
 				const version = versions.find((former) => former.size === size && former.mtime === mtime);
 				if (!version) throw new Failure('expired', messages.versionGone(name));
-				return (await restoreVersion(area, path, version.id, signal)).name;
+				return (await restoreVersion(area, path, version.id)).name;
 			});
 		case 'restoreBack':
-			return revertEach(reversal, runBatch, async ({ area, path, name, version }, signal) => {
+			return revertEach(reversal, runBatch, async ({ area, path, name, version }) => {
 				try {
-					return (await restoreVersion(area, path, version, signal)).name;
+					return (await restoreVersion(area, path, version)).name;
 				} catch (error) {
 					// The file is there, or is not: the version is what tells.
 					throw isFailure(error, 'notFound') ? new Failure('expired', messages.versionGone(name)) : error;
@@ -69,37 +62,27 @@ export function runReversal(reversal: Reversal, username: string, runBatch: RunB
 
 async function restore(reversal: Extract<Reversal, { kind: 'restore' }>, runBatch: RunBatch): Promise<Reverted> {
 	const items = reversal.items.toReversed();
-	const errors = new Map<string, unknown>();
-	let done: { name: string }[] = [];
-	const outcome = await runBatch(messages.undoing(nameItems(items)), [items], async (all, signal) => {
-		const { restored, failed } = await restoreFromTrash(
-			all.map(({ trashId }) => trashId),
-			signal,
-		);
-		done = restored.map(({ path }) => ({ name: baseName(parsePath(path)) }));
-		for (const { id, code, message } of failed) errors.set(id, new Failure(failureKind(code) ?? 'invalid', message));
-	});
-	if (outcome.failed.length > 0 || outcome.isCancelled) {
-		const error = outcome.reason;
-		return {
-			done,
-			reasons: error instanceof Error ? [error.message] : [],
-			left: mayRetry(error) ? reversal : undefined,
-			isCancelled: outcome.isCancelled,
-		};
-	}
+	const title = messages.undoing(nameItems(items));
+	const outcome = await restoreItems(runBatch, title, items, ({ trashId }) => trashId);
+	const errors = new Map(
+		outcome.failed.map(({ id, code, message }) => [id, new Failure(failureKind(code) ?? 'invalid', message)]),
+	);
 	const failed = items.filter(({ trashId }) => errors.has(trashId));
+	const untried = new Set([...outcome.left, ...(mayRetry(outcome.reason) ? outcome.unanswered : [])]);
 	return {
-		done,
-		reasons: failed.map(({ name, trashId }) => {
-			const error = errors.get(trashId);
-			return isFailure(error, 'notFound') ? messages.notInTrash(name) : messageOf(error);
-		}),
+		done: restoredItems(outcome),
+		reasons: [
+			...failed.map(({ name, trashId }) => {
+				const error = errors.get(trashId);
+				return isFailure(error, 'notFound') ? messages.notInTrash(name) : messageOf(error);
+			}),
+			...(outcome.unanswered.length > 0 ? [messageOf(outcome.reason)] : []),
+		],
 		left: leftOf(
 			reversal,
-			failed.filter(({ trashId }) => mayRetry(errors.get(trashId))),
+			items.filter((item) => untried.has(item) || (errors.has(item.trashId) && mayRetry(errors.get(item.trashId)))),
 		),
-		isCancelled: false,
+		unbegun: outcome.left.length,
 	};
 }
 
@@ -108,22 +91,22 @@ type Located = Exclude<Reversal, { kind: 'restore' }>;
 async function revertEach<R extends Located>(
 	reversal: R,
 	runBatch: RunBatch,
-	send: (item: R['items'][number], signal: AbortSignal) => Promise<string>,
+	send: (item: R['items'][number]) => Promise<string>,
 ): Promise<Reverted> {
 	type Item = R['items'][number];
 	const items: readonly Item[] = reversal.items.toReversed();
 	const names = new Map<Item, string>();
 	const errors = new Map<Item, unknown>();
-	const outcome = await runBatch(messages.undoing(nameItems(items)), items, async (item, signal) => {
+	const outcome = await runBatch(messages.undoing(nameItems(items)), items, async (item) => {
 		try {
-			names.set(item, await send(item, signal));
+			names.set(item, await send(item));
 		} catch (error) {
 			errors.set(item, error);
 			throw error;
 		}
 	});
 	const left = items.filter((item) => !names.has(item) && mayRetry(errors.get(item)));
-	const failed = outcome.isCancelled ? [] : items.filter((item) => errors.has(item));
+	const failed = items.filter((item) => errors.has(item));
 	return {
 		done: [...names.values()].map((name) => ({ name })),
 		reasons: failed.map((item) => {
@@ -131,7 +114,7 @@ async function revertEach<R extends Located>(
 			return isFailure(error, 'notFound') ? messages.notThere(item.name, folderOf(item)) : messageOf(error);
 		}),
 		left: leftOf(reversal, left),
-		isCancelled: outcome.isCancelled,
+		unbegun: outcome.left.length,
 	};
 }
 

@@ -1,4 +1,3 @@
-import { plural } from '@stowage/rules';
 import { useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { queryKeys } from '../../../api/queryKeys.js';
@@ -6,10 +5,10 @@ import { sessionQuery } from '../../../api/session/sessionQuery.js';
 import type { Notice } from '../../../ui/notifications/notifications.js';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
 import { filesMessages as messages, nameItems } from '../messages.js';
-import { reasonLines } from '../operations/runEach.js';
 import { useBatch } from '../operations/useBatch.js';
 import { type Reverted, runReversal } from './runReversal.js';
 import { useUndoStore } from './UndoProvider.js';
+import { undoNotices } from './undoNotices.js';
 import { type Reversal, stepToUndo, type Undo } from './undoStack.js';
 
 /** How long a notice offers to undo what it is about. */
@@ -39,14 +38,14 @@ export function useUndo(username: string | undefined): Undoing {
 		const revert = async (parts: readonly Reversal[], impossible: readonly string[], user: string) => {
 			const left: Reversal[] = [];
 			const reasons = [...impossible];
-			let isCancelled = false;
+			let unbegun = 0;
 			for (const part of parts) {
-				const result: Reverted = isCancelled ? untouched(part) : await runReversal(part, user, runBatch);
+				const result: Reverted = unbegun > 0 ? untouched(part) : await runReversal(part, user, runBatch);
 				const { done } = result;
 				if (done.length > 0) notify({ intent: 'success', message: sentences[part.kind](nameItems(done)) });
 				if (result.left) left.push(result.left);
 				reasons.push(...result.reasons);
-				isCancelled ||= result.isCancelled;
+				unbegun += result.unbegun;
 			}
 			const [rest, ...others] = left;
 			if (rest) {
@@ -55,16 +54,7 @@ export function useUndo(username: string | undefined): Undoing {
 			}
 			void queryClient.invalidateQueries({ queryKey: queryKeys.listings.all });
 			void queryClient.invalidateQueries({ queryKey: queryKeys.trash.all });
-			report(reasons, isCancelled);
-		};
-
-		const report = (reasons: readonly string[], isCancelled: boolean) => {
-			if (isCancelled) return void notify({ message: messages.undoCancelled });
-			const [reason, ...others] = reasons;
-			if (reason === undefined) return;
-			const message =
-				others.length === 0 ? messages.cannotUndo(reason) : messages.cannotUndoFor(plural(reasons.length, 'item'));
-			notify({ intent: 'danger', message, ...(others.length > 0 && { detail: reasonLines(reasons) }) });
+			for (const notice of undoNotices(reasons, unbegun)) notify(notice);
 		};
 
 		const undo = (id?: number) => {
@@ -100,7 +90,7 @@ export function useUndo(username: string | undefined): Undoing {
 }
 
 /** The outcome of what was not tried, since the user has cancelled what came before it. */
-const untouched = (left: Reversal): Reverted => ({ done: [], reasons: [], left, isCancelled: true });
+const untouched = (left: Reversal): Reverted => ({ done: [], reasons: [], left, unbegun: left.items.length });
 
 const noticeKey = (id: number) => `undo-${id}`;
 

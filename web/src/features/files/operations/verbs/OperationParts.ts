@@ -6,8 +6,10 @@ import type { Kept } from '../../undo/reversals.js';
 import type { Undoing, UndoOffer } from '../../undo/useUndo.js';
 import { reasonOf } from '../runEach.js';
 import type { RunBatch } from '../useBatch.js';
+import type { LookUp } from '../useLookUp.js';
 import type { Ask } from '../useQuestions.js';
 import type { RunTransfer } from '../useTransfer.js';
+import { type Ended, outcomeNotice, type VerbTexts } from './outcomeNotice.js';
 
 /** The folder that is shown, and what an operation in it may use. */
 export interface OperationContext {
@@ -30,6 +32,7 @@ export interface OperationContext {
 export interface OperationParts extends OperationContext {
 	outcomes: OutcomeNotices;
 	runBatch: RunBatch;
+	lookUp: LookUp;
 	runTransfer: RunTransfer;
 	/** The names in a folder of an area. */
 	namesIn: (area: Area, folder: StoragePath) => Promise<TakenNames>;
@@ -41,9 +44,10 @@ export interface OperationParts extends OperationContext {
 
 /** The notices that say how an operation ended. */
 export interface OutcomeNotices {
-	succeeded: (message: string, offer?: UndoOffer & Pick<Notice, 'detail'>) => void;
-	failed: (message: string, reason: unknown, offer?: UndoOffer) => void;
-	cancelled: (message: string, reason: unknown, offer?: UndoOffer) => void;
+	succeeded: (message: string, offer?: UndoOffer) => void;
+	failed: (message: string, reason: unknown) => void;
+	/** The work on several items has ended. */
+	ended: (texts: VerbTexts, ended: Ended, offer: UndoOffer) => void;
 	/** All items were skipped. */
 	skipped: (message: string) => void;
 }
@@ -51,14 +55,17 @@ export interface OutcomeNotices {
 export function outcomeNotices(notify: (notice: Notice) => string): OutcomeNotices {
 	return {
 		succeeded: (message, offer = {}) => void notify({ intent: 'success', message, ...offer }),
-		failed: (message, reason, offer = {}) => void notify({ intent: 'danger', message, ...detailOf(reason), ...offer }),
-		cancelled: (message, reason, offer = {}) => void notify({ message, ...detailOf(reason), ...offer }),
+		failed: (message, reason) => void notify({ intent: 'danger', message, ...detailOf(reason) }),
+		ended(texts, ended, offer) {
+			const notice = outcomeNotice(texts, ended, offer);
+			if (notice) notify(notice);
+		},
 		skipped: (message) => void notify({ message }),
 	};
 }
 
 function detailOf(reason: unknown): { detail?: string } {
-	const text = typeof reason === 'string' ? reason : reasonOf(reason);
+	const text = reasonOf(reason);
 	return text === undefined ? {} : { detail: text };
 }
 

@@ -6,7 +6,7 @@ import { undoMoves } from '../../undo/reversals.js';
 import type { Replacing, ResolvedSteps } from '../taken.js';
 import { moveCall, type TransferPlan } from '../useTransfer.js';
 import type { OperationParts } from './OperationParts.js';
-import { namesOf, skippedNote } from './outcomeTexts.js';
+import type { VerbTexts } from './outcomeNotice.js';
 import { settleSteps } from './settleNames.js';
 
 type AreaStep = Replacing<MoveStep & { entry: Entry }>;
@@ -18,25 +18,35 @@ export async function moveToArea(
 	entries: readonly Entry[],
 ): Promise<void> {
 	const { area, outcomes, forget, refetch, remember, kept } = parts;
-	const isPublic = direction === 'toPublic';
 	const settled = await settleMoves(parts, direction, entries);
 	if (!settled) return;
 	const { steps } = settled;
 	if (steps.length === 0) return outcomes.skipped(messages.skipped(nameItems(entries)));
-	const outcome = await send(parts, messages.moving(namesOf(steps)), direction, steps);
+	const outcome = await send(parts, messages.moving(nameItems(steps.map(({ item }) => item))), direction, steps);
 	const moved = outcome.done.map(({ entry }) => entry);
 	forget(area, moved);
 	refetch();
 	const offer = moved.length > 0 ? remember(undoMoves(outcome.placed, kept.hasVersions)) : {};
-	if (outcome.failed.length > 0) {
-		const sentence = isPublic ? messages.moveToPublicFailed : messages.moveToPrivateFailed;
-		return outcomes.failed(sentence, outcome.reason, offer);
-	}
-	if (outcome.isCancelled) return outcomes.cancelled(messages.moveCancelled, outcome.reason, offer);
-	if (moved.length === 0) return;
-	const sentence = isPublic ? messages.movedToPublic : messages.movedToPrivate;
-	outcomes.succeeded(sentence(nameItems(moved)), { ...skippedNote(settled), ...offer });
+	const ended = { done: moved, failed: outcome.failed.length, left: outcome.left.length, reason: outcome.reason };
+	outcomes.ended(texts[direction], { ...ended, skipped: settled.passedOver }, offer);
 }
+
+const texts: Readonly<Record<MoveDirection, VerbTexts>> = {
+	toPublic: {
+		verb: 'Moved',
+		done: messages.movedToPublic,
+		none: messages.moveToPublicFailed,
+		partly: messages.moveToPublicFailed,
+		cancelled: messages.moveCancelled,
+	},
+	toPrivate: {
+		verb: 'Moved',
+		done: messages.movedToPrivate,
+		none: messages.moveToPrivateFailed,
+		partly: messages.moveToPrivateFailed,
+		cancelled: messages.moveCancelled,
+	},
+};
 
 /** The steps, after the questions about each folder there. Both areas are folders of the private one. */
 async function settleMoves(
@@ -66,8 +76,8 @@ async function send(
 	const [folder, ...others] = new Set(steps.map(({ item }) => parentPath(parsePath(item.path))));
 	if (folder === undefined || others.length > 0) {
 		const placed: AreaStep[] = [];
-		const outcome = await runBatch(title, steps, async (step, signal) => {
-			const { entry } = await call(moveItem, { payload: moveCall([step]), signal });
+		const outcome = await runBatch(title, steps, async (step) => {
+			const { entry } = await call(moveItem, { payload: moveCall([step]) });
 			placed.push({ ...step, toPath: parsePath(entry.path) });
 		});
 		return { ...outcome, placed };

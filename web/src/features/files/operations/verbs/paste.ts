@@ -14,7 +14,7 @@ import type { UndoOffer } from '../../undo/useUndo.js';
 import type { Outcome } from '../runEach.js';
 import type { Transferred } from '../transferOutcome.js';
 import type { OperationParts } from './OperationParts.js';
-import { namesOf, skippedNote } from './outcomeTexts.js';
+import type { VerbTexts } from './outcomeNotice.js';
 import { settlePlan } from './settleNames.js';
 
 /** Pastes into a folder. Resolves to the rest of the clipboard. */
@@ -43,20 +43,18 @@ export async function paste(
 		outcomes.skipped(messages.skipped(nameItems(clipboard.items)));
 		return clipboard;
 	}
-	const title = messages.pasting(namesOf(settled.steps));
+	const title = messages.pasting(nameItems(itemsOf(settled.steps)));
 	const outcome = await runTransfer(title, { ...settled, from, to: area, directory: target });
-	if (clipboard.operation === 'cut') forget(from, itemsOf(outcome));
+	if (clipboard.operation === 'cut') forget(from, itemsOf(outcome.done));
 	refetch();
 	const left = clipboard.operation === 'copy' ? clipboard : without(clipboard, outcome);
 	const failed = outcome.failed.length + plan.skipped.length;
 	const reason = outcome.reason ?? plan.skipped[0]?.refusal;
-	const offer = undoOffer(parts, outcome, clipboard.operation === 'cut');
-	if (outcome.isCancelled) outcomes.cancelled(messages.pasteCancelled, outcome.reason, offer);
-	else if (failed === 0)
-		outcomes.succeeded(messages.pasted(namesOf(outcome.done)), { ...skippedNote(settled), ...offer });
-	else if (outcome.done.length === 0)
-		outcomes.failed(isRefusal(reason) ? messages.pasteFailed : messages.pasteError, reason);
-	else outcomes.failed(pasteResult(outcome.done.length, failed), reason, offer);
+	outcomes.ended(
+		pasteTexts(reason),
+		{ done: itemsOf(outcome.done), failed, left: outcome.left.length, skipped: settled.passedOver, reason },
+		undoOffer(parts, outcome, clipboard.operation === 'cut'),
+	);
 	return left;
 }
 
@@ -69,15 +67,33 @@ export async function dropInto(parts: OperationParts, dragged: Clipboard, target
 	const settled = await settlePlan(parts, plan, { from, to: area, folder: target });
 	if (!settled) return;
 	if (settled.steps.length === 0) return outcomes.skipped(messages.skipped(nameItems(dragged.items)));
-	const title = messages.moving(namesOf(settled.steps));
+	const title = messages.moving(nameItems(itemsOf(settled.steps)));
 	const outcome = await runTransfer(title, { ...settled, from, to: area, directory: target });
-	forget(from, itemsOf(outcome));
+	const done = itemsOf(outcome.done);
+	forget(from, done);
 	refetch();
-	const offer = undoOffer(parts, outcome, true);
-	if (outcome.isCancelled) return outcomes.cancelled(messages.moveCancelled, outcome.reason, offer);
-	if (outcome.reason !== undefined) return outcomes.failed(messages.moveFailed, outcome.reason, offer);
-	if (outcome.done.length > 0)
-		outcomes.succeeded(messages.moved(namesOf(outcome.done)), { ...skippedNote(settled), ...offer });
+	const ended = { done, failed: outcome.failed.length, left: outcome.left.length, reason: outcome.reason };
+	// Those that can't go there, such as the folder itself.
+	const skipped = settled.passedOver + plan.skipped.length;
+	outcomes.ended(moveTexts, { ...ended, skipped }, undoOffer(parts, outcome, true));
+}
+
+const moveTexts: VerbTexts = {
+	verb: 'Moved',
+	done: messages.moved,
+	none: messages.moveFailed,
+	partly: messages.moveFailed,
+	cancelled: messages.moveCancelled,
+};
+
+function pasteTexts(reason: unknown): VerbTexts {
+	return {
+		verb: 'Pasted',
+		done: messages.pasted,
+		none: isRefusal(reason) ? messages.pasteFailed : messages.pasteError,
+		partly: pasteResult,
+		cancelled: messages.pasteCancelled,
+	};
 }
 
 function undoOffer(
@@ -94,13 +110,13 @@ function isRefusal(reason: unknown): boolean {
 	return isFailure(reason) && reason.status < 500;
 }
 
-function itemsOf({ done }: Outcome<{ item: ClipboardItem }>): ClipboardItem[] {
-	return done.map(({ item }) => item);
+function itemsOf(steps: readonly { item: ClipboardItem }[]): ClipboardItem[] {
+	return steps.map(({ item }) => item);
 }
 
 /** Cut items that were not moved stay on the clipboard. */
 function without(clipboard: Clipboard, outcome: Outcome<{ item: ClipboardItem }>): Clipboard | undefined {
-	const moved = new Set(itemsOf(outcome));
+	const moved = new Set(itemsOf(outcome.done));
 	const items = clipboard.items.filter((item) => !moved.has(item));
 	return items.length === 0 ? undefined : { ...clipboard, items };
 }

@@ -1,10 +1,10 @@
 import { deleteItem } from '@stowage/contract';
-import { type Entry, plural } from '@stowage/rules';
+import type { Entry } from '@stowage/rules';
 import { call } from '../../../../api/client/client.js';
 import { filesMessages as messages, nameItems } from '../../messages.js';
 import { type Deletion, undoDeletion } from '../../undo/reversals.js';
-import { reasonOf } from '../runEach.js';
 import { type OperationParts, withOwner } from './OperationParts.js';
+import type { VerbTexts } from './outcomeNotice.js';
 
 /** Where deleted entries go. A server without a trash removes them forever. */
 export type Removal = 'trash' | 'forever';
@@ -13,28 +13,29 @@ export async function removeEntries(parts: OperationParts, entries: readonly Ent
 	const { area, runBatch, forget, refetch, remember, outcomes } = parts;
 	const permanent = to === 'forever' ? { permanent: true } : {};
 	const deleted: Deletion[] = [];
-	const { done, failed, reason, isCancelled } = await runBatch(
+	const { done, failed, left, reason } = await runBatch(
 		messages.deleting(nameItems(entries)),
 		entries,
-		async (entry, signal) => {
+		async (entry) => {
 			const payload = withOwner({ filePath: entry.path, type: area, ...permanent }, entry);
-			const { trashId } = await call(deleteItem, { payload, signal });
+			const { trashId } = await call(deleteItem, { payload });
 			deleted.push({ entry, trashId });
 		},
 	);
 	forget(area, done);
 	refetch();
 	const offer = done.length > 0 ? remember(undoDeletion(deleted)) : {};
-	const left = entries.length - done.length - failed.length;
-	if (failed.length === 0 && isCancelled && left > 0) {
-		const partly = messages.deletedUntil(plural(done.length, 'item'), plural(left, 'item'));
-		outcomes.cancelled(messages.deleteCancelled, partly, offer);
-	} else if (failed.length === 0) {
-		const sentence = to === 'forever' ? messages.deletedForever : messages.deleted;
-		if (done.length > 0) outcomes.succeeded(sentence(nameItems(done)), offer);
-	} else if (done.length === 0) outcomes.failed(messages.deletedNone, reason);
-	else {
-		const partly = messages.deletedSome(nameItems(done), failed.length, reasonOf(reason));
-		outcomes.failed(messages.deleteFailed, partly, offer);
-	}
+	outcomes.ended(removalTexts[to], { done, failed: failed.length, left: left.length, reason }, offer);
 }
+
+const deletionTexts = {
+	verb: 'Deleted',
+	none: messages.deletedNone,
+	partly: messages.deleteFailed,
+	cancelled: messages.deleteCancelled,
+};
+
+export const removalTexts: Readonly<Record<Removal, VerbTexts>> = {
+	trash: { ...deletionTexts, done: messages.deleted },
+	forever: { ...deletionTexts, done: messages.deletedForever },
+};

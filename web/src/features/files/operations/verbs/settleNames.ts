@@ -29,15 +29,13 @@ export async function settlePlan(parts: OperationParts, plan: AllowedPlan, targe
  * if it is given up.
  */
 export async function settleSteps<S extends MoveStep>(
-	{ runBatch, namesIn, ask }: OperationParts,
+	{ lookUp, namesIn, ask }: OperationParts,
 	steps: readonly S[],
 	{ from, to, folder: target }: Target,
 ): Promise<ResolvedSteps<S> | undefined> {
-	let names: TakenNames = new Map();
-	const { isCancelled } = await runBatch(messages.comparing(folderName(to, target)), [target], async (folder) => {
-		names = await namesIn(to, folder);
-	});
 	// Without the listing the server decides: whatever has its name taken gets another one.
-	const questions = isCancelled ? undefined : await ask(takenSteps(steps, from, to, names), to, target);
+	const unknown = (): TakenNames => new Map();
+	const names = await lookUp(messages.comparing(folderName(to, target)), () => namesIn(to, target).catch(unknown));
+	const questions = names && (await ask(takenSteps(steps, from, to, names), to, target));
 	return questions && resolveSteps(steps, questions);
 }
