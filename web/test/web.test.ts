@@ -28,4 +28,5 @@ import './uploadQueue/chosenFiles.test.js';
 import './shareForm.test.js';
 import './uploadQueue/conflicts.test.js';
 import './uploadQueue/runUploads.test.js';
+import './uploadQueue/runner.test.js';
 import './uploadQueue/uploadQueue.test.js';

@@ -408,6 +408,35 @@ test('a paused run leaves all files pending and discards none on the server', as
 	t.is(result.state.run, undefined);
 });
 
+test('what has begun is discarded by what it was sent with, whatever becomes of its item', async (t) => {
+	const controller = new AbortController();
+	const first = await run(
+		async (upload, _listener, signal) => {
+			if (upload.fileName === 'a.txt') throw new Failure('invalid', 'No.');
+			setTimeout(() => controller.abort(paused));
+			return never(signal);
+		},
+		{ signal: controller.signal, ifExists: 'replace', nameStates: { 'a.txt': 'directory' }, sizes: [large, large, 10] },
+	);
+	t.deepEqual(statuses(first), ['error', 'pending', 'pending']);
+	const begun = first.ids.map((id) =>
+		first.keys.takeBegun(id).map(({ fileName, onConflict }) => [fileName, onConflict]),
+	);
+	t.deepEqual(begun, [[['a.txt', 'rename']], [['b.txt', 'replace']], []]);
+	t.deepEqual(first.keys.takeBegun(first.ids[0] ?? 0), []);
+});
+
+test('a file that is uploaded under another name leaves nothing of its former attempt on the server', async (t) => {
+	const failed = await run(async () => {
+		throw new Failure('invalid', 'No.');
+	});
+	const [id] = failed.ids;
+	failed.state = uploadQueueReducer(failed.state, { type: 'renamed', id: id ?? 0, name: 'z', username: 'ada' });
+	const result = await run(succeed, { after: failed });
+	t.deepEqual(statuses(result), ['completed', 'completed', 'completed']);
+	t.deepEqual(result.discarded, ['a.txt']);
+});
+
 test('progress is throttled, and always shown when the last byte is sent', async (t) => {
 	const result = await run(async (upload, listener, signal) => {
 		if (upload.fileName === 'a.txt') for (let byte = 1; byte <= 10; byte++) listener.onProgress(byte);

@@ -24,7 +24,7 @@ export interface RunOptions extends AttemptOptions {
 	folders: readonly QueueFolder[];
 	/** Removes a cancelled upload from the server. */
 	discard: (upload: Upload) => Promise<void>;
-	/** The idempotency keys of the items, kept from one run to the next. */
+	/** The idempotency keys and uploads of the items, kept from one run to the next. */
 	keys: UploadKeys;
 	/** Aborted with `paused`, all files wait as they were; with any other reason they are discarded. */
 	signal: AbortSignal;
@@ -71,6 +71,7 @@ export async function runUploads(ids: readonly number[], options: RunOptions): P
 		if (!item || attempts.has(id)) return attempts.get(id);
 		const attempt = new UploadAttempt(id, uploadOf(item, options.username(), options.keys), options, now);
 		attempts.set(id, attempt);
+		options.keys.begin(id, attempt.upload);
 		const turn = placed.begin(attempt.upload);
 		const transport = withFolders(item, id === ids[0] ? options.folders : [], options, turn);
 		attempt.start(transport, stop.signal);
@@ -91,10 +92,18 @@ export async function runUploads(ids: readonly number[], options: RunOptions): P
 			startAttempt(id);
 		}
 	};
+	const discard = (id: number, published?: Upload) => {
+		// An attempt at the published one has left nothing else.
+		const isOther = ({ key, onConflict }: Upload) => key !== published?.key || onConflict !== published.onConflict;
+		const unwanted = options.keys.takeBegun(id).filter(isOther);
+		return Promise.all(unwanted.map((upload) => options.discard(upload)));
+	};
 	const complete = (id: number, { upload, result }: UploadAttempt) => {
 		if (!result) return;
 		attempts.delete(id);
 		options.keys.remove(id);
+		// Such as one that was begun under another name.
+		void discard(id, upload);
 		dispatch({ type: 'itemCompleted', id, savedName: result.name, isVerified: result.isVerified });
 		notifier.onUploaded(upload.area, upload.directory);
 	};
@@ -114,13 +123,12 @@ export async function runUploads(ids: readonly number[], options: RunOptions): P
 		} catch (error) {
 			if (signal.aborted) break;
 			const item = itemOf(id);
-			const upload = attempts.get(id)?.upload;
 			attempts.delete(id);
 			if (item?.ifExists === 'skip' && isFailure(error, 'alreadyExists')) {
 				options.keys.remove(id);
 				dispatch({ type: 'itemSkipped', id });
 				// If the server has found it, it may have been sent.
-				if (upload) void options.discard(upload);
+				void discard(id);
 				continue;
 			}
 			const area = item && areaOf(item);
@@ -133,7 +141,7 @@ export async function runUploads(ids: readonly number[], options: RunOptions): P
 	await Promise.allSettled([...attempts.values()].map(({ outcome }) => outcome));
 	if (signal.aborted && signal.reason !== paused) {
 		const unfinished = [...attempts.values()].filter(({ result }) => !result);
-		await Promise.all(unfinished.map(({ upload }) => options.discard(upload)));
+		await Promise.all(unfinished.map(({ id }) => discard(id)));
 	} else {
 		for (const [id, attempt] of attempts) complete(id, attempt);
 		dispatch({ type: 'runEnded' });
@@ -159,7 +167,7 @@ function withFolders(
 				dispatch({ type: 'folderFailed', error: describe(error).error });
 			}
 		}
-		// By this it is found if it is discarded.
+		// By this it is found if it is resumed or discarded.
 		upload.onConflict = (await turn.isTaken()) ? 'rename' : await onConflictOf(item, upload, options);
 		await ensureFolder(placeOf(item), listener, signal);
 		return transport(upload, listener, signal);
@@ -196,7 +204,7 @@ function isFatal(error: unknown, options: Pick<RunOptions, 'fatalKinds'>): boole
 }
 
 /** The upload of an item, for who has added it; a visitor's is for who is signed in now. */
-export function uploadOf(item: QueueItem, signedIn: string | undefined, keys: UploadKeys): Upload {
+function uploadOf(item: QueueItem, signedIn: string | undefined, keys: UploadKeys): Upload {
 	const username = item.username ?? signedIn;
 	const fileName = fullName(item);
 	const directory = directoryOf(item);

@@ -21,7 +21,7 @@ import type { UploadQueueAction, UploadQueueState } from '../uploadQueue.js';
 import { batchActions } from './batchActions.js';
 import { createEmptyFolders } from './createEmptyFolders.js';
 import { describeFailure } from './describeFailure.js';
-import { paused, placeOf, runUploads, uploadOf } from './runUploads.js';
+import { paused, placeOf, runUploads } from './runUploads.js';
 import { UploadKeys } from './UploadKeys.js';
 import { waitForSignIn } from './waitForSignIn.js';
 
@@ -57,10 +57,9 @@ export function useRunner(
 		const username = () =>
 			share ? undefined : (queryClient.getQueryData(sessionQuery.queryKey)?.username ?? undefined);
 		const discardOne = share?.discard ?? discardUpload;
+		/** Removes from the server what attempts have left there of items that are not wanted any more. */
 		const discard = async (items: readonly QueueItem[]) => {
-			// Only a failed attempt may have left something on the server.
-			const failed = items.filter(({ status }) => status === 'error');
-			await Promise.all(failed.map((item) => discardOne(uploadOf(item, username(), keys))));
+			await Promise.all(items.flatMap(({ id }) => keys.takeBegun(id)).map(discardOne));
 		};
 		/** Shows a notice while a large folder is being read. */
 		const withNotice = async (choice: Chosen | Promise<Chosen>): Promise<Chosen> => {
@@ -145,7 +144,10 @@ export function useRunner(
 			},
 			remove(id: number): void {
 				const user = username();
-				void discard(latest.current.items.filter((item) => item.id === id && mayUploadAs(user, item)));
+				const { items, run } = latest.current;
+				// While an upload runs nothing is removed.
+				if (run) return;
+				void discard(items.filter((item) => item.id === id && mayUploadAs(user, item)));
 				dispatch({ type: 'removed', id, username: user });
 			},
 			cancel(): void {
