@@ -5,7 +5,6 @@ import { shownName } from '@stowage/rules';
 import { useQuery } from '@tanstack/react-query';
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { capabilitiesQuery } from '../../../api/capabilities.js';
-import { readWhole } from '../../../api/previews.js';
 import { useFileSource } from '../../../api/sources/FileSource.js';
 import { useLatest } from '../../../ui/useLatest.js';
 import { maxPixels } from '../common/images/pixels.js';
@@ -22,8 +21,8 @@ import { ViewerLoading } from '../common/viewer/ViewerLoading.js';
 import type { ViewerProps } from '../common/viewer/ViewerProps.js';
 import { previewMessages as messages } from '../messages.js';
 import { detectEncoding } from '../text/detectEncoding.js';
-import { decode } from '../text/encodings.js';
-import { maxSubtitleBytes, subtitlesOf, toVtt } from './subtitles.js';
+import { loadSubtitles } from './loadSubtitles.js';
+import { subtitlesOf } from './subtitles.js';
 import styles from './VideoViewer.module.css';
 
 const positions = createSavedPositions('stowage.videoPlaces');
@@ -289,22 +288,15 @@ function useSubtitles(film: Entry, entries: readonly Entry[]): { url: string; la
 	useEffect(() => {
 		const abort = new AbortController();
 		const urls: string[] = [];
-		const load = async () => {
-			const loaded: { url: string; label: string }[] = [];
-			for (const { entry, label } of found.current) {
-				try {
-					const bytes = await readWhole(source.viewUrl(entry), maxSubtitleBytes, abort.signal);
-					const text = decode(bytes, await detectEncoding(bytes, abort.signal));
-					const url = URL.createObjectURL(new Blob([toVtt(text)], { type: 'text/vtt' }));
-					urls.push(url);
-					loaded.push({ url, label });
-				} catch {
-					// The film is shown without them.
-				}
-			}
-			if (!abort.signal.aborted) setTracks(loaded);
-		};
-		void load();
+		loadSubtitles(found.current, (entry) => source.viewUrl(entry), detectEncoding, abort.signal).then(
+			(loaded) => {
+				if (abort.signal.aborted) return;
+				const made = loaded.map(({ label, content }) => ({ label, url: URL.createObjectURL(content) }));
+				urls.push(...made.map(({ url }) => url));
+				setTracks(made);
+			},
+			() => {},
+		);
 		return () => {
 			abort.abort();
 			for (const url of urls) URL.revokeObjectURL(url);

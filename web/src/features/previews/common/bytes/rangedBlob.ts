@@ -9,13 +9,26 @@ export class ReadsTooMuch extends Error {}
 /** What lies behind a block that was read is fetched by so many bytes at once. */
 const aheadBytes = 128 * 1024;
 
-/**
- * A file of the server as a Blob, as far as a reader of tags needs one: bytes are fetched when they are read, in blocks of this length.
- * Short ones suit who reads a little in many places.
- */
-export function rangedBlob(url: string, size: number, type: string, blockBytes = aheadBytes): Blob {
+export interface RangedBlobOptions {
+	/**
+	 * The length of a block: short ones suit who reads a little in many places.
+	 * @default aheadBytes
+	 */
+	blockBytes?: number;
+	/** After this nothing is fetched any more, and reading fails. */
+	signal?: AbortSignal;
+}
+
+/** A file of the server as a Blob, as far as a reader of tags needs one: bytes are fetched when they are read, in blocks. */
+export function rangedBlob(
+	url: string,
+	size: number,
+	type: string,
+	{ blockBytes = aheadBytes, signal }: RangedBlobOptions = {},
+): Blob {
 	const blocks = new Map<number, { read: Promise<Uint8Array>; from: number }>();
 	const block = async (index: number): Promise<Uint8Array> => {
+		signal?.throwIfAborted();
 		const known = blocks.get(index) ?? fetchAt(index);
 		return (await known.read).subarray(known.from, known.from + blockBytes);
 	};
@@ -23,7 +36,7 @@ export function rangedBlob(url: string, size: number, type: string, blockBytes =
 		if (blocks.size * blockBytes >= maxBytes) throw new ReadsTooMuch();
 		const start = index * blockBytes;
 		const end = Math.min(size, start + (blocks.has(index - 1) ? aheadBytes : blockBytes));
-		const read = readPart(url, start, end).then(({ bytes }) => bytes);
+		const read = readPart(url, start, end, signal).then(({ bytes }) => bytes);
 		for (let from = 0; start + from < end; from += blockBytes) blocks.set(index + from / blockBytes, { read, from });
 		return { read, from: 0 };
 	};
