@@ -1,7 +1,11 @@
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
 import test from 'ava';
-import { liveSettings } from '../../src/config/reload.js';
-import { loadConfig } from '../../src/index.js';
+import { pino } from 'pino';
+import { settingNames } from '../../src/config/leaves.js';
+import { liveSettings, settingOf } from '../../src/config/reload.js';
+import { createApp, loadConfig } from '../../src/index.js';
 import { Client, testApp } from '../testApp.js';
 import { create } from '../tusClient.js';
 
@@ -43,6 +47,41 @@ test('a reload changes the level of the plugins’ logs as well', async (t) => {
 	app.reload({ ...app.services.config, log: { level: 'error' } });
 	t.is(early.level, 'error');
 	t.is(app.services.log.level, 'error');
+});
+
+test('an upload is kept for as long as the configuration says now', async (t) => {
+	const app = await testApp(t);
+	const kept = async () => {
+		const { headers } = await create(new Client(app), 12, { filename: 'a.txt' });
+		return Date.parse(String(headers['upload-expires'])) - Date.now();
+	};
+	t.true((await kept()) > 20 * 60 * 60_000);
+	const { config } = app.services;
+	app.reload({ ...config, uploads: { ...config.uploads, expireAfter: 60 * 60_000 } });
+	t.true((await kept()) <= 60 * 60_000);
+});
+
+test('no setting that a reload applies is read as the server is put together, but for those that are used by then', async (t) => {
+	const dataDir = await mkdtemp(path.join(os.tmpdir(), 'stowage-reload-'));
+	t.teardown(() => rm(dataDir, { recursive: true, force: true }));
+	const config = loadConfig({
+		flags: { '--data-dir': dataDir, '--port': '0' },
+		defaultPlugins: ['@stowage/storage-local', '@stowage/auth-password', '@stowage/zip'],
+	});
+	const read = new Set<string>();
+	for (const name of settingNames) {
+		if (!liveSettings.some((each) => name === each || name.startsWith(`${each}.`))) continue;
+		const keys = name.split('.');
+		const last = keys.pop() as string;
+		const group = (keys.length === 0 ? config : settingOf(config, keys.join('.'))) as Record<string, unknown>;
+		const value = group[last];
+		Object.defineProperty(group, last, { get: () => read.add(name) && value, enumerable: true, configurable: true });
+	}
+	const app = await createApp(config, { log: pino({ level: 'silent' }) });
+	const readByThen = [...read].sort();
+	await app.stop();
+	// For the warning of what strangers may do, and the first line of the audit log.
+	t.deepEqual(readByThen, ['audit.keepFor', 'audit.maxSize', 'registration', 'visitors']);
 });
 
 test('docs/operations.md lists the settings that a reload applies', async (t) => {

@@ -1,8 +1,8 @@
 import type { UploadRecord } from '@stowage/plugin-api';
+import type { Config } from '../../config/schema.js';
 
 interface Dependencies {
-	/** `uploads.expireAfter`, milliseconds. */
-	expireAfter: number;
+	config: Pick<Config, 'uploads'>;
 	/** The time of day, milliseconds since the epoch. */
 	now(): number;
 	/** Milliseconds of a monotonic clock. */
@@ -37,7 +37,7 @@ export class UploadExpiry {
 			this.#touchedAt.delete(oldest);
 		}
 		const now = this.#parts.now();
-		return { touchedAt: now, expiresAt: now + this.#parts.expireAfter };
+		return { touchedAt: now, expiresAt: now + this.#parts.config.uploads.expireAfter };
 	}
 
 	/** Called when an upload was removed. */
@@ -52,6 +52,6 @@ export class UploadExpiry {
 	/** Whether this process touched the upload within the time that it is kept. */
 	isInUse(idHash: string): boolean {
 		const touchedAt = this.#touchedAt.get(idHash);
-		return touchedAt !== undefined && this.#parts.monotonic() - touchedAt < this.#parts.expireAfter;
+		return touchedAt !== undefined && this.#parts.monotonic() - touchedAt < this.#parts.config.uploads.expireAfter;
 	}
 }

@@ -47,7 +47,7 @@ interface Dependencies extends Omit<UploadParts, 'writers' | 'expiry'> {
 export function createResumableUploads({ leases, ...given }: Dependencies): ResumableUploads {
 	const { config, database, storage, log, now, monotonic } = given;
 	const writers = new Writers({ leases, uploads: database.uploads, log, monotonic });
-	const expiry = new UploadExpiry({ expireAfter: config.uploads.expireAfter, now, monotonic });
+	const expiry = new UploadExpiry({ config, now, monotonic });
 	const parts: UploadParts = { ...given, writers, expiry };
 	return {
 		create: (viewer, request) => createUpload(parts, viewer, request),
