@@ -174,7 +174,7 @@ async function assemble<Host extends AppHost>(
 	// At once, while connections still may end by themselves.
 	host.ext('onPreStop', () => jobs.stop());
 	host.ext('onPostStop', () => ownSessions.close());
-	await startPlugins(opened, plugins);
+	await startPlugins(opened, plugins, log);
 	providers.auth.get(config.auth);
 
 	const node = nodeAmongOthers(config);

@@ -6,6 +6,7 @@ import type { AppHost, HostMembers } from '../plugins/pluginHost.js';
 import { type Accepting, type ConnectionSource, createAccepting } from './connections/accepting.js';
 import type { Drain } from './connections/Drain.js';
 import { createServer } from './createServer.js';
+import { takenRoute } from './takenRoute.js';
 
 interface Dependencies {
 	config: Config;
@@ -47,11 +48,18 @@ export async function openHttp({
 		server,
 		accepting,
 		host: server,
-		register: ({ name, version }, start) =>
-			server.register(
-				{ name, version, register: (own: Server) => start(own) },
-				config.basePath === '' ? {} : { routes: { prefix: config.basePath } },
-			),
+		async register({ name, version }, start) {
+			try {
+				await server.register(
+					{ name, version, register: (own: Server) => start(own) },
+					config.basePath === '' ? {} : { routes: { prefix: config.basePath } },
+				);
+			} catch (cause) {
+				const taken = takenRoute(server, cause);
+				if (taken === undefined) throw cause;
+				throw new Error(`the route ${taken.path} is one of the plugin ${taken.plugin} already`, { cause });
+			}
+		},
 		async stop() {
 			await drain.begin(config.drainDelay, () => accepting.end());
 			await server.stop({ timeout: drainMs });

@@ -1,6 +1,7 @@
 import type { Server } from '@hapi/hapi';
 import { optionalEndpoints } from '@stowage/contract';
 import { route } from '@stowage/plugin-api';
+import { takenRoute } from '../http/takenRoute.js';
 import type { Services } from '../services.js';
 import { registerMethodOverride, withTusVersion } from '../uploads/resumable/tusProtocol.js';
 import { accountRoutes } from './accounts.js';
@@ -52,10 +53,16 @@ export async function registerRoutes(server: Server, services: Services, webRoot
 	].flatMap((make) => make(services));
 	routes.push(...absentPluginRoutes(server, config.basePath));
 	if (webRoot !== undefined) routes.push(...(await pageRoutes(config, webRoot, createSharePreviews(services))));
-	await server.register(
-		{ name: 'stowage', register: (own) => own.route(withTusVersion(routes)) },
-		config.basePath === '' ? {} : { routes: { prefix: config.basePath } },
-	);
+	try {
+		await server.register(
+			{ name: 'stowage', register: (own) => own.route(withTusVersion(routes)) },
+			config.basePath === '' ? {} : { routes: { prefix: config.basePath } },
+		);
+	} catch (cause) {
+		const taken = takenRoute(server, cause);
+		if (taken === undefined) throw cause;
+		throw new Error(`The plugin ${taken.plugin} has the route ${taken.path}, which is the server's own.`, { cause });
+	}
 	if (config.basePath === '') return;
 	// For typed or bookmarked URLs with a slash at the end: hapi matches the path without it only.
 	server.route({
