@@ -31,6 +31,7 @@ import {
 } from '@stowage/plugin-api';
 import { Failure, isFailure, parsePath, type StoragePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
+import { recoverTrash } from '../../src/index.js';
 import { LeftCopies } from '../../src/trees/trash/LeftCopies.js';
 import { moveAllTrash } from '../../src/trees/trash/moveTrash.js';
 import type { TrashParts } from '../../src/trees/trash/trashParts.js';
@@ -244,6 +245,30 @@ test('the trash follows a home to another root, with the links to what is in it'
 	t.is(await readFile(path.join(newHome, 'docs/a.txt'), 'utf8'), 'alpha');
 	t.is((await readFile(path.join(newHome, 'docs/deep/é 1.bin'))).length, 3_000_000);
 	t.is((await visitor.get(`/api/temp/${token}`)).payload, 'alpha');
+});
+
+test('what followed a home to another root is listed again after the database was lost, also where its note could not be written', async (t) => {
+	const fixture = await setUp(t);
+	const { app, ada, big } = fixture;
+	const { database, roots, storage, trashBin } = app.services;
+	for (const filePath of ['docs/deep', 'docs'])
+		await ada.call('DELETE', '/api/deleteItem', { filePath, type: 'private' });
+	const { start, ended } = mover(fixture);
+	t.like(await ended(await start()), { status: 'completed' });
+	const ids = await trashed(big);
+	t.is(ids.length, 2);
+	const target = await roots.named('big');
+	const stores = { store: database.trash, users: database.users, storage };
+	const whole = { recovered: 2, unknown: [], withoutAccount: [] };
+	await database.trash.remove(ids);
+	t.deepEqual(await recoverTrash(stores, target), whole);
+
+	const notes = async () => (await names(path.join(big, '.stowage/trash'))).filter((name) => name.startsWith('notes-'));
+	t.is((await notes()).length, 1, 'one file for all of them');
+	for (const name of await notes()) await rm(path.join(big, '.stowage/trash', name));
+	await trashBin.sweep();
+	await database.trash.remove(ids);
+	t.deepEqual(await recoverTrash(stores, target), whole);
 });
 
 test('the trash follows a home with links whose deletion could not be recorded to its end', async (t) => {

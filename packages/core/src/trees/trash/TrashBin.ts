@@ -25,6 +25,8 @@ export class TrashBin {
 	/** Guards whatever goes by age, also outside of the trash. */
 	readonly clock: ClockJumps;
 	readonly #leftCopies: LeftCopies;
+	/** The ids of the roots of which each item has a note since this process was started. */
+	readonly #notedRoots = new Set<string>();
 
 	constructor(parts: TrashParts) {
 		this.#parts = parts;
@@ -167,7 +169,7 @@ export class TrashBin {
 			}
 		}
 		await this.removePurged();
-		await completeTrash(this.#parts);
+		await completeTrash(this.#parts, this.#notedRoots);
 		await this.#leftCopies.sweep();
 	}
 

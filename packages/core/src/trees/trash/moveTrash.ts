@@ -8,6 +8,7 @@ import { availableSpace, createSpaceGuards } from '../space/freeSpace.js';
 import { ensureFolder } from '../storage/folders.js';
 import { type ItemStorage, ignoreMissing, type Mount } from '../storage/Mounts.js';
 import { locateTrashed } from './locateTrashed.js';
+import { writeNotes } from './recording/TrashNotes.js';
 import { type TrashParts, trashBatch, warnOfTrash } from './trashParts.js';
 import { trashedPath } from './trashPaths.js';
 
@@ -19,33 +20,50 @@ const restMs = { first: 1_000, most: 60_000 };
  * that is in no trash, and `conflict` for a folder with something that a copy would lack, which stays where it is.
  */
 export async function moveTrashed(parts: TrashParts, record: TrashRecord, target: Mount): Promise<void> {
+	await (await copyTrashed(parts, record, target))?.();
+}
+
+/**
+ * Copies an item to the trash of another root. Resolves to what ends the move by that, or to undefined where that is over. After each step a
+ * row leads to the item, whichever of the two that names (`locateTrashed`), and nothing stays that no row leads to: the copy is there before
+ * the original leaves its trash, the original has left it before the row names the copy, and without a row the copy is removed. Both throw
+ * as `moveTrashed` does.
+ */
+async function copyTrashed(
+	parts: TrashParts,
+	record: TrashRecord,
+	target: Mount,
+): Promise<(() => Promise<void>) | undefined> {
 	const located = await locateTrashed(parts, record);
 	if (located === undefined) throw notInTrash();
 	const path = trashedPath(record.id);
 	const source = located.mount.storage;
 	// Whoever else gives it that name has moved it there, too.
 	if (located.path !== path) await source.move(located.path, path).catch(ignoreMissing);
-	if (source === target.storage) return;
-	try {
-		await moveBetween(parts, record, located.mount, target);
-	} catch (error) {
-		if (!isFailure(error, 'notFound')) throw error;
-		// Another call has moved it there, restored it or removed it meanwhile.
-		const found = await locateTrashed(parts, record);
-		if (found === undefined) throw notInTrash();
-		if (found.mount.storage !== target.storage) throw error;
-	}
+	if (source === target.storage) return undefined;
+	const orMovedByOthers = async (work: () => Promise<void>): Promise<boolean> => {
+		try {
+			await work();
+			return false;
+		} catch (error) {
+			if (!isFailure(error, 'notFound')) throw error;
+			// Another call has moved it there, restored it or removed it meanwhile.
+			const found = await locateTrashed(parts, record);
+			if (found === undefined) throw notInTrash();
+			if (found.mount.storage !== target.storage) throw error;
+			return true;
+		}
+	};
+	if (await orMovedByOthers(() => copyBetween(parts, record, located.mount, target))) return undefined;
+	return async () => void (await orMovedByOthers(() => leaveFormer(parts, record, source, target.storage)));
 }
 
-/**
- * Moves an item from the trash of one root to that of another one. After each step a row leads to it, whichever of the two that names
- * (`locateTrashed`), and nothing stays that no row leads to: the copy is there before the original leaves its trash, the original has left
- * it before the row names the copy, and without a row the copy is removed. Throws `notFound`.
- */
-async function moveBetween(parts: TrashParts, record: TrashRecord, from: Mount, to: Mount): Promise<void> {
+async function copyBetween(parts: TrashParts, record: TrashRecord, from: Mount, to: Mount): Promise<void> {
 	const path = trashedPath(record.id);
 	const [source, target] = [from.storage, to.storage];
 	await assertCopyable(source, path, record);
+	// It is there whole or not at all: an earlier call was interrupted after it.
+	if ((await undefinedIf(target.stat(path), 'notFound')) !== undefined) return parts.onMovedAcross(record, from, to);
 	// What is deleted takes nobody's trash, and nothing of what is kept free.
 	const { user: guard } = createSpaceGuards(
 		() => availableSpace(target, parts.config.uploads),
@@ -56,12 +74,24 @@ async function moveBetween(parts: TrashParts, record: TrashRecord, from: Mount, 
 	try {
 		await withTrashFolder(target, () => copyAcross(source, path, target, path, options));
 	} catch (error) {
-		// A copy is there whole or not at all: an earlier call was interrupted after it, or another one was faster.
+		// Another call was faster.
 		if (!isFailure(error, 'alreadyExists')) throw error;
 	} finally {
 		grants.end();
 	}
 	await parts.onMovedAcross(record, from, to);
+	await target.stat(path);
+}
+
+/** Takes an item out of the trash of a root, in which it was, once it is in that of another one. */
+async function leaveFormer(
+	parts: TrashParts,
+	record: TrashRecord,
+	source: StorageProvider,
+	target: StorageProvider,
+): Promise<void> {
+	const path = trashedPath(record.id);
+	// It may have been removed since it was copied.
 	await target.stat(path);
 	const aside = await setAside(source, path);
 	const hasRow = await parts.store.setRoot(record.id, target.rootId);
@@ -131,12 +161,14 @@ async function moveRound(
 	let [seen, left] = [0, 0];
 	for (let after: TrashRecord | undefined; ; ) {
 		const records = await store.list({ order: 'oldest', limit: trashBatch, after, ...of });
+		const copied: { record: TrashRecord; leave: () => Promise<void> }[] = [];
 		for (const record of records) {
 			signal.throwIfAborted();
 			if (staying.has(record.id)) continue;
 			seen++;
 			try {
-				await moveTrashed(parts, record, target);
+				const leave = await copyTrashed(parts, record, target);
+				if (leave !== undefined) copied.push({ record, leave });
 			} catch (error) {
 				if (isFailure(error, 'conflict') || isFailure(error, 'storageFull')) {
 					parts.log.warn(
@@ -149,12 +181,33 @@ async function moveRound(
 				// It may have been restored or removed meanwhile.
 				ignoreMissing(error);
 			}
+		}
+		// Before the originals go, whose notes are beside these.
+		await noteCopied(
+			parts,
+			copied.map(({ record }) => record.id),
+			target,
+		);
+		for (const { leave } of copied) await leave().catch(ignoreMissing);
+		for (const record of records) {
+			if (staying.has(record.id)) continue;
 			if ((await store.get(record.id))?.rootId !== of.rootId) continue;
 			if ((await locateTrashed(parts, record)) === undefined) await store.remove([record.id]);
 			else left++;
 		}
 		after = records.at(-1);
 		if (records.length < trashBatch) return { seen, left };
+	}
+}
+
+/** Writes what these items are beside their copies, as the rows say it now. What can't be noted is by a later start. */
+async function noteCopied(parts: TrashParts, ids: readonly string[], { storage }: Mount): Promise<void> {
+	if (ids.length === 0) return;
+	try {
+		const records = await parts.store.list({ order: 'oldest', limit: ids.length, ids });
+		if (records.length > 0) await writeNotes(storage, records);
+	} catch (error) {
+		warnOfTrash(parts, error);
 	}
 }
 

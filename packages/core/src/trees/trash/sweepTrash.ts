@@ -1,7 +1,7 @@
 import type { TrashRecord } from '@stowage/plugin-api';
 import { isFailure } from '@stowage/rules';
 import { locateTrashed } from './locateTrashed.js';
-import { tidyNotes } from './recording/TrashNotes.js';
+import { noteMissing, tidyNotes } from './recording/TrashNotes.js';
 import { lostMs, type TrashParts, trashBatch, warnOfTrash } from './trashParts.js';
 import { finishVersion } from './versions/finishVersion.js';
 
@@ -13,8 +13,11 @@ const movingMs = 60_000;
 /** A suspended machine, whose monotonic clock stands still, is one whose clock was set as well. */
 const maxJumpMs = 60 * 60_000;
 
-/** Completes what was interrupted, and puts many small files of notes together. */
-export async function completeTrash(parts: TrashParts): Promise<void> {
+/**
+ * Completes what was interrupted, and puts many small files of notes together. `noted` are the ids of the roots of which each item has a
+ * note, which is known once all of them were read.
+ */
+export async function completeTrash(parts: TrashParts, noted: Set<string>): Promise<void> {
 	const { store, now, storage } = parts;
 	for (let skip = 0; ; ) {
 		const records = await store.inState('moving', { limit: trashBatch, until: now() - movingMs, skip });
@@ -24,6 +27,9 @@ export async function completeTrash(parts: TrashParts): Promise<void> {
 	for (const mount of storage().mounts()) {
 		try {
 			await tidyNotes(store, mount.storage);
+			if (noted.has(mount.storage.rootId)) continue;
+			await noteMissing(store, mount.storage);
+			noted.add(mount.storage.rootId);
 		} catch (error) {
 			warnOfTrash(parts, error);
 		}

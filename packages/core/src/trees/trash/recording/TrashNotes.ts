@@ -134,3 +134,16 @@ async function keepNotes(storage: StorageProvider, files: readonly StoragePath[]
 	}
 	if (kept.length > 0) await writeFile(storage, kept);
 }
+
+/** Writes notes of the items of a root that have rows and none: as of those that came with a home, and whose note could not be written. */
+export async function noteMissing(store: TrashStore, storage: StorageProvider): Promise<void> {
+	const { notes, ids } = await trashContents(storage);
+	const missing = new Set(ids);
+	for (const path of notes) for (const { id } of await readNotes(storage, path)) missing.delete(id);
+	const left = [...missing];
+	for (let at = 0; at < left.length; at += notesOfFile) {
+		const part = left.slice(at, at + notesOfFile);
+		const records = await store.list({ order: 'oldest', limit: part.length, rootId: storage.rootId, ids: part });
+		if (records.length > 0) await writeNotes(storage, records);
+	}
+}
