@@ -20,6 +20,7 @@ import {
 } from '@stowage/plugin-api';
 import { assertAllowed, convertDenial, type StoragePath, undefinedIf } from '@stowage/rules';
 import { type Conversion, conversionStep, type EncodedStep, type PublishedStep } from './conversion.js';
+import type { EncodedReceipts } from './EncodedReceipts.js';
 import { encode } from './encode.js';
 import { assertFilm, assertVideo } from './films/assertVideo.js';
 import type { Film } from './films/probe.js';
@@ -34,6 +35,7 @@ export interface ConvertDependencies {
 	temporaryFolder: string;
 	timeLimitMs: number;
 	kept: KeptResults;
+	receipts: EncodedReceipts;
 }
 
 /** The result of a conversion. */
@@ -58,27 +60,39 @@ export async function convert(
 	job: JobContext<Conversion>,
 	dependencies: ConvertDependencies,
 ): Promise<ConversionResult> {
-	const saved = conversionStep.safeParse(job.saved).data;
+	const { receipts } = dependencies;
+	const saved = await receipts.after(conversionStep.safeParse(job.saved).data);
 	if (saved?.step === 'published') return replaceOriginal(job, saved, dependencies);
 	if (saved?.step === 'encoded' && !job.isCancelled) {
 		dependencies.kept.forget(job.viewer.id, saved.staged);
 		const published = await publishAgain(job, saved, dependencies);
+		if (published !== undefined) await receipts.remove(saved.staged);
 		if (published !== undefined) return replaceOriginal(job, published, dependencies);
 	}
-	if (saved !== undefined) await dropStaged(job.viewer, saved.staged, dependencies.files);
+	if (saved !== undefined) await dropStaged(job.viewer, saved.staged, dependencies);
 	// A cancelled one runs once more, only to remove what it has left.
 	job.signal.throwIfAborted();
 	const staged = await dependencies.files.stage(job.viewer);
 	let encoded: EncodedStep;
+	let isEncoded = false;
 	try {
 		await job.checkpoint({ step: 'encoding', staged: staged.id });
 		// Nobody else knows of the staged file: hours of work do not end with the database.
-		encoded = await job.privately(() => encodeSource(job, staged, dependencies));
+		encoded = await job.privately(async () => {
+			const step = await encodeSource(job, staged, dependencies);
+			await receipts.write(step);
+			isEncoded = true;
+			return step;
+		});
 	} catch (error) {
-		await discard(staged, dependencies.log);
+		// The server stops while the database is away: the next run finds the receipt, or removes the file.
+		if (!isEncoded || job.isCancelled) await discard(staged, dependencies);
 		throw error;
 	}
-	const save = () => job.privately(() => job.checkpoint(encoded));
+	const save = async () => {
+		await job.privately(() => job.checkpoint(encoded));
+		await receipts.remove(encoded.staged);
+	};
 	const published = await publishOrKeep(job, staged, encoded, dependencies, save);
 	return replaceOriginal(job, published, dependencies);
 }
@@ -201,21 +215,22 @@ async function publishOrKeep(
 	job: JobContext<Conversion>,
 	staged: StagedFile,
 	encoded: EncodedStep,
-	{ files, kept, log }: ConvertDependencies,
+	dependencies: ConvertDependencies,
 	save?: () => Promise<void>,
 ): Promise<PublishedStep> {
 	const { viewer, signal } = job;
+	const { kept, log } = dependencies;
 	try {
 		await save?.();
-		return await publish(job, staged, encoded, { files });
+		return await publish(job, staged, encoded, dependencies);
 	} catch (error) {
 		if (job.isCancelled) {
 			// Does nothing to a published one.
-			await discard(staged, log);
+			await discard(staged, dependencies);
 			// Without the database it goes on by itself, so that it must not give way to another one.
 		} else if (!signal.aborted && !isFailure(error, 'unavailable') && (await isStaged(staged))) {
 			const former = kept.keep(viewer.id, staged.id);
-			if (former !== undefined) await dropStaged(viewer, former, files).catch(logged(log));
+			if (former !== undefined) await dropStaged(viewer, former, dependencies).catch(logged(log));
 		}
 		throw error;
 	}
@@ -361,13 +376,18 @@ const isSame = (a: Pick<OpenFile['item'], 'id' | 'version'>, b: { id: string; ve
 export async function discardConversion(
 	saved: unknown,
 	owner: JobContext<Conversion>['viewer'],
-	{ files }: Pick<ConvertDependencies, 'files'>,
+	dependencies: Pick<ConvertDependencies, 'files' | 'receipts'>,
 ): Promise<void> {
 	const step = conversionStep.safeParse(saved).data;
-	if (step !== undefined && step.step !== 'published') await dropStaged(owner, step.staged, files);
+	if (step !== undefined && step.step !== 'published') await dropStaged(owner, step.staged, dependencies);
 }
 
-async function dropStaged(viewer: Viewer, id: string, files: Files): Promise<void> {
+async function dropStaged(
+	viewer: Viewer,
+	id: string,
+	{ files, receipts }: Pick<ConvertDependencies, 'files' | 'receipts'>,
+): Promise<void> {
+	await receipts.remove(id);
 	try {
 		await (await files.stage(viewer, id)).discard();
 	} catch (error) {
@@ -376,7 +396,11 @@ async function dropStaged(viewer: Viewer, id: string, files: Files): Promise<voi
 }
 
 /** Discards a staged file. A failure is only logged: the job's owner gets the original error. */
-async function discard(staged: StagedFile, log: PluginLog): Promise<void> {
+async function discard(
+	staged: StagedFile,
+	{ receipts, log }: Pick<ConvertDependencies, 'receipts' | 'log'>,
+): Promise<void> {
+	await receipts.remove(staged.id);
 	await staged.discard().catch(logged(log));
 }
 

@@ -1,6 +1,8 @@
+import path from 'node:path';
 import { afterStart, definePlugin, z } from '@stowage/plugin-api';
 import { conversion } from './conversion.js';
 import { convert, discardConversion } from './convert.js';
+import { EncodedReceipts } from './EncodedReceipts.js';
 import { HandBrake } from './HandBrake.js';
 import { KeptResults } from './KeptResults.js';
 import { handbrakeRoutes } from './routes.js';
@@ -60,6 +62,7 @@ export const plugin = definePlugin({
 			temporaryFolder: server.dataDir,
 			timeLimitMs: maxHours * 3_600_000,
 			kept: new KeptResults(),
+			receipts: new EncodedReceipts(path.join(server.dataDir, 'conversions'), log),
 		};
 		const conversions = server.jobs.define({
 			name: 'convert',
@@ -79,6 +82,9 @@ export const plugin = definePlugin({
 			return handbrake.isAvailable;
 		});
 		server.route(handbrakeRoutes(server, handbrake, conversions));
-		afterStart(server, () => void handbrake.findInBackground());
+		afterStart(server, () => {
+			void handbrake.findInBackground();
+			void dependencies.receipts.sweep(Date.now());
+		});
 	},
 });

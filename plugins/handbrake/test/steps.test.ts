@@ -17,6 +17,7 @@ import test, { type ExecutionContext } from 'ava';
 import { Client, type TestApp, testApp } from '../../../packages/core/test/testApp.js';
 import type { Conversion } from '../src/conversion.js';
 import { convert } from '../src/convert.js';
+import { EncodedReceipts } from '../src/EncodedReceipts.js';
 import type { HandBrake } from '../src/HandBrake.js';
 import { KeptResults } from '../src/KeptResults.js';
 import type { ProgramRun } from '../src/SandboxedProgram.js';
@@ -128,6 +129,8 @@ async function setUp(t: ExecutionContext) {
 	};
 }
 
+const receiptsOf = (app: TestApp) => path.join(app.dataDir, 'conversions');
+
 interface RunOptions {
 	app: TestApp;
 	viewer: JobContext<Conversion>['viewer'];
@@ -191,7 +194,16 @@ function run({
 		expect: async () => {},
 		progress: onProgress,
 	};
-	return convert(job, { files: killableFiles, handbrake, log, temporaryFolder: app.dataDir, timeLimitMs, kept });
+	const receipts = new EncodedReceipts(receiptsOf(app), log);
+	return convert(job, {
+		files: killableFiles,
+		handbrake,
+		log,
+		temporaryFolder: app.dataDir,
+		timeLimitMs,
+		kept,
+		receipts,
+	});
 }
 
 test('a conversion encodes, and saves that it has, as private work, and publishes and removes outside of it', async (t) => {
@@ -480,6 +492,79 @@ test('a conversion whose folder is deleted while it encodes keeps its new file u
 	t.like(await run({ ...given, attempt: 2 }), { outputPath: 'films/film.mp4', isOriginalDeleted: false });
 	t.is(encoder.encoded, 1);
 	t.is(await readFile(path.join(home, 'films/film.mp4'), 'utf8'), converted);
+});
+
+/** As where the server stops, or is killed, during an outage of the database. */
+const unsaved = async <T>(work: () => Promise<T>): Promise<T> => {
+	await work();
+	throw new Failure('unavailable', 'The server is stopping.');
+};
+
+test('what is encoded whole as the database is away is published by the next run, also of another process', async (t) => {
+	const { app, viewer, home } = await setUp(t);
+	await writeFile(path.join(home, 'film.mp4'), film);
+	const saved: { value: unknown } = { value: undefined };
+	const encoder = encoderBefore();
+	const given = { app, viewer, input: {}, saved, encoder };
+	await t.throwsAsync(run({ ...given, privately: unsaved }), { message: 'The server is stopping.' });
+	t.like(saved.value, { step: 'encoding' });
+	t.is((await stagedIn(app)).length, 1);
+	t.like(await run({ ...given, attempt: 2 }), { outputPath: 'film.mp4', isOriginalDeleted: true });
+	t.is(encoder.encoded, 1);
+	t.is(await readFile(path.join(home, 'film.mp4'), 'utf8'), converted);
+	t.deepEqual(await stagedIn(app), []);
+	t.deepEqual(await readdir(receiptsOf(app)), []);
+});
+
+for (const [what, spoil] of Object.entries<(at: string, name: string) => Promise<void>>({
+	'of another run': (at, name) => rename(path.join(at, name), path.join(at, 'another.json')),
+	'that names another file': async (at, name) => {
+		const receipt = JSON.parse(await readFile(path.join(at, name), 'utf8'));
+		await writeFile(path.join(at, name), JSON.stringify({ ...receipt, staged: 'another' }));
+	},
+	'that is damaged': (at, name) => writeFile(path.join(at, name), '{'),
+})) {
+	test(`a note of what is encoded ${what} counts for nothing`, async (t) => {
+		const { app, viewer, home } = await setUp(t);
+		await writeFile(path.join(home, 'film.mp4'), film);
+		const saved = { value: undefined };
+		const encoder = encoderBefore();
+		const given = { app, viewer, input: {}, saved, encoder };
+		await t.throwsAsync(run({ ...given, privately: unsaved }));
+		const [name = ''] = await readdir(receiptsOf(app));
+		await spoil(receiptsOf(app), name);
+		t.like(await run({ ...given, attempt: 2 }), { outputPath: 'film.mp4', isOriginalDeleted: true });
+		t.is(encoder.encoded, 2);
+		t.deepEqual(await stagedIn(app), []);
+	});
+}
+
+test('a conversion that is cancelled before it goes on with what was encoded leaves neither that nor a note of it', async (t) => {
+	const { app, viewer, home } = await setUp(t);
+	await writeFile(path.join(home, 'film.mp4'), film);
+	const saved = { value: undefined };
+	await t.throwsAsync(run({ app, viewer, input: {}, saved, privately: unsaved }));
+	t.is((await readdir(receiptsOf(app))).length, 1);
+	const cancelled = AbortSignal.abort(new Failure('conflict', 'It was cancelled.'));
+	await t.throwsAsync(run({ app, viewer, input: {}, saved, attempt: 2, cancelled }), { message: 'It was cancelled.' });
+	t.deepEqual(await files(home), ['film.mp4']);
+	t.deepEqual(await stagedIn(app), []);
+	t.deepEqual(await readdir(receiptsOf(app)), []);
+});
+
+test('a note of what is encoded that nobody needs any more is removed', async (t) => {
+	const { app } = await setUp(t);
+	const receipts = new EncodedReceipts(receiptsOf(app), log);
+	await receipts.sweep(Date.now());
+	const step = {
+		...{ step: 'encoded', source: { id: 'a', version: 'b' }, sizeBefore: 2, sizeAfter: 1, losses: [] },
+	} as const;
+	await receipts.write({ ...step, staged: 'one' });
+	const day = 24 * 60 * 60_000;
+	await receipts.sweep(Date.now() + 29 * day);
+	t.like(await receipts.after({ step: 'encoding', staged: 'one' }), { step: 'encoded' });
+	await receipts.sweep(Date.now() + 31 * day);
+	t.deepEqual(await readdir(receiptsOf(app)), []);
 });
 
 test('a conversion whose new file is no longer kept encodes it again', async (t) => {
