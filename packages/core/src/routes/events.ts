@@ -24,17 +24,17 @@ export function eventRoutes({ files, notifications, sessions, streams }: Service
 			const trashChanged = throttle(spacingMs, () => send({ kind: 'trash' }));
 			const sharedChanged = throttle(spacingMs, () => send({ kind: 'shared' }));
 			const tickets = new Set(query.ticket);
-			const leave = streams.enter(request, tickets, () => stream?.end());
 			let hasChanged = false;
 			let hasEnded = false;
+			const onEnd = () => {
+				hasEnded = true;
+				stream?.end();
+			};
+			const leave = streams.enter(request, tickets, onEnd);
 			try {
 				const onChange = () => {
 					if (stream === undefined) hasChanged = true;
 					else changed();
-				};
-				const onEnd = () => {
-					hasEnded = true;
-					stream?.end();
 				};
 				const watch = await files.watch(viewer, { area: type, path: directory }, onChange, onEnd);
 				const onNotification = (item: Notification) => {

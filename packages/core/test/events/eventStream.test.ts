@@ -102,7 +102,7 @@ test('what is new is sent before a stream ends', async (t) => {
 	);
 });
 
-const visitor: Viewer = { kind: 'visitor' } as Viewer;
+const visitor: Viewer = { kind: 'anonymous', access: 'upload' };
 
 test('visitors of one network of IPv6, and those who follow one ticket, have so many streams', (t) => {
 	const streams = new EventStreams((limit) => limit);
@@ -130,4 +130,34 @@ test('visitors of one network of IPv6, and those who follow one ticket, have so 
 	followers[5]?.();
 	enter('10.0.1.1', 'one');
 	isRefused('10.0.1.1', 'one');
+});
+
+test('where there are as many streams as may be, the newest of who has most ends; visitors have half of them', (t) => {
+	const streams = new EventStreams((limit) => limit);
+	const ended: string[] = [];
+	const enter = (viewer: object, address: string) =>
+		streams.enter({ viewer, client: { address } } as never, [], () => ended.push(address));
+	// Sixteen sites have 125 each.
+	for (let n = 0; n < 2000; n++) enter(visitor, `2001:db8:${(n % 16).toString(16)}:${n.toString(16)}::1`);
+	t.deepEqual(ended, []);
+	enter(visitor, '203.0.113.1');
+	t.is(ended.length, 1);
+	t.regex(ended[0] ?? '', /^2001:db8:/);
+	const full = [...ended];
+	t.true(
+		isFailure(
+			t.throws(() => enter(visitor, full[0] as string)),
+			'rateLimited',
+		),
+		'its site has as many as any',
+	);
+	t.is(ended.length, 1);
+	// Accounts have the other half, and more: whoever has most makes room.
+	for (let n = 0; n < 2000; n++) enter({ kind: 'user', id: `${n % 200}` }, 'account');
+	t.is(ended.length, 1);
+	enter({ kind: 'user', id: 'another' }, 'account');
+	t.is(ended.length, 2);
+	t.not(ended[1], 'account');
+	streams.endAll();
+	t.is(ended.length, 2 + 4000);
 });
