@@ -1,7 +1,8 @@
 import { type Area, baseName, type Entry, type MoveStep, parsePath } from '@stowage/rules';
-import { filesMessages as messages, nameItems } from '../messages.js';
+import { nameItems } from '../messages.js';
 import { reasonLines } from '../operations/runEach.js';
 import type { Replacing } from '../operations/taken.js';
+import { undoMessages } from './messages.js';
 import type { CopiedItem, ReplacedItem, Reversal, Undo } from './undoStack.js';
 
 /** An entry that was deleted, with its id in the trash unless it was deleted forever. */
@@ -14,7 +15,7 @@ export interface Deletion {
 export function undoDeletion(deleted: readonly Deletion[]): Undo {
 	const items = deleted.flatMap(({ entry: { name }, trashId }) => (trashId === undefined ? [] : [{ name, trashId }]));
 	if (items.length > 0) return { kind: 'restore', items };
-	return { kind: 'impossible', reason: messages.wasDeletedForever };
+	return { kind: 'impossible', reason: undoMessages.wasDeletedForever };
 }
 
 export function undoRename(
@@ -41,26 +42,26 @@ export interface Kept {
  * stays: its versions, and the links to the file that it has replaced, would go with it.
  */
 export function undoMoves(placed: readonly PlacedStep[] | undefined, hasVersions = true): Undo {
-	if (placed === undefined) return { kind: 'impossible', reason: messages.namesUnknown };
+	if (placed === undefined) return { kind: 'impossible', reason: undoMessages.namesUnknown };
 	const across = placed.filter(({ isAcross }) => isAcross);
 	// What it takes back would be a copy of the copy.
 	if (across.length > 0)
 		return {
 			kind: 'impossible',
-			reason: messages.movedAcross(nameItems(across.map(({ toPath }) => ({ name: baseName(toPath) })))),
+			reason: undoMessages.movedAcross(nameItems(across.map(({ toPath }) => ({ name: baseName(toPath) })))),
 		};
 	const items = placed
 		.filter(({ replaced }) => !replaced)
 		.map(({ type, fromPath, toPath }) => ({ name: baseName(toPath), area: type, path: toPath, before: fromPath }));
 	const reasons = placed
 		.filter(({ replaced }) => replaced)
-		.map(({ toPath }) => (hasVersions ? messages.replacedByMove : messages.replacedForGood)(baseName(toPath)));
+		.map(({ toPath }) => (hasVersions ? undoMessages.replacedByMove : undoMessages.replacedForGood)(baseName(toPath)));
 	return undoOf([{ kind: 'moveBack', items }], reasons);
 }
 
 /** What takes copies back. */
 export function undoCopies(placed: readonly PlacedStep[] | undefined, { hasTrash, hasVersions }: Kept): Undo {
-	if (placed === undefined) return { kind: 'impossible', reason: messages.namesUnknown };
+	if (placed === undefined) return { kind: 'impossible', reason: undoMessages.namesUnknown };
 	const reasons: string[] = [];
 	const copies: CopiedItem[] = [];
 	const files: ReplacedItem[] = [];
@@ -68,9 +69,9 @@ export function undoCopies(placed: readonly PlacedStep[] | undefined, { hasTrash
 		const copy = { name: baseName(toPath), area: type, path: toPath };
 		if (!replaced) copies.push(copy);
 		else if (hasVersions) files.push({ ...copy, size: replaced.size, mtime: replaced.mtime });
-		else reasons.push(messages.replacedForGood(copy.name));
+		else reasons.push(undoMessages.replacedForGood(copy.name));
 	}
-	if (!hasTrash && copies.length > 0) reasons.push(messages.noTrashForCopies);
+	if (!hasTrash && copies.length > 0) reasons.push(undoMessages.noTrashForCopies);
 	const discard = { kind: 'discard', items: hasTrash ? copies : [] } as const;
 	return undoOf([discard, { kind: 'restoreVersions', items: files }], reasons);
 }
@@ -83,7 +84,7 @@ export function undoRestoredVersion(
 	now: readonly { id: string }[],
 ): Undo {
 	const former = now.find(({ id }) => !known.some((version) => version.id === id));
-	if (!former) return { kind: 'impossible', reason: messages.formerVersionUnknown };
+	if (!former) return { kind: 'impossible', reason: undoMessages.formerVersionUnknown };
 	return { kind: 'restoreBack', items: [{ name, area, path: parsePath(path), version: former.id }] };
 }
 

@@ -3,10 +3,11 @@ import { type Area, Failure, failureKind, isFailure, parentPath, type StoragePat
 import { call } from '../../../api/client/client.js';
 import { fetchVersions, restoreVersion } from '../../../api/versions.js';
 import { folderName } from '../location/folderTitle.js';
-import { filesMessages as messages, nameItems } from '../messages.js';
+import { nameItems } from '../messages.js';
 import { restoreItems } from '../operations/restoreItems.js';
 import type { RunBatch } from '../operations/useBatch.js';
 import { restoredItems } from '../trash/restoreOutcome.js';
+import { undoMessages } from './messages.js';
 import type { Reversal } from './undoStack.js';
 
 export interface Reverted {
@@ -45,7 +46,7 @@ export function runReversal(reversal: Reversal, username: string, runBatch: RunB
 			return revertEach(reversal, runBatch, async ({ area, path, name, size, mtime }) => {
 				const versions = await fetchVersions(area, path);
 				const version = versions.find((former) => former.size === size && former.mtime === mtime);
-				if (!version) throw new Failure('expired', messages.versionGone(name));
+				if (!version) throw new Failure('expired', undoMessages.versionGone(name));
 				return (await restoreVersion(area, path, version.id)).name;
 			});
 		case 'restoreBack':
@@ -54,7 +55,7 @@ export function runReversal(reversal: Reversal, username: string, runBatch: RunB
 					return (await restoreVersion(area, path, version)).name;
 				} catch (error) {
 					// The file is there, or is not: the version is what tells.
-					throw isFailure(error, 'notFound') ? new Failure('expired', messages.versionGone(name)) : error;
+					throw isFailure(error, 'notFound') ? new Failure('expired', undoMessages.versionGone(name)) : error;
 				}
 			});
 	}
@@ -62,7 +63,7 @@ export function runReversal(reversal: Reversal, username: string, runBatch: RunB
 
 async function restore(reversal: Extract<Reversal, { kind: 'restore' }>, runBatch: RunBatch): Promise<Reverted> {
 	const items = reversal.items.toReversed();
-	const title = messages.undoing(nameItems(items));
+	const title = undoMessages.undoing(nameItems(items));
 	const outcome = await restoreItems(runBatch, title, items, ({ trashId }) => trashId);
 	const errors = new Map(
 		outcome.failed.map(({ id, code, message }) => [id, new Failure(failureKind(code) ?? 'invalid', message)]),
@@ -74,7 +75,7 @@ async function restore(reversal: Extract<Reversal, { kind: 'restore' }>, runBatc
 		reasons: [
 			...failed.map(({ name, trashId }) => {
 				const error = errors.get(trashId);
-				return isFailure(error, 'notFound') ? messages.notInTrash(name) : messageOf(error);
+				return isFailure(error, 'notFound') ? undoMessages.notInTrash(name) : messageOf(error);
 			}),
 			...(outcome.unanswered.length > 0 ? [messageOf(outcome.reason)] : []),
 		],
@@ -97,7 +98,7 @@ async function revertEach<R extends Located>(
 	const items: readonly Item[] = reversal.items.toReversed();
 	const names = new Map<Item, string>();
 	const errors = new Map<Item, unknown>();
-	const outcome = await runBatch(messages.undoing(nameItems(items)), items, async (item) => {
+	const outcome = await runBatch(undoMessages.undoing(nameItems(items)), items, async (item) => {
 		try {
 			names.set(item, await send(item));
 		} catch (error) {
@@ -111,7 +112,7 @@ async function revertEach<R extends Located>(
 		done: [...names.values()].map((name) => ({ name })),
 		reasons: failed.map((item) => {
 			const error = errors.get(item);
-			return isFailure(error, 'notFound') ? messages.notThere(item.name, folderOf(item)) : messageOf(error);
+			return isFailure(error, 'notFound') ? undoMessages.notThere(item.name, folderOf(item)) : messageOf(error);
 		}),
 		left: leftOf(reversal, left),
 		unbegun: outcome.left.length,

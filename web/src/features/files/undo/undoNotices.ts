@@ -2,15 +2,16 @@ import { plural } from '@stowage/rules';
 import type { Notice } from '../../../ui/notifications/notifications.js';
 import { filesMessages as messages } from '../messages.js';
 import { reasonLines } from '../operations/runEach.js';
+import { undoMessages } from './messages.js';
 
 /** The notices about what could not be undone, for these reasons, and about how many items were not begun since it was cancelled. */
 export function undoNotices(reasons: readonly string[], unbegun: number): Notice[] {
 	const [reason, ...others] = reasons;
 	const cancelled =
-		unbegun === 0 ? [] : [{ message: messages.undoCancelled, detail: messages.left(plural(unbegun, 'item')) }];
+		unbegun === 0 ? [] : [{ message: undoMessages.undoCancelled, detail: messages.left(plural(unbegun, 'item')) }];
 	if (reason === undefined) return cancelled;
 	const message =
-		others.length === 0 ? messages.cannotUndo(reason) : messages.cannotUndoFor(plural(reasons.length, 'item'));
+		others.length === 0 ? undoMessages.cannotUndo(reason) : undoMessages.cannotUndoFor(plural(reasons.length, 'item'));
 	const detail = others.length > 0 && { detail: reasonLines(reasons) };
 	return [...cancelled, { intent: 'danger', message, ...detail }];
 }

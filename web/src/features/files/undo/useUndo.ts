@@ -6,6 +6,7 @@ import type { Notice } from '../../../ui/notifications/notifications.js';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
 import { filesMessages as messages, nameItems } from '../messages.js';
 import { useBatch } from '../operations/useBatch.js';
+import { undoMessages } from './messages.js';
 import { type Reverted, runReversal } from './runReversal.js';
 import { useUndoStore } from './UndoProvider.js';
 import { undoNotices } from './undoNotices.js';
@@ -61,12 +62,12 @@ export function useUndo(username: string | undefined): Undoing {
 			// Another user may have signed in since the notice was shown, whose files have the same paths.
 			const isSignedIn = queryClient.getQueryData(sessionQuery.queryKey)?.username === username;
 			const step = username === undefined || !isSignedIn ? undefined : stepToUndo(store.stack(), username, id);
-			if (!step || username === undefined) return void notify({ message: messages.nothingToUndo });
+			if (!step || username === undefined) return void notify({ message: undoMessages.nothingToUndo });
 			store.dispatch({ type: 'taken', id: step.id });
 			dismiss(noticeKey(step.id));
 			const { undo: reversal } = step;
 			if (reversal.kind === 'impossible') {
-				return void notify({ intent: 'warning', message: messages.cannotUndo(reversal.reason) });
+				return void notify({ intent: 'warning', message: undoMessages.cannotUndo(reversal.reason) });
 			}
 			const { parts, reasons } = reversal.kind === 'several' ? reversal : { parts: [reversal], reasons: [] };
 			running = running.catch(() => {}).then(() => revert(parts, reasons, username));
@@ -80,7 +81,7 @@ export function useUndo(username: string | undefined): Undoing {
 				if (done.kind === 'impossible') return {};
 				return {
 					key: noticeKey(id),
-					action: { text: messages.undo, onClick: () => undo(id) },
+					action: { text: undoMessages.undo, onClick: () => undo(id) },
 					hidesAfter: offeredMs,
 				};
 			},
@@ -96,9 +97,9 @@ const noticeKey = (id: number) => `undo-${id}`;
 
 const sentences: Readonly<Record<Reversal['kind'], (items: string) => string>> = {
 	restore: messages.restored,
-	moveBack: messages.movedBack,
-	renameBack: messages.renamedBack,
-	discard: messages.discarded,
-	restoreVersions: messages.versionsRestored,
-	restoreBack: messages.versionsRestored,
+	moveBack: undoMessages.movedBack,
+	renameBack: undoMessages.renamedBack,
+	discard: undoMessages.discarded,
+	restoreVersions: undoMessages.versionsRestored,
+	restoreBack: undoMessages.versionsRestored,
 };
