@@ -8,7 +8,7 @@ import { createFile } from '../src/backup/writeDurably.js';
 import { withProgress } from '../src/terminal/Progress.js';
 import { dataFolder } from './program.js';
 
-const Libsql = createRequire(import.meta.resolve('@stowage/database'))('libsql');
+const Libsql = createRequire(import.meta.resolve('@stowage/core'))('libsql');
 
 test('while a backup hashes files, the log of the database can be emptied', async (t) => {
 	const app = await testApp(t);
