@@ -1,5 +1,5 @@
 import test from 'ava';
-import { absent, gone } from '../support/expect.js';
+import { absent, eventually, gone } from '../support/expect.js';
 import { expectSelected, rowOf, setUpFixture, withKeptContexts, writeFiles } from '../support/fileManager.js';
 import { expectNotice } from '../support/notices.js';
 
@@ -106,4 +106,43 @@ test.serial('a chosen logout is not reported as a session that ended', async (t)
 	await page.getByRole('grid', { name: 'Files' }).and(page.locator('[aria-busy=false]')).waitFor();
 	await absent(t, page.getByText('You are signed out'));
 	t.deepEqual(ada.faults, []);
+});
+
+test.serial(
+	'a page that is opened while the server is away shows the folder that was asked for once it answers',
+	async (t) => {
+		const ada = await fixture.enter(t);
+		await writeFiles(ada.home, { 'docs/letter.txt': 'a' });
+		const page = await ada.open('/browser?type=private');
+		let isAway = true;
+		await ada.context.route('**/api/checkLoginStatus', (route) =>
+			isAway ? route.fulfill({ status: 503, body: '' }) : route.fallback(),
+		);
+		t.teardown(() => ada.context.unroute('**/api/checkLoginStatus'));
+		await page.goto(new URL('/browser/docs?type=private', page.url()).href);
+		await eventually(t, async () => page.url().endsWith('/browser/docs?type=public'), true, 'as for a visitor');
+		isAway = false;
+		await rowOf(page, 'letter.txt').waitFor();
+		await eventually(t, async () => page.url().endsWith('/browser/docs?type=private'), true);
+		ada.faults.length = 0;
+	},
+);
+
+test.serial('a page whose code could not be fetched is fetched again, and nothing else is lost for it', async (t) => {
+	const ada = await fixture.enter(t);
+	await ada.context.route('**/assets/TrashPage-*.js', (route) => route.abort());
+	t.teardown(() => ada.context.unroute('**/assets/TrashPage-*.js'));
+	const page = await ada.open('/browser?type=private');
+	const openTrash = async () => {
+		await page.getByRole('button', { name: ada.username }).click();
+		await page.getByRole('menuitem', { name: 'Trash' }).click();
+	};
+	const failed = page.getByRole('heading', { name: 'This page could not be shown.' });
+	await openTrash();
+	await failed.waitFor();
+	await ada.context.unroute('**/assets/TrashPage-*.js');
+	await page.getByRole('button', { name: 'Try Again' }).click();
+	await page.getByRole('heading', { name: 'Trash', level: 1 }).waitFor();
+	await gone(t, failed);
+	ada.faults.length = 0;
 });

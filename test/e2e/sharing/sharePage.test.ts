@@ -267,6 +267,23 @@ const locked = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await assertAccessible(t, page, 'a share that is not there');
 	t.deepEqual(faults, []);
 };
+test.serial('the right password of a share says so where the browser keeps no cookies', async (t) => {
+	const ada = await fixture.enter(t);
+	await trip(ada);
+	const { page } = await openStranger(t, await share(ada, { items: ['trip'], password: 'correct horse' }));
+	await page.route('**/api/share/*/open', async (route) => {
+		const answer = await route.fetch();
+		const { 'set-cookie': _, ...headers } = answer.headers();
+		await page.context().clearCookies();
+		await route.fulfill({ response: answer, headers });
+	});
+	const form = page.getByRole('form', { name: 'Password' });
+	await form.getByLabel('Password', { exact: true }).fill('correct horse');
+	await page.keyboard.press('Enter');
+	await form.getByRole('alert').filter({ hasText: 'your browser keeps no cookie of this site' }).waitFor();
+	await absent(t, rowOf(page, 'notes.txt'));
+});
+
 test.serial('the page of a share asks for its password, and again for another one, at a desk', locked, desktop);
 test.serial('the page of a share asks for its password, and again for another one, on a phone', locked, phone);
 

@@ -101,7 +101,11 @@ function FramedPage() {
 			});
 			queue.signedOut(username);
 		},
-		onError: (error) => notify({ intent: 'danger', message: messages.logoutFailed, detail: error.message }),
+		onError(error) {
+			notify({ intent: 'danger', message: messages.logoutFailed, detail: error.message });
+			// The answer may have been lost, and the session have ended.
+			void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
+		},
 	});
 
 	const statusBefore = useRef(session.status);

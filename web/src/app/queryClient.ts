@@ -4,9 +4,17 @@ import { queryKeys } from '../api/queryKeys.js';
 import { sessionQuery } from '../api/session/sessionQuery.js';
 
 /**
- * The listings, jobs and trash of one user are not shown to the next, however the session changed: here, in another
- * tab, or on the server.
+ * What is the same for all users: the session itself, what the server can do, and the page of a share. What a preview has read goes with
+ * it: a text that is being edited stays open until its user is back.
  */
+const ofNoUser: readonly unknown[] = [
+	queryKeys.session,
+	queryKeys.capabilities,
+	queryKeys.share(''),
+	queryKeys.previews.whole(''),
+].map(([first]) => first);
+
+/** What one user has fetched is not shown to the next, however the session changed: here, in another tab, or on the server. */
 function forgetOnUserChange(client: QueryClient): void {
 	let username: string | null | undefined;
 	client.getQueryCache().subscribe((event) => {
@@ -19,10 +27,7 @@ function forgetOnUserChange(client: QueryClient): void {
 		const before = username;
 		username = client.getQueryData(sessionQuery.queryKey)?.username;
 		if (before === undefined || before === username) return;
-		client.removeQueries({ queryKey: queryKeys.listings.all });
-		client.removeQueries({ queryKey: queryKeys.jobs.all });
-		client.removeQueries({ queryKey: queryKeys.trash.all });
-		client.removeQueries({ queryKey: queryKeys.versions.all });
+		client.removeQueries({ predicate: ({ queryKey }) => !ofNoUser.includes(queryKey[0]) });
 	});
 }
 

@@ -1,12 +1,13 @@
 import { Button } from '@blueprintjs/core';
 import type { QueryClient } from '@tanstack/react-query';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { Route, Routes, useNavigate } from 'react-router';
 import { capabilitiesQuery } from '../api/capabilities.js';
 import { basePath } from '../api/client/basePath.js';
 import { sessionQuery } from '../api/session/sessionQuery.js';
 import { messages } from '../messages.js';
 import { EmptyState } from '../ui/display/EmptyState.js';
+import { lazyPage } from './lazyPage.js';
 import { PageErrorBoundary } from './PageErrorBoundary.js';
 import { ShareFrame } from './ShareFrame.js';
 
@@ -16,11 +17,11 @@ const browser = () => import('../pages/BrowserPage.js');
 const trash = () => import('../pages/TrashPage.js');
 const share = () => import('../pages/SharePage.js');
 
-const Frame = lazy(async () => ({ default: (await frame()).Frame }));
-const LandingPage = lazy(async () => ({ default: (await landing()).LandingPage }));
-const BrowserPage = lazy(async () => ({ default: (await browser()).BrowserPage }));
-const TrashPage = lazy(async () => ({ default: (await trash()).TrashPage }));
-const SharePage = lazy(async () => ({ default: (await share()).SharePage }));
+const Frame = lazyPage(async () => (await frame()).Frame);
+const LandingPage = lazyPage(async () => (await landing()).LandingPage);
+const BrowserPage = lazyPage(async () => (await browser()).BrowserPage);
+const TrashPage = lazyPage(async () => (await trash()).TrashPage);
+const SharePage = lazyPage(async () => (await share()).SharePage);
 
 /** The bundles of a page, by the first segment of its path. The page of a share has a frame that is a part of the app. */
 const bundles = new Map<string, readonly (() => Promise<unknown>)[]>([

@@ -17,7 +17,7 @@ import { useUserGeneration } from './useUserGeneration.js';
 
 /** The file browser: `/browser` and everything below it. The frame around it has the header and the account dialogs. */
 export function BrowserPage() {
-	const { pathname } = useLocation();
+	const { pathname, state } = useLocation() as { pathname: string; state: { wanted?: string } | null };
 	const [query] = useSearchParams();
 	const navigate = useNavigate();
 	const session = useSession();
@@ -41,8 +41,11 @@ export function BrowserPage() {
 	}
 	// What is being edited stays, and can be saved once its user has signed in again.
 	if (!isHeld && location.area === 'private' && session.status === 'signedOut') {
-		return <Navigate replace to={hrefOf({ ...location, area: 'public' })} />;
+		const wanted = session.isAssumed ? { wanted: hrefOf(location) } : null;
+		return <Navigate replace to={hrefOf({ ...location, area: 'public' })} state={wanted} />;
 	}
+	// The server has answered meanwhile, and somebody is signed in.
+	if (session.status === 'signedIn' && state?.wanted !== undefined) return <Navigate replace to={state.wanted} />;
 	if (!isHeld && isSessionChecked && browseDenial(viewer, location.area)) {
 		const hint = location.area === 'shared' ? messages.signInToSeeSharedHint : messages.signInToSeeHint;
 		return <SignInNeeded title={messages.signInToSee} hint={hint} />;

@@ -2,7 +2,7 @@ import { Button } from '@blueprintjs/core';
 import { ErrorIcon, TimeIcon } from '@blueprintjs/icons';
 import { isFailure } from '@stowage/rules';
 import { useQuery } from '@tanstack/react-query';
-import { type ReactElement, type ReactNode, useMemo } from 'react';
+import { type ReactElement, type ReactNode, useMemo, useState } from 'react';
 import { useLocation, useSearchParams } from 'react-router';
 import { type SharedView, shareQuery } from '../api/sharePage.js';
 import { FileSourceContext } from '../api/sources/FileSource.js';
@@ -40,8 +40,15 @@ function Share({ location }: { location: ShareLocation }) {
 	const { data: share, error, refetch } = useQuery(shareQuery(token));
 	const source = useMemo(() => shareSource(token), [token]);
 
+	const [needsCookies, setNeedsCookies] = useState(false);
+	const open = async () => setNeedsCookies(isFailure((await refetch()).error, 'passwordRequired'));
+
 	const retry = () => void refetch();
-	const refusal = refusalOf(error, share !== undefined, token, refetch);
+	const refusal = isFailure(error, 'passwordRequired') ? (
+		<SharePassword token={token} needsCookies={needsCookies} onOpened={open} />
+	) : (
+		refusalOf(error, share !== undefined, retry)
+	);
 	if (!share) return refusal;
 	const title = shareTitle(share);
 	const folder = (receiving?: ReactNode) => (
@@ -67,17 +74,11 @@ function Share({ location }: { location: ShareLocation }) {
 }
 
 /** What is shown in place of a share. What is shown of it stays while the server is away. */
-function refusalOf(
-	error: Error | null,
-	isKnown: boolean,
-	token: string,
-	refetch: () => Promise<unknown>,
-): ReactElement | null {
-	if (isFailure(error, 'passwordRequired')) return <SharePassword token={token} onOpened={refetch} />;
+function refusalOf(error: Error | null, isKnown: boolean, onRetry: () => void): ReactElement | null {
 	if (isFailure(error, 'expired')) return <Ended />;
 	if (isFailure(error, 'notFound')) return <Missing />;
 	if (!error || (isKnown && isTransient(error))) return null;
-	return <Failed reason={error.message} onRetry={() => void refetch()} />;
+	return <Failed reason={error.message} onRetry={onRetry} />;
 }
 
 /** A share that only receives. */

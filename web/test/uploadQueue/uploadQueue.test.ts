@@ -413,6 +413,32 @@ test('signing in again during a run does not change the visibility of files', (t
 	t.is(uploadQueueReducer(waits, { type: 'signedIn', username: 'ada' }), waits);
 });
 
+test('what a visitor has chosen becomes private once a user is signed in, also elsewhere, and what the user made public stays', (t) => {
+	const target = { area: 'public', directory: rootPath } as const;
+	const ofVisitor: UploadQueueAction = {
+		type: 'added',
+		files: [chosen('v')],
+		target,
+		isPublic: true,
+		username: undefined,
+	};
+	const ofAda: UploadQueueAction = { type: 'added', files: [chosen('a')], target, isPublic: true, username: 'ada' };
+	const visibilities = ({ items }: UploadQueueState) => items.map(({ isPublic, username }) => [username, isPublic]);
+	const found = [
+		['ada', true],
+		['ada', false],
+	];
+	t.deepEqual(visibilities(after(ofAda, ofVisitor, { type: 'userFound', username: 'ada' })), found);
+	const waits = after(
+		ofAda,
+		{ type: 'runStarted', ids: [1] },
+		{ type: 'itemStarted', id: 1, at: 0 },
+		{ type: 'itemWaits', id: 1, reason: 'signIn' },
+		ofVisitor,
+	);
+	t.deepEqual(visibilities(uploadQueueReducer(waits, { type: 'signedIn', username: 'ada' })), found);
+});
+
 test('a failed file is marked with the reason, and the next run uploads it again', (t) => {
 	const failed = after(
 		added('a', 'b'),

@@ -1,6 +1,6 @@
 import { checkLoginStatus } from '@stowage/contract';
 import { queryOptions } from '@tanstack/react-query';
-import { call } from '../client/client.js';
+import { call, untilAnswered } from '../client/client.js';
 import { queryKeys } from '../queryKeys.js';
 import { sessionSettled } from './replaceSession.js';
 
@@ -16,6 +16,8 @@ export const sessionQuery = queryOptions({
 	queryFn: ({ signal }) => fetchSession(signal),
 	staleTime: 60_000,
 	retry: 1,
+	// A server that is just restarting has not said that nobody is signed in.
+	refetchInterval: untilAnswered,
 	// While the page was hidden somebody else may have signed in on another one: what it shows would act on their files.
 	refetchOnWindowFocus: 'always',
 });

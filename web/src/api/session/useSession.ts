@@ -5,7 +5,11 @@ import { sessionQuery } from './sessionQuery.js';
 
 export type Session =
 	| { status: 'unknown' }
-	| { status: 'signedOut' }
+	| {
+			status: 'signedOut';
+			/** The server has not said so: it could not be asked, and is asked again. */
+			isAssumed?: true;
+	  }
 	| { status: 'signedIn'; username: string; settings: UserSettings };
 
 /** Who is signed in, or `unknown` until the first check ends, and where the server is not asked. A failed check counts as signed out. */
@@ -13,7 +17,8 @@ export function useSession({ isAsked = true } = {}): Session {
 	const { data, isPending } = useQuery({ ...sessionQuery, enabled: isAsked });
 	return useMemo(() => {
 		if (isPending) return { status: 'unknown' };
-		if (!data?.isLoggedIn || data.username === null || data.settings === null) return { status: 'signedOut' };
+		if (data === undefined) return { status: 'signedOut', isAssumed: true };
+		if (!data.isLoggedIn || data.username === null || data.settings === null) return { status: 'signedOut' };
 		return { status: 'signedIn', username: data.username, settings: data.settings };
 	}, [data, isPending]);
 }

@@ -71,6 +71,8 @@ export function useAuth(mode: AuthMode, onSignedIn: () => void) {
 				void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
 				return;
 			}
+			// The answer may have been lost behind its cookie.
+			if (isFailure(error, 'unavailable')) void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
 			if (!isFailure(error)) {
 				update({ type: 'failed', error: serverError(mode, messages.networkError) });
 				throw error;

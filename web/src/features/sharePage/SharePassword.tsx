@@ -10,12 +10,14 @@ import styles from './SharePassword.module.css';
 
 export interface SharePasswordProps {
 	token: string;
-	/** Called if the password was right. Resolves once the share is shown. */
+	/** The password was right, and the browser has not kept what opens the share. */
+	needsCookies: boolean;
+	/** Called if the password was right. Resolves once the share is shown, or can't be. */
 	onOpened: () => Promise<unknown>;
 }
 
 /** Asks for the password of a share. */
-export function SharePassword({ token, onOpened }: SharePasswordProps) {
+export function SharePassword({ token, needsCookies, onOpened }: SharePasswordProps) {
 	const [password, setPassword] = useState('');
 	const field = useRef<HTMLInputElement>(null);
 	const { mutate, isPending, error } = useMutation({
@@ -24,6 +26,7 @@ export function SharePassword({ token, onOpened }: SharePasswordProps) {
 			await onOpened();
 		},
 	});
+	const reason = error?.message ?? (needsCookies && !isPending ? messages.needsCookies : undefined);
 	useEffect(() => {
 		// To be typed anew.
 		if (error) field.current?.select();
@@ -53,8 +56,8 @@ export function SharePassword({ token, onOpened }: SharePasswordProps) {
 					isInvalid={error !== null}
 					autoComplete="off"
 				/>
-				{error && (
-					<FormError className={styles.error} reason={error.message}>
+				{reason !== undefined && (
+					<FormError className={styles.error} reason={reason}>
 						{messages.refused}
 					</FormError>
 				)}

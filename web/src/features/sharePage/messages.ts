@@ -37,4 +37,5 @@ export const sharePageMessages = {
 	lockedHint: 'Whoever sent you this address knows it.',
 	open: 'Open',
 	refused: 'The share was not opened.',
+	needsCookies: 'The password is right, but your browser keeps no cookie of this site. Allow cookies, and try again.',
 } as const;

@@ -53,6 +53,11 @@ export function UploadQueueProvider({ destination = areas, children }: UploadQue
 		[state, summary, conflicts, isRunning],
 	);
 
+	// What was chosen before, or while a user was signed in on another page, would become public as the user's.
+	useEffect(() => {
+		if (username !== undefined) dispatch({ type: 'userFound', username });
+	}, [username]);
+
 	useEffect(() => {
 		if (isRunning) return beginTransfer();
 	}, [isRunning]);

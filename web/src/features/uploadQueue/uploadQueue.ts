@@ -100,6 +100,8 @@ export type UploadQueueAction =
 	| { type: 'runEnded' }
 	| { type: 'completedCleared' }
 	| { type: 'signedIn'; username: string }
+	/** Who is signed in is known, also from another page. */
+	| { type: 'userFound'; username: string }
 	| { type: 'dialogOpened' }
 	| { type: 'dialogClosed' };
 
@@ -220,9 +222,10 @@ export function uploadQueueReducer(state: UploadQueueState, action: UploadQueueA
 			return keep({ ...state, hasSucceeded: false }, (item) => !isOver(item));
 		}
 		case 'signedIn':
-			// After a session that expired during an upload the files keep their visibility.
-			if (state.progress?.wait === 'signIn') return state;
-			return signIn(state, action.username);
+			// After a session that expired during an upload the user's own files keep their visibility.
+			return signIn(state, action.username, state.progress?.wait === 'signIn' ? isOfVisitor : () => true);
+		case 'userFound':
+			return signIn(state, action.username, isOfVisitor);
 		case 'signedOut':
 			// A visitor may only write to the root of the public area.
 			return {
@@ -294,11 +297,20 @@ function setVisibility(state: UploadQueueState, username: string | undefined, is
 }
 
 /** A visitor's files become the user's, and both private. Those of another user wait for that one. */
-function signIn(state: UploadQueueState, username: string): UploadQueueState {
+const isOfVisitor = (item: Pick<QueueItem, 'username'>) => item.username === undefined;
+
+/** What is the user's from now on, or was before, becomes private. */
+function signIn(
+	state: UploadQueueState,
+	username: string,
+	isChosen: (item: Pick<QueueItem, 'username'>) => boolean,
+): UploadQueueState {
+	if (![...state.items, ...state.folders].some(isChosen)) return state;
 	const folders = state.folders.map((folder) =>
-		mayUploadAs(username, folder) ? { ...folder, isPublic: false, username } : folder,
+		mayUploadAs(username, folder) && isChosen(folder) ? { ...folder, isPublic: false, username } : folder,
 	);
 	const changed = changeOwn(state, username, (item) => {
+		if (!isChosen(item)) return item;
 		const isKept = !item.isPublic || areaOf(item) === 'shared';
 		return { ...(isKept ? item : movedTo(item, { isPublic: false })), username };
 	});

@@ -1,8 +1,5 @@
 import { type Failure, isFailure } from '@stowage/rules';
-import { NetworkFailure } from '../../../api/client/client.js';
-
-/** How often the listing is fetched while the server does not respond. */
-const reconnectIntervalMs = 4000;
+import { NetworkFailure, reconnectIntervalMs } from '../../../api/client/client.js';
 
 /** How often the listing is fetched while the server responds with an error of its own, unless it names a time. */
 const serverErrorIntervalMs = 15_000;
