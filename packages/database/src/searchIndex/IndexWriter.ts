@@ -1,5 +1,5 @@
-import { Yielder } from '@stowage/plugin-api';
 import type { StoragePath } from '@stowage/rules';
+import { ownTurn } from '../connection/ownTurn.js';
 import { type Block, blocksOf, type IndexedItem, partsFor } from './blocks.js';
 import { homeOf } from './homeOf.js';
 import { IndexConnection } from './IndexConnection.js';
@@ -35,6 +35,9 @@ export interface KnownFolder {
 	mtime: number | null;
 	listedAt: number;
 }
+
+/** For how long names are compared in one turn of the event loop. */
+const turnMs = 10;
 
 /** Writes the index, in one process at a time. */
 export class IndexWriter {
@@ -251,9 +254,11 @@ export class IndexWriter {
 			folder.id,
 		);
 		const before = new Map(known.map((block) => [block.part, block]));
-		const yielder = new Yielder();
+		let turnBegan = performance.now();
 		const pause = async () => {
-			if (yielder.shouldYield) await yielder.yield();
+			if (performance.now() - turnBegan < turnMs) return;
+			await ownTurn();
+			turnBegan = performance.now();
 		};
 		const changed: Block[] = [];
 		const kept = new Set<number>();

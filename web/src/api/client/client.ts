@@ -15,7 +15,7 @@ export class NetworkFailure extends Failure {
 export const reconnectIntervalMs = 4000;
 
 /** The `refetchInterval` of a query whose answer everything else waits for: until there is one. */
-export function untilAnswered({ state }: { state: { data: unknown; error: unknown } }): number | false {
+export function untilAnswered({ state }: { state: { data: unknown; error: Error | null } }): number | false {
 	return state.data === undefined && state.error !== null ? reconnectIntervalMs : false;
 }
 

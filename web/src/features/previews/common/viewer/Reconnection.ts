@@ -32,7 +32,7 @@ export class Reconnection {
 		if (player.error?.code !== networkError && !this.#place) return false;
 		this.#place ??= { player, time: player.currentTime, isPlaying: !player.paused };
 		const pause = this.#pausesMs[this.#attempts++];
-		if (pause !== undefined) this.#timer = setTimeout(() => this.#fetch(), pause);
+		if (pause !== undefined) this.#timer = setTimeout(() => this.#reload(), pause);
 		this.#onChange(pause === undefined ? 'lost' : 'reconnecting');
 		return true;
 	}
@@ -42,10 +42,10 @@ export class Reconnection {
 		if (!this.#place) return;
 		this.#attempts = 0;
 		this.#onChange('reconnecting');
-		this.#fetch();
+		this.#reload();
 	}
 
-	#fetch(): void {
+	#reload(): void {
 		clearTimeout(this.#timer);
 		const player = this.#place?.player;
 		if (!player) return;
