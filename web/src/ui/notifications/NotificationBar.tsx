@@ -1,7 +1,7 @@
 import { Button, ProgressBar } from '@blueprintjs/core';
 import { ErrorIcon, InfoSignIcon, SmallCrossIcon, TickCircleIcon, WarningSignIcon } from '@blueprintjs/icons';
 import { shownName } from '@stowage/rules';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { messages } from '../../messages.js';
 import styles from './NotificationBar.module.css';
 import { autoHideMilliseconds, autoHides, type ShownNotice } from './notifications.js';
@@ -9,12 +9,25 @@ import { autoHideMilliseconds, autoHides, type ShownNotice } from './notificatio
 export interface NotificationBarProps {
 	notices: readonly ShownNotice[];
 	onDismiss: (key: string) => void;
+	/** Called with how much of the window's lower edge the notices cover, in CSS pixels. */
+	onCovered: (height: number) => void;
 }
 
-export function NotificationBar({ notices, onDismiss }: NotificationBarProps) {
+export function NotificationBar({ notices, onDismiss, onCovered }: NotificationBarProps) {
+	const bar = useRef<HTMLDivElement>(null);
+	useEffect(() => {
+		const element = bar.current;
+		if (!element) return;
+		const observer = new ResizeObserver(() => {
+			const { top, height } = element.getBoundingClientRect();
+			onCovered(height === 0 ? 0 : Math.ceil(window.innerHeight - top));
+		});
+		observer.observe(element);
+		return () => observer.disconnect();
+	}, [onCovered]);
 	return (
 		// The live region is always there: some screen readers ignore one that appears together with its text.
-		<div className={styles.bar} aria-live="polite">
+		<div ref={bar} className={styles.bar} aria-live="polite">
 			{notices.map((notice) => (
 				<NoticeLine key={notice.key} notice={notice} onDismiss={onDismiss} />
 			))}
@@ -60,7 +73,7 @@ function NoticeLine({ notice, onDismiss }: { notice: ShownNotice; onDismiss: (ke
 				)}
 				{action && <Button variant="minimal" text={action.text} onClick={action.onClick} />}
 				{onCancel && <Button variant="minimal" text={messages.cancel} onClick={onCancel} />}
-				{!onCancel && autoHides(notice) && (
+				{!onCancel && (
 					<Button
 						variant="minimal"
 						icon={<SmallCrossIcon />}

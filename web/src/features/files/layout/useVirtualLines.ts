@@ -17,7 +17,7 @@ export interface VirtualLines {
 
 /**
  * The lines on screen, and those near it. The entry with the cursor stays rendered when it is scrolled away, or the
- * focus would be lost.
+ * focus would be lost. Of the scroller `covered` pixels at its lower edge are covered by notices.
  */
 export function useVirtualLines(
 	scroller: RefObject<HTMLElement | null>,
@@ -25,6 +25,7 @@ export function useVirtualLines(
 	layout: Layout,
 	count: number,
 	cursor: number | undefined,
+	covered: number,
 ): VirtualLines {
 	const virtualizer = useVirtualizer({
 		count: lineCount(layout, count),
@@ -32,6 +33,7 @@ export function useVirtualLines(
 		estimateSize: () => layout.lineStep,
 		paddingStart: layout.padding,
 		paddingEnd: layout.padding,
+		scrollPaddingEnd: covered,
 		overscan: overscan[view],
 	});
 	// Before anything scrolls: the sizes of another layout are cached.

@@ -3,6 +3,7 @@ import type { Entry } from '@stowage/rules';
 import { type CSSProperties, type Ref, useCallback, useImperativeHandle, useMemo, useRef } from 'react';
 import { thumbnails } from '../../../api/ThumbnailLoader.js';
 import { isFocusLost } from '../../../ui/keyboard/keptFocus.js';
+import { useCovered } from '../../../ui/notifications/useCovered.js';
 import type { EntryDrag } from '../dragAndDrop/useEntryDrag.js';
 import type { ListedFolder } from '../folder/useFolderView.js';
 import type { ListCommands } from '../keyboard/listCommands.js';
@@ -69,7 +70,8 @@ export function FileList<E extends Entry, C extends string>(props: FileListProps
 	const cursor = rows && cursorIndex(selection.cursor, rows);
 	const sizes = useMemo(() => columnSizes(table), [table]);
 	const layout = useLayout(view, scroller);
-	const lines = useVirtualLines(scroller, view, layout, shownCount, cursor);
+	const covered = useCovered();
+	const lines = useVirtualLines(scroller, view, layout, shownCount, cursor, covered);
 	const focus = useListFocus(grid, folder, cursor);
 	const { cursorElement, focusCursor } = focus;
 	const scrollToTop = useCallback(() => scroller.current?.scrollTo({ top: 0 }), []);
@@ -146,6 +148,7 @@ export function FileList<E extends Entry, C extends string>(props: FileListProps
 				ref={scroller}
 				role="rowgroup"
 				className={styles.scroller}
+				style={{ paddingBottom: covered }}
 				onScroll={(event) => {
 					watchSpeed(event);
 					folder.onScroll(event.currentTarget.scrollTop);
