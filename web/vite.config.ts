@@ -152,13 +152,13 @@ function withinBudget(): Plugin {
 	};
 }
 
-/** The server compresses nothing less, and sends what is hardly smaller as it is. */
-const zippedFiles = { minBytes: 1024, maxShare: 0.9 };
+/** Which files are worth a compressed copy: of at least so many bytes, and of which it is at most such a share. */
+const worthCompressing = { minBytes: 1024, maxShare: 0.9 };
 
 /** Writes a compressed copy beside each file, so that the server doesn't compress it for each request (`routes/page.ts`). */
-function zipFiles(): Plugin {
+function gzipAssets(): Plugin {
 	return {
-		name: 'zip-files',
+		name: 'gzip-assets',
 		apply: 'build',
 		async writeBundle({ dir = '' }) {
 			const folder = path.join(dir, 'assets');
@@ -166,9 +166,9 @@ function zipFiles(): Plugin {
 				if (!each.isFile()) continue;
 				const file = path.join(each.parentPath, each.name);
 				const content = await readFile(file);
-				const zipped = gzipSync(content, { level: 9 });
-				const isWorthIt = zipped.length < zippedFiles.maxShare * content.length;
-				if (content.length >= zippedFiles.minBytes && isWorthIt) await writeFile(`${file}.gz`, zipped);
+				const compressed = gzipSync(content, { level: 9 });
+				const isWorthIt = compressed.length < worthCompressing.maxShare * content.length;
+				if (content.length >= worthCompressing.minBytes && isWorthIt) await writeFile(`${file}.gz`, compressed);
 			}
 		},
 	};
@@ -193,7 +193,7 @@ export default defineConfig({
 		noChunkCycles(),
 		preloadLanding(),
 		withinBudget(),
-		zipFiles(),
+		gzipAssets(),
 	],
 	// Packages of this repository are read from their sources.
 	resolve: { conditions: ['source', ...defaultClientConditions] },

@@ -154,11 +154,11 @@ test('the listings of a user are forgotten when another user signs in or the ses
 	signIn('ada', true);
 	t.is(client.getQueryData(key), 'the files of ada');
 	client.setQueryData(queryKeys.links, 'the links of ada');
-	client.setQueryData(queryKeys.share('token'), 'a share');
+	client.setQueryData(queryKeys.share.of('token'), 'a share');
 	signIn('bob');
 	t.is(client.getQueryData(key), undefined);
 	t.is(client.getQueryData(queryKeys.links), undefined);
-	t.is(client.getQueryData(queryKeys.share('token')), 'a share', 'which is the same for all');
+	t.is(client.getQueryData(queryKeys.share.of('token')), 'a share', 'which is the same for all');
 	client.setQueryData(key, 'the files of bob');
 	signIn(null);
 	t.is(client.getQueryData(key), undefined);

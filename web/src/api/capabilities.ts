@@ -1,6 +1,6 @@
 import { capabilities } from '@stowage/contract';
 import { queryOptions, useQuery } from '@tanstack/react-query';
-import { call, untilAnswered } from './client/client.js';
+import { call } from './client/client.js';
 import { queryKeys } from './queryKeys.js';
 
 /** The capabilities of the server. */
@@ -9,7 +9,6 @@ export const capabilitiesQuery = queryOptions({
 	queryFn: ({ signal }) => call(capabilities, { signal }),
 	staleTime: 5 * 60_000,
 	retry: false,
-	refetchInterval: untilAnswered,
 });
 
 /** How long what is deleted stays in the trash, in milliseconds; 0 without a trash, and until it is known. */

@@ -8,7 +8,10 @@ export const queryKeys = {
 	shares: ['shares'],
 	received: ['received'],
 	memberChanges: ['memberChanges'],
-	share: (token: string) => ['share', token] as const,
+	share: {
+		all: ['share'],
+		of: (token: string) => ['share', token] as const,
+	},
 	userSessions: (username: string) => ['sessions', username] as const,
 	twoFactor: (username: string) => ['totp', username] as const,
 	jobs: {
@@ -26,6 +29,7 @@ export const queryKeys = {
 	members: (path: string) => ['members', path] as const,
 	conversion: (id: string) => ['conversion', id] as const,
 	previews: {
+		all: ['preview'],
 		firstBytes: (id: string) => ['preview', 'first', id] as const,
 		whole: (id: string) => ['preview', 'whole', id] as const,
 		rendition: (url: string) => ['preview', 'rendition', url] as const,

@@ -16,7 +16,7 @@ export type SharedView = Omit<ResultOf<typeof lookAtShare>, 'items'> & {
 /** What the page of a share shows. Its items are kept as the listing that they are, so that they are not fetched twice. */
 export function shareQuery(token: string) {
 	return queryOptions({
-		queryKey: queryKeys.share(token),
+		queryKey: queryKeys.share.of(token),
 		queryFn: async ({ signal, client }): Promise<SharedView> => {
 			const { items, ...share } = await call(lookAtShare, { params: { token }, signal });
 			const order = new NameOrder();

@@ -9,7 +9,7 @@ import { useSession } from '../api/session/useSession.js';
 import type { AuthMode } from '../features/account/authForm.js';
 import { UndoProvider } from '../features/files/undo/UndoProvider.js';
 import { UploadQueueProvider } from '../features/uploadQueue/UploadQueueProvider.js';
-import { useUploadQueue } from '../features/uploadQueue/useUploadQueue.js';
+import { useUploadQueue, useUploadQueueView } from '../features/uploadQueue/useUploadQueue.js';
 import { messages } from '../messages.js';
 import { FrameContext, type Frame as FrameServices } from '../ui/frame.js';
 import { AppHeader, focusAccount } from '../ui/header/AppHeader.js';
@@ -67,6 +67,9 @@ function FramedPage() {
 	const { notify } = useNotify();
 	const queue = useUploadQueue();
 	useDropGuard();
+	const { items } = useUploadQueueView();
+	/** Its code could not be fetched, which is tried again on another page, and for other files. */
+	const [isQueueLost, setQueueLost] = useState(false);
 	const [dialog, setDialog] = useState<OpenDialog>({ kind: 'none' });
 	// The last dialog stays mounted while it fades out.
 	const [shown, setShown] = useState<OpenDialog>(dialog);
@@ -123,7 +126,7 @@ function FramedPage() {
 	const area = type === 'private' ? 'private' : type === 'shared' ? undefined : 'public';
 	const isRegistrationOpen = capabilities.data?.registration !== 'closed';
 	// A visitor's buttons are shown at once, when it is known whether registration is open.
-	const isVisitor = session.status === 'signedOut' && !capabilities.isPending;
+	const isVisitor = session.status === 'signedOut' && capabilities.isFetched;
 	const username = session.status === 'signedIn' ? session.username : isVisitor ? null : undefined;
 
 	return (
@@ -155,7 +158,14 @@ function FramedPage() {
 				</PageErrorBoundary>
 			</main>
 			{/* The landing page has the queue in itself. */}
-			{pathname !== '/' && <UploadQueueDialog onClosed={focusPage} />}
+			{pathname !== '/' && (
+				<UploadQueueDialog
+					key={isQueueLost ? `${pathname} ${items.length}` : undefined}
+					onClosed={focusPage}
+					onLoadFailed={() => setQueueLost(true)}
+					isFailureReported={items.length > 0}
+				/>
+			)}
 			{shown.kind === 'auth' && (
 				<AuthDialog
 					isOpen={dialog.kind === 'auth'}

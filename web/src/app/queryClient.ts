@@ -4,15 +4,15 @@ import { queryKeys } from '../api/queryKeys.js';
 import { sessionQuery } from '../api/session/sessionQuery.js';
 
 /**
- * What is the same for all users: the session itself, what the server can do, and the page of a share. What a preview has read goes with
- * it: a text that is being edited stays open until its user is back.
+ * Groups of queries that are the same for all users. Previews are kept, too: a text that is being edited stays open until its user is
+ * back.
  */
-const ofNoUser: readonly unknown[] = [
-	queryKeys.session,
-	queryKeys.capabilities,
-	queryKeys.share(''),
-	queryKeys.previews.whole(''),
-].map(([first]) => first);
+const sharedByUsers: readonly unknown[] = [
+	queryKeys.session[0],
+	queryKeys.capabilities[0],
+	queryKeys.share.all[0],
+	queryKeys.previews.all[0],
+];
 
 /** What one user has fetched is not shown to the next, however the session changed: here, in another tab, or on the server. */
 function forgetOnUserChange(client: QueryClient): void {
@@ -24,10 +24,15 @@ function forgetOnUserChange(client: QueryClient): void {
 			event.query.queryKey[0] !== sessionQuery.queryKey[0]
 		)
 			return;
+		// What was asked for at the same time may have failed for the same reason.
+		void client.refetchQueries({
+			queryKey: queryKeys.capabilities,
+			predicate: ({ state }) => state.status === 'error',
+		});
 		const before = username;
 		username = client.getQueryData(sessionQuery.queryKey)?.username;
 		if (before === undefined || before === username) return;
-		client.removeQueries({ predicate: ({ queryKey }) => !ofNoUser.includes(queryKey[0]) });
+		client.removeQueries({ predicate: ({ queryKey }) => !sharedByUsers.includes(queryKey[0]) });
 	});
 }
 

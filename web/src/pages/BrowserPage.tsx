@@ -21,10 +21,10 @@ export function BrowserPage() {
 	const [query] = useSearchParams();
 	const navigate = useNavigate();
 	const session = useSession();
-	const { data: capabilities, isPending } = useQuery(capabilitiesQuery);
+	const { data: capabilities, isFetched } = useQuery(capabilitiesQuery);
 	const access = capabilities?.visitors ?? 'upload';
 	const viewer = useMemo(() => viewerOf(session, access), [session, access]);
-	const isSessionChecked = session.status === 'signedIn' || (session.status === 'signedOut' && !isPending);
+	const isSessionChecked = session.status === 'signedIn' || (session.status === 'signedOut' && isFetched);
 	const isHeld = useIsPageHeld();
 	const { generation, user } = useUserGeneration(isHeld);
 	const location = useMemo(() => parseLocation(pathname, query), [pathname, query]);
@@ -44,8 +44,9 @@ export function BrowserPage() {
 		const wanted = session.isAssumed ? { wanted: hrefOf(location) } : null;
 		return <Navigate replace to={hrefOf({ ...location, area: 'public' })} state={wanted} />;
 	}
-	// The server has answered meanwhile, and somebody is signed in.
-	if (session.status === 'signedIn' && state?.wanted !== undefined) return <Navigate replace to={state.wanted} />;
+	// The server has answered meanwhile.
+	if (state?.wanted !== undefined && isAnswered(session))
+		return <Navigate replace to={session.status === 'signedIn' ? state.wanted : hrefOf(location)} />;
 	if (!isHeld && isSessionChecked && browseDenial(viewer, location.area)) {
 		const hint = location.area === 'shared' ? messages.signInToSeeSharedHint : messages.signInToSeeHint;
 		return <SignInNeeded title={messages.signInToSee} hint={hint} />;
@@ -63,6 +64,9 @@ export function BrowserPage() {
 		</FileSourceContext>
 	);
 }
+
+const isAnswered = (session: Session) =>
+	session.status === 'signedIn' || (session.status === 'signedOut' && !session.isAssumed);
 
 /** The rules identify users by name; the page does not know their ids. */
 function viewerOf(session: Session, access: VisitorAccess): Viewer {

@@ -1,9 +1,9 @@
 import { type Entry, rootPath } from '@stowage/rules';
 import { type ReactNode, useEffect, useRef } from 'react';
+import { isTransient } from '../api/client/retries.js';
 import { isSearch } from '../api/listings/search.js';
 import type { SharedView } from '../api/sharePage.js';
 import { useDownloads } from '../features/downloads/useDownloads.js';
-import { isTransient } from '../features/files/folder/refreshPolicy.js';
 import { useFolderView } from '../features/files/folder/useFolderView.js';
 import { useRefreshNotice } from '../features/files/folder/useRefreshNotice.js';
 import { listCommands } from '../features/files/keyboard/listCommands.js';

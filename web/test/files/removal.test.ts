@@ -1,5 +1,5 @@
 import { type Entry, type MoveStep, parsePath, rootPath } from '@stowage/rules';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { type RunEachOptions, runEach } from '../../src/features/files/operations/runEach.js';
 import type { RunBatch } from '../../src/features/files/operations/useBatch.js';
 import { moveToArea } from '../../src/features/files/operations/verbs/moveToArea.js';
@@ -17,7 +17,9 @@ const entriesOf = (...paths: string[]) =>
 type Payload = Readonly<Record<string, unknown>>;
 
 /** A server that does what has arrived there, also for a client that is gone, and a page that cancels during one of its calls. */
-function serve(answer: (payload: Payload) => unknown, cancelDuring: number) {
+function serve(t: ExecutionContext, answer: (payload: Payload) => unknown, cancelDuring: number) {
+	const { fetch } = globalThis;
+	t.teardown(() => Object.assign(globalThis, { fetch }));
 	const stop = new AbortController();
 	const done: Payload[] = [];
 	globalThis.fetch = (_input, init) => {
@@ -112,7 +114,7 @@ const pathsOf = (undo: Undo | undefined, key: string) =>
 	undo && 'items' in undo ? undo.items.map((item) => (item as unknown as Payload)[key]) : [];
 
 test.serial('a delete that is cancelled says what the server has deleted, and undoes all of that', async (t) => {
-	const { done, runBatch } = serve(({ filePath }) => ({ message: '', trashId: `t-${filePath}` }), 4);
+	const { done, runBatch } = serve(t, ({ filePath }) => ({ message: '', trashId: `t-${filePath}` }), 4);
 	const { parts, said, undone } = partsWith(runBatch);
 	await removeEntries(parts, entriesOf('a', 'b', 'c', 'd', 'e', 'f'), 'trash');
 	t.is(done.length, 4);
@@ -122,7 +124,7 @@ test.serial('a delete that is cancelled says what the server has deleted, and un
 
 test.serial('a move to public that is cancelled undoes all that is public by then', async (t) => {
 	const entryAt = (toPath: string) => ({ ...entriesOf(toPath)[0], path: toPath });
-	const { done, runBatch } = serve(({ toPath }) => ({ message: '', entry: entryAt(String(toPath)) }), 2);
+	const { done, runBatch } = serve(t, ({ toPath }) => ({ message: '', entry: entryAt(String(toPath)) }), 2);
 	const { parts, said, undone } = partsWith(runBatch);
 	await moveToArea(parts, 'toPublic', entriesOf('x/a', 'y/b', 'z/c'));
 	t.is(done.length, 2);
@@ -131,11 +133,15 @@ test.serial('a move to public that is cancelled undoes all that is public by the
 });
 
 test.serial('an undo that is cancelled goes on with what it has not restored', async (t) => {
-	const { done, runBatch } = serve(({ ids }) => {
-		const [gone, ...others] = ids as string[];
-		const failed = [{ id: gone, code: 'NOT_FOUND', message: 'Gone' }];
-		return { restored: others.map((id) => ({ id, path: id })), failed };
-	}, 1);
+	const { done, runBatch } = serve(
+		t,
+		({ ids }) => {
+			const [gone, ...others] = ids as string[];
+			const failed = [{ id: gone, code: 'NOT_FOUND', message: 'Gone' }];
+			return { restored: others.map((id) => ({ id, path: id })), failed };
+		},
+		1,
+	);
 	const items = Array.from({ length: 450 }, (_, index) => ({ name: `${index}`, trashId: `${index}` }));
 	const result = await runReversal({ kind: 'restore', items }, 'ada', runBatch);
 	t.is(done.length, 1);
@@ -143,7 +149,7 @@ test.serial('an undo that is cancelled goes on with what it has not restored', a
 	t.is(asked?.[0], '449');
 	t.is(result.done.length, (asked?.length ?? 0) - 1);
 	t.deepEqual(result.reasons, ['"449" is not in the trash any more.']);
-	t.is(result.unbegun, 450 - (asked?.length ?? 0));
+	t.is(result.notStarted, 450 - (asked?.length ?? 0));
 	t.deepEqual(
 		pathsOf(result.left, 'trashId'),
 		items.slice(0, 450 - (asked?.length ?? 0)).map(({ trashId }) => trashId),
@@ -152,6 +158,8 @@ test.serial('an undo that is cancelled goes on with what it has not restored', a
 
 test.serial('an undo whose call fails asks for nothing after it, and keeps all of that', async (t) => {
 	let calls = 0;
+	const { fetch } = globalThis;
+	t.teardown(() => Object.assign(globalThis, { fetch }));
 	globalThis.fetch = async () => {
 		calls++;
 		return Response.json({ statusCode: 500, code: 'UNAVAILABLE', error: 'x', message: 'No.' }, { status: 503 });
@@ -161,5 +169,5 @@ test.serial('an undo whose call fails asks for nothing after it, and keeps all o
 	const items = Array.from({ length: 450 }, (_, index) => ({ name: `${index}`, trashId: `${index}` }));
 	const result = await runReversal({ kind: 'restore', items }, 'ada', runBatch);
 	t.is(calls, 1);
-	t.deepEqual(result, { done: [], reasons: ['No.'], left: { kind: 'restore', items }, unbegun: 0 });
+	t.deepEqual(result, { done: [], reasons: ['No.'], left: { kind: 'restore', items }, notStarted: 0 });
 });

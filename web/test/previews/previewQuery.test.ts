@@ -2,7 +2,7 @@ import { onlineManager, QueryClient, QueryObserver } from '@tanstack/react-query
 import test from 'ava';
 import { firstBytesQuery } from '../../src/features/previews/common/bytes/firstBytes.js';
 import { previewFile } from '../../src/features/previews/common/bytes/previewFile.js';
-import { asRead, errorWithoutData } from '../../src/features/previews/common/bytes/previewQuery.js';
+import { errorWithoutData, keptAsRead } from '../../src/features/previews/common/bytes/previewQuery.js';
 import { renditionQuery } from '../../src/features/previews/image/rendition.js';
 
 const addressOf = () => 'file';
@@ -13,7 +13,7 @@ test.serial('what is shown of a file is not read again when the network comes ba
 	for (const [name, query] of Object.entries({
 		rendition: renditionQuery('rendition'),
 		firstBytes: firstBytesQuery(file),
-		other: { queryKey: ['other'], ...asRead },
+		other: { queryKey: ['other'], ...keptAsRead },
 	})) {
 		let reads = 0;
 		const client = new QueryClient();

@@ -6,7 +6,7 @@ import { fullName, type IfExists } from '../../src/features/uploadQueue/queueIte
 import { batchActions } from '../../src/features/uploadQueue/running/batchActions.js';
 import { describeFailure } from '../../src/features/uploadQueue/running/describeFailure.js';
 import { paused, runUploads } from '../../src/features/uploadQueue/running/runUploads.js';
-import { UploadKeys } from '../../src/features/uploadQueue/running/UploadKeys.js';
+import { UploadAttempts } from '../../src/features/uploadQueue/running/UploadAttempts.js';
 import type { SignInWait } from '../../src/features/uploadQueue/running/waitForSignIn.js';
 import {
 	emptyQueue,
@@ -24,7 +24,7 @@ interface Run {
 	/** Folders that were requested. */
 	made: string[];
 	ids: number[];
-	keys: UploadKeys;
+	attempts: UploadAttempts;
 }
 
 interface RunTestOptions {
@@ -58,7 +58,7 @@ async function run(transport: Transport, options: RunTestOptions = {}): Promise<
 		refreshed: [],
 		made: [],
 		ids: [],
-		keys: after?.keys ?? new UploadKeys(),
+		attempts: after?.attempts ?? new UploadAttempts(),
 	};
 	let time = 0;
 	const dispatch = (action: UploadQueueAction) => {
@@ -101,7 +101,7 @@ async function run(transport: Transport, options: RunTestOptions = {}): Promise<
 			result.discarded.push(fileName);
 		},
 		waitForSignIn: options.waitForSignIn ?? (async () => false),
-		keys: result.keys,
+		attempts: result.attempts,
 		signal: options.signal ?? new AbortController().signal,
 		dispatch,
 		onUploaded: (area, directory) => result.refreshed.push(`${area}:${directory}`),
@@ -420,10 +420,10 @@ test('what has begun is discarded by what it was sent with, whatever becomes of 
 	);
 	t.deepEqual(statuses(first), ['error', 'pending', 'pending']);
 	const begun = first.ids.map((id) =>
-		first.keys.takeBegun(id).map(({ fileName, onConflict }) => [fileName, onConflict]),
+		first.attempts.takeBegun(id).map(({ fileName, onConflict }) => [fileName, onConflict]),
 	);
 	t.deepEqual(begun, [[['a.txt', 'rename']], [['b.txt', 'replace']], []]);
-	t.deepEqual(first.keys.takeBegun(first.ids[0] ?? 0), []);
+	t.deepEqual(first.attempts.takeBegun(first.ids[0] ?? 0), []);
 });
 
 test('a file that is uploaded under another name leaves nothing of its former attempt on the server', async (t) => {

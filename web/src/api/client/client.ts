@@ -11,14 +11,6 @@ export class NetworkFailure extends Failure {
 	}
 }
 
-/** How often what the page needs is asked for while the server does not respond, in milliseconds. */
-export const reconnectIntervalMs = 4000;
-
-/** The `refetchInterval` of a query whose answer everything else waits for: until there is one. */
-export function untilAnswered({ state }: { state: { data: unknown; error: Error | null } }): number | false {
-	return state.data === undefined && state.error !== null ? reconnectIntervalMs : false;
-}
-
 export interface CallOptions<E extends AnyEndpoint> {
 	query?: QueryInput<E>;
 	payload?: PayloadInput<E>;

@@ -1,6 +1,7 @@
 import { checkLoginStatus } from '@stowage/contract';
 import { queryOptions } from '@tanstack/react-query';
-import { call, untilAnswered } from '../client/client.js';
+import { call } from '../client/client.js';
+import { retryIntervalAfter } from '../client/retries.js';
 import { queryKeys } from '../queryKeys.js';
 import { sessionSettled } from './replaceSession.js';
 
@@ -17,7 +18,7 @@ export const sessionQuery = queryOptions({
 	staleTime: 60_000,
 	retry: 1,
 	// A server that is just restarting has not said that nobody is signed in.
-	refetchInterval: untilAnswered,
+	refetchInterval: ({ state }) => state.data === undefined && retryIntervalAfter(state.error),
 	// While the page was hidden somebody else may have signed in on another one: what it shows would act on their files.
 	refetchOnWindowFocus: 'always',
 });

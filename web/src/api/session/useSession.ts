@@ -14,11 +14,11 @@ export type Session =
 
 /** Who is signed in, or `unknown` until the first check ends, and where the server is not asked. A failed check counts as signed out. */
 export function useSession({ isAsked = true } = {}): Session {
-	const { data, isPending } = useQuery({ ...sessionQuery, enabled: isAsked });
+	const { data, isFetched } = useQuery({ ...sessionQuery, enabled: isAsked });
 	return useMemo(() => {
-		if (isPending) return { status: 'unknown' };
+		if (!isFetched) return { status: 'unknown' };
 		if (data === undefined) return { status: 'signedOut', isAssumed: true };
 		if (!data.isLoggedIn || data.username === null || data.settings === null) return { status: 'signedOut' };
 		return { status: 'signedIn', username: data.username, settings: data.settings };
-	}, [data, isPending]);
+	}, [data, isFetched]);
 }

@@ -296,10 +296,9 @@ function setVisibility(state: UploadQueueState, username: string | undefined, is
 	};
 }
 
-/** A visitor's files become the user's, and both private. Those of another user wait for that one. */
 const isOfVisitor = (item: Pick<QueueItem, 'username'>) => item.username === undefined;
 
-/** What is the user's from now on, or was before, becomes private. */
+/** A visitor's files become the user's, and what `isChosen` chooses of both private. Those of another user wait for that one. */
 function signIn(
 	state: UploadQueueState,
 	username: string,

@@ -9,22 +9,22 @@ import { autoHideMilliseconds, autoHides, type ShownNotice } from './notificatio
 export interface NotificationBarProps {
 	notices: readonly ShownNotice[];
 	onDismiss: (key: string) => void;
-	/** Called with how much of the window's lower edge the notices cover, in CSS pixels. */
+	/** Called with how much of the window's lower edge is covered while there is a notice that stays, in CSS pixels. */
 	onCovered: (height: number) => void;
 }
 
 export function NotificationBar({ notices, onDismiss, onCovered }: NotificationBarProps) {
 	const bar = useRef<HTMLDivElement>(null);
+	const hasLasting = notices.some((notice) => !autoHides(notice));
 	useEffect(() => {
 		const element = bar.current;
-		if (!element) return;
+		if (!element || !hasLasting) return onCovered(0);
 		const observer = new ResizeObserver(() => {
-			const { top, height } = element.getBoundingClientRect();
-			onCovered(height === 0 ? 0 : Math.ceil(window.innerHeight - top));
+			onCovered(Math.ceil(window.innerHeight - element.getBoundingClientRect().top));
 		});
 		observer.observe(element);
 		return () => observer.disconnect();
-	}, [onCovered]);
+	}, [hasLasting, onCovered]);
 	return (
 		// The live region is always there: some screen readers ignore one that appears together with its text.
 		<div ref={bar} className={styles.bar} aria-live="polite">
@@ -73,7 +73,7 @@ function NoticeLine({ notice, onDismiss }: { notice: ShownNotice; onDismiss: (ke
 				)}
 				{action && <Button variant="minimal" text={action.text} onClick={action.onClick} />}
 				{onCancel && <Button variant="minimal" text={messages.cancel} onClick={onCancel} />}
-				{!onCancel && (
+				{!onCancel && autoHides(notice) && (
 					<Button
 						variant="minimal"
 						icon={<SmallCrossIcon />}

@@ -2,13 +2,14 @@ import { type Entry, type LetterFilter, type MemberRole, type SortMode, sortEntr
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useMemo } from 'react';
 import { NetworkFailure } from '../../../api/client/client.js';
+import { isTransient } from '../../../api/client/retries.js';
 import { firstEntriesQuery, listingQuery } from '../../../api/listings/listingQuery.js';
 import { isSearch } from '../../../api/listings/search.js';
 import { useFileSource } from '../../../api/sources/FileSource.js';
 import { filterByLetter, type Rows, rowsOf } from '../list/rows.js';
 import type { FolderLocation } from '../location/location.js';
 import { type ListingPatch, patchEntries } from './listingPatch.js';
-import { isTransient, refetchIntervalAfter } from './refreshPolicy.js';
+import { refetchIntervalAfter } from './refreshPolicy.js';
 
 export interface Listing {
 	/** Undefined while they are loading, or if they can't be shown. */

@@ -77,7 +77,7 @@ export function joinOutcomes<T>(outcomes: readonly Transferred<T>[]): Transferre
 		failed,
 		left: outcomes.flatMap(({ left }) => left),
 		// A part that was cancelled says how many of its own items are done.
-		reason: failed.length > 0 || parts.length === 1 ? outcomes.find(hasReason)?.reason : undefined,
+		reason: (parts.length === 1 ? parts : parts.filter((part) => part.failed.length > 0)).find(hasReason)?.reason,
 	};
 }
 

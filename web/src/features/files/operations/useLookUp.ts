@@ -2,10 +2,10 @@ import { useCallback, useEffect, useRef } from 'react';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
 import { delayedNotice } from './delayedNotice.js';
 
-/** Waits for what changes nothing. Resolves to undefined if it is given up. */
+/** Reads from the server with a notice of this title. Resolves to undefined if the user cancels it, or leaves the page. */
 export type LookUp = <T extends object>(title: string, read: () => Promise<T>) => Promise<T | undefined>;
 
-/** Shows in the notification bar what is waited for. `Cancel` gives it up at once, as does leaving the page. */
+/** Reading that changes nothing on the server, so that it can be given up at any moment. */
 export function useLookUp(): LookUp {
 	const { notify, dismiss } = useNotify();
 	const running = useRef(new Set<() => void>());

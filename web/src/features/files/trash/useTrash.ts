@@ -1,9 +1,10 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { NetworkFailure } from '../../../api/client/client.js';
+import { isTransient } from '../../../api/client/retries.js';
 import { useTrashEvents } from '../../../api/events/useFolderEvents.js';
 import { trashQuery } from '../../../api/trash.js';
-import { isTransient, refetchIntervalAfter } from '../folder/refreshPolicy.js';
+import { refetchIntervalAfter } from '../folder/refreshPolicy.js';
 import { useFolder } from '../folder/useFolder.js';
 import { type ListedFolder, useSelected } from '../folder/useFolderView.js';
 import type { Listing } from '../folder/useListing.js';

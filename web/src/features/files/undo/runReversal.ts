@@ -18,7 +18,7 @@ export interface Reverted {
 	/** What may succeed later; undefined for nothing. */
 	left: Reversal | undefined;
 	/** How many were not begun, since it was cancelled. */
-	unbegun: number;
+	notStarted: number;
 }
 
 /** Takes an operation of a user back: what was done last first. An item that fails does not stop the others. */
@@ -83,7 +83,7 @@ async function restore(reversal: Extract<Reversal, { kind: 'restore' }>, runBatc
 			reversal,
 			items.filter((item) => untried.has(item) || (errors.has(item.trashId) && mayRetry(errors.get(item.trashId)))),
 		),
-		unbegun: outcome.left.length,
+		notStarted: outcome.left.length,
 	};
 }
 
@@ -115,7 +115,7 @@ async function revertEach<R extends Located>(
 			return isFailure(error, 'notFound') ? undoMessages.notThere(item.name, folderOf(item)) : messageOf(error);
 		}),
 		left: leftOf(reversal, left),
-		unbegun: outcome.left.length,
+		notStarted: outcome.left.length,
 	};
 }
 

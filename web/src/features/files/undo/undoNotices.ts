@@ -5,10 +5,12 @@ import { reasonLines } from '../operations/runEach.js';
 import { undoMessages } from './messages.js';
 
 /** The notices about what could not be undone, for these reasons, and about how many items were not begun since it was cancelled. */
-export function undoNotices(reasons: readonly string[], unbegun: number): Notice[] {
+export function undoNotices(reasons: readonly string[], notStarted: number): Notice[] {
 	const [reason, ...others] = reasons;
 	const cancelled =
-		unbegun === 0 ? [] : [{ message: undoMessages.undoCancelled, detail: messages.left(plural(unbegun, 'item')) }];
+		notStarted === 0
+			? []
+			: [{ message: undoMessages.undoCancelled, detail: messages.left(plural(notStarted, 'item')) }];
 	if (reason === undefined) return cancelled;
 	const message =
 		others.length === 0 ? undoMessages.cannotUndo(reason) : undoMessages.cannotUndoFor(plural(reasons.length, 'item'));

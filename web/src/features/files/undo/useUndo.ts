@@ -33,20 +33,23 @@ export function useUndo(username: string | undefined): Undoing {
 	const runBatch = useBatch();
 
 	return useMemo(() => {
+		const isSignedIn = (user: string) => queryClient.getQueryData(sessionQuery.queryKey)?.username === user;
 		/** One after another, in the order of the requests. */
 		let running: Promise<unknown> = Promise.resolve();
 
 		const revert = async (parts: readonly Reversal[], impossible: readonly string[], user: string) => {
 			const left: Reversal[] = [];
 			const reasons = [...impossible];
-			let unbegun = 0;
+			let notStarted = 0;
 			for (const part of parts) {
-				const result: Reverted = unbegun > 0 ? untouched(part) : await runReversal(part, user, runBatch);
+				// Another user, who has signed in meanwhile, has other files on the same paths.
+				const isToStop = notStarted > 0 || !isSignedIn(user);
+				const result: Reverted = isToStop ? untried(part) : await runReversal(part, user, runBatch);
 				const { done } = result;
 				if (done.length > 0) notify({ intent: 'success', message: sentences[part.kind](nameItems(done)) });
 				if (result.left) left.push(result.left);
 				reasons.push(...result.reasons);
-				unbegun += result.unbegun;
+				notStarted += result.notStarted;
 			}
 			const [rest, ...others] = left;
 			if (rest) {
@@ -55,13 +58,13 @@ export function useUndo(username: string | undefined): Undoing {
 			}
 			void queryClient.invalidateQueries({ queryKey: queryKeys.listings.all });
 			void queryClient.invalidateQueries({ queryKey: queryKeys.trash.all });
-			for (const notice of undoNotices(reasons, unbegun)) notify(notice);
+			for (const notice of undoNotices(reasons, notStarted)) notify(notice);
 		};
 
 		const undo = (id?: number) => {
 			// Another user may have signed in since the notice was shown, whose files have the same paths.
-			const isSignedIn = queryClient.getQueryData(sessionQuery.queryKey)?.username === username;
-			const step = username === undefined || !isSignedIn ? undefined : stepToUndo(store.stack(), username, id);
+			const step =
+				username === undefined || !isSignedIn(username) ? undefined : stepToUndo(store.stack(), username, id);
 			if (!step || username === undefined) return void notify({ message: undoMessages.nothingToUndo });
 			store.dispatch({ type: 'taken', id: step.id });
 			dismiss(noticeKey(step.id));
@@ -90,8 +93,8 @@ export function useUndo(username: string | undefined): Undoing {
 	}, [username, store, queryClient, notify, dismiss, runBatch]);
 }
 
-/** The outcome of what was not tried, since the user has cancelled what came before it. */
-const untouched = (left: Reversal): Reverted => ({ done: [], reasons: [], left, unbegun: left.items.length });
+/** The outcome of what was not tried, since the user has cancelled what came before it, or is not signed in any more. */
+const untried = (left: Reversal): Reverted => ({ done: [], reasons: [], left, notStarted: left.items.length });
 
 const noticeKey = (id: number) => `undo-${id}`;
 

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { queryKeys } from '../../../api/queryKeys.js';
 import { useBlobUrl } from '../../../ui/useBlobUrl.js';
-import { asRead } from '../common/bytes/previewQuery.js';
+import { keptAsRead } from '../common/bytes/previewQuery.js';
 import { runInWorker } from '../common/bytes/runInWorker.js';
 import { describeImage } from '../common/images/imageFormat.js';
 import { BoundedTags } from '../common/tagCount/BoundedTags.js';
@@ -46,7 +46,7 @@ function AudioPlayer({ file, next, onShow }: ViewerProps) {
 		},
 		retry: false,
 		staleTime: 60_000,
-		...asRead,
+		...keptAsRead,
 	});
 	const coverType = useMemo(() => (tags?.cover ? describeImage(tags.cover).type : undefined), [tags]);
 	const cover = useBlobUrl(coverType === undefined ? undefined : tags?.cover, coverType ?? '');

@@ -35,7 +35,7 @@ type State =
 /** A document that only another company's viewer can show, in a frame with that viewer. */
 export function ExternalViewer({ entry, file, extension }: ViewerProps & { extension: string }) {
 	const { viewerLink } = useFileSource();
-	const { data: capabilities, error, isFetching, isPending, refetch } = useQuery(capabilitiesQuery);
+	const { data: capabilities, error, isFetching, isFetched, refetch } = useQuery(capabilitiesQuery);
 	const [state, setState] = useState<State>({ status: 'asking', viewer: 0 });
 	const title = messages.cannotPreview(extension);
 
@@ -52,12 +52,12 @@ export function ExternalViewer({ entry, file, extension }: ViewerProps & { exten
 		return false;
 	}
 
-	if (isPending || (!capabilities && isFetching)) return <ViewerLoading />;
+	if (!isFetched) return <ViewerLoading />;
 	if (!viewerLink) return <ViewerError file={file} title={title} />;
 	if (!capabilities) {
 		return (
 			<ViewerError file={file} title={title} reason={error?.message}>
-				<Button text={pageMessages.retry} onClick={() => void refetch()} />
+				<Button text={pageMessages.retry} loading={isFetching} onClick={() => void refetch()} />
 			</ViewerError>
 		);
 	}

@@ -174,10 +174,14 @@ function fitPages(onScale: (scale: number) => void): (to: 'in' | 'out') => void 
 		onScale(fitted * enlarged);
 	};
 	const fit = () => {
+		const { scrollLeft, scrollTop } = document.documentElement;
+		const before = fitted * enlarged;
 		wrapper.style.zoom = '1';
 		const widest = Math.max(...[...wrapper.children].map((page) => (page as HTMLElement).offsetWidth));
 		fitted = Math.min(1, document.documentElement.clientWidth / (widest + 24));
 		draw();
+		const ratio = (fitted * enlarged) / before;
+		window.scrollTo({ left: scrollLeft * ratio, top: scrollTop * ratio, behavior: 'instant' });
 	};
 	fit();
 	window.addEventListener('resize', fit);

@@ -161,12 +161,12 @@ export function textOf(zip: ZipArchive, path: string): string | undefined {
 function parseXml(parser: DOMParser, text = ''): Document | undefined {
 	const markup = withoutDoctype(sanitise(text));
 	countElements(markup, maxItems);
-	const strict = parseStrictly(parser, markup, 'application/xml');
-	return strict.querySelector('parsererror') ? undefined : strict;
+	const parsed = parseWithHtmlEntities(parser, markup, 'application/xml');
+	return parsed.querySelector('parsererror') ? undefined : parsed;
 }
 
 /** Parses XML, also with characters that only HTML names. A document with a `parsererror` stands for what is no XML. */
-export function parseStrictly(
+export function parseWithHtmlEntities(
 	parser: DOMParser,
 	markup: string,
 	type: 'application/xml' | 'application/xhtml+xml',

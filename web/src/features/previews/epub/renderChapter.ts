@@ -8,7 +8,7 @@ import { countElements } from '../common/markup/markupBounds.js';
 import { sanitise } from '../common/markup/sanitise.js';
 import { tableStyles } from '../inFrame/boundTables.js';
 import { cleanCss, cleanMarkup } from '../inFrame/cleanMarkup.js';
-import { type Book, joined, parseStrictly, textOf, withoutDoctype } from './readBook.js';
+import { type Book, joined, parseWithHtmlEntities, textOf, withoutDoctype } from './readBook.js';
 
 /** The default style, for books without one. */
 const pageStyles = `
@@ -96,10 +96,10 @@ function parse(parser: DOMParser, text: string): Document {
 	const markup = withoutDoctype(sanitise(text));
 	const read = (xml: string) => {
 		countElements(xml);
-		return parseStrictly(parser, xml, 'application/xhtml+xml');
+		return parseWithHtmlEntities(parser, xml, 'application/xhtml+xml');
 	};
-	const strict = read(markup);
-	return strict.querySelector('parsererror') ? read(htmlAsXml(markup)) : strict;
+	const parsed = read(markup);
+	return parsed.querySelector('parsererror') ? read(htmlAsXml(markup)) : parsed;
 }
 
 const typesByExtension: ReadonlyMap<string, string> = new Map([

@@ -89,7 +89,11 @@ export function ImageViewer({ file, firstBytes, previous, next, onShow }: Viewer
 	if (undrawn === 'unreachable') {
 		return (
 			<ViewerError file={file} title={messages.failures.image[0]} reason={capabilities.error?.message}>
-				<Button text={pageMessages.retry} onClick={() => void capabilities.refetch()} />
+				<Button
+					text={pageMessages.retry}
+					loading={capabilities.isFetching}
+					onClick={() => void capabilities.refetch()}
+				/>
 			</ViewerError>
 		);
 	}
@@ -157,9 +161,9 @@ export function ImageViewer({ file, firstBytes, previous, next, onShow }: Viewer
 	);
 }
 
-function rendererOf({ data, isError, isFetching }: UseQueryResult<{ thumbnails: boolean }>): Undrawn['renderer'] {
+function rendererOf({ data, isFetched }: UseQueryResult<{ thumbnails: boolean }>): Undrawn['renderer'] {
 	if (data) return data.thumbnails ? 'there' : 'none';
-	return isError && !isFetching ? 'unreachable' : 'loading';
+	return isFetched ? 'unreachable' : 'loading';
 }
 
 /** Makes the browser prefetch the next image while this one is shown. */

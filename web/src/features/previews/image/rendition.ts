@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { HttpFailure, readWhole } from '../../../api/previews.js';
 import { queryKeys } from '../../../api/queryKeys.js';
-import { asRead } from '../common/bytes/previewQuery.js';
+import { keptAsRead } from '../common/bytes/previewQuery.js';
 
 /** A picture of 2048 pixels takes a few hundred kilobytes. */
 const maxBytes = 32 * 1024 * 1024;
@@ -18,7 +18,7 @@ export function renditionQuery(url: string) {
 		retryDelay: 2000,
 		staleTime: 60_000,
 		gcTime: 60_000,
-		...asRead,
+		...keptAsRead,
 	});
 }
 

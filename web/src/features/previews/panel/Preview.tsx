@@ -43,7 +43,13 @@ export function Preview({ detected, ...props }: PreviewProps) {
 	const [title, text] = messages.failures[kind];
 	return (
 		<ViewerBoundary fallback={<ViewerError file={file} title={title} text={text} />}>
-			<Viewer {...props} firstBytes={first.bytes} fallback={<ViewerLoading />} onLoadFailed={() => setMissing(true)} />
+			<Viewer
+				{...props}
+				firstBytes={first.bytes}
+				fallback={<ViewerLoading />}
+				onLoadFailed={() => setMissing(true)}
+				isFailureReported={false}
+			/>
 		</ViewerBoundary>
 	);
 }

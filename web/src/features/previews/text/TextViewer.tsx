@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type CSSProperties, useEffect, useMemo, useRef, useState } from 'react';
 import { queryKeys } from '../../../api/queryKeys.js';
 import { lazyComponent } from '../../../ui/lazyComponent.js';
-import { asRead } from '../common/bytes/previewQuery.js';
+import { keptAsRead } from '../common/bytes/previewQuery.js';
 import { useWhole } from '../common/bytes/useWhole.js';
 import { NotLoaded } from '../common/viewer/NotLoaded.js';
 import { ViewerError } from '../common/viewer/ViewerError.js';
@@ -40,7 +40,7 @@ export function TextViewer({ viewer, area, file, entry, onShow }: ViewerProps) {
 		retry: false,
 		gcTime: 0,
 		staleTime: Number.POSITIVE_INFINITY,
-		...asRead,
+		...keptAsRead,
 	});
 	const encoding = chosen ?? detection.data;
 	const text = useMemo(() => (bytes && encoding ? decode(bytes, encoding) : undefined), [bytes, encoding]);
@@ -222,7 +222,7 @@ function Separated({ text, isTabs, id, encoding }: SeparatedProps) {
 		retry: false,
 		gcTime: 0,
 		staleTime: Number.POSITIVE_INFINITY,
-		...asRead,
+		...keptAsRead,
 	});
 	const [hasNoTable, setNoTable] = useState(false);
 	const isMissing = isError || hasNoTable;
@@ -232,5 +232,12 @@ function Separated({ text, isTabs, id, encoding }: SeparatedProps) {
 	}
 	// A table that is not one is shown as it is.
 	if (rows.length === 0) return <Source text={text} name="table.txt" />;
-	return <TextTable rows={rows} fallback={<ViewerLoading />} onLoadFailed={() => setNoTable(true)} />;
+	return (
+		<TextTable
+			rows={rows}
+			fallback={<ViewerLoading />}
+			onLoadFailed={() => setNoTable(true)}
+			isFailureReported={false}
+		/>
+	);
 }

@@ -49,8 +49,8 @@ function VideoPlayer({ file, entry, entries }: ViewerProps) {
 	const { isFull, toggle } = useFullscreen(stage, video);
 	const { isPlaying, isWaiting, time } = useMediaState(video);
 	const { isIdle, onActivity } = useIdle(isFull && isPlaying);
-	/** Whether the controls were hidden when the finger came that is on the film, or was last: it only shows them. */
-	const wakes = useRef(false);
+	/** Whether the present touch, or the last one, began while the controls were hidden: it only shows them. */
+	const isRevealing = useRef(false);
 	const subtitles = useSubtitles(entry, entries);
 	const savedTime = useRef(0);
 	const { connection, reconnection } = useReconnection();
@@ -118,12 +118,12 @@ function VideoPlayer({ file, entry, entries }: ViewerProps) {
 			data-connection={connection}
 			onPointerMove={onActivity}
 			onPointerDown={({ pointerType }) => {
-				wakes.current = isIdle && pointerType === 'touch';
+				isRevealing.current = isIdle && pointerType === 'touch';
 				onActivity();
 			}}
 			onClickCapture={(event) => {
 				// A key's click has no number. The browser looks for what a finger clicks once the controls are there.
-				if (wakes.current && event.detail > 0) event.stopPropagation();
+				if (isRevealing.current && event.detail > 0) event.stopPropagation();
 			}}
 		>
 			{connection === 'lost' && <ConnectionLost file={file} onRetry={() => reconnection.tryAgain()} />}

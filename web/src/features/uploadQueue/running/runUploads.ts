@@ -7,7 +7,7 @@ import { areaOf, baseOf, directoryOf, fullName, mayUploadAs, type QueueItem } fr
 import type { QueueFolder } from '../uploadQueue.js';
 import { PlacedNames, type Turn } from './PlacedNames.js';
 import { type AttemptOptions, UploadAttempt } from './UploadAttempt.js';
-import type { UploadKeys } from './UploadKeys.js';
+import type { UploadAttempts } from './UploadAttempts.js';
 
 export interface RunOptions extends AttemptOptions {
 	/** An item as it is now; undefined once it was removed. */
@@ -25,7 +25,7 @@ export interface RunOptions extends AttemptOptions {
 	/** Removes a cancelled upload from the server. */
 	discard: (upload: Upload) => Promise<void>;
 	/** The idempotency keys and uploads of the items, kept from one run to the next. */
-	keys: UploadKeys;
+	attempts: UploadAttempts;
 	/** Aborted with `paused`, all files wait as they were; with any other reason they are discarded. */
 	signal: AbortSignal;
 	/** A folder has changed. Called for each folder at most every two seconds, and once more at the end. */
@@ -69,9 +69,9 @@ export async function runUploads(ids: readonly number[], options: RunOptions): P
 	const startAttempt = (id: number): UploadAttempt | undefined => {
 		const item = itemOf(id);
 		if (!item || attempts.has(id)) return attempts.get(id);
-		const attempt = new UploadAttempt(id, uploadOf(item, options.username(), options.keys), options, now);
+		const attempt = new UploadAttempt(id, uploadOf(item, options.username(), options.attempts), options, now);
 		attempts.set(id, attempt);
-		options.keys.begin(id, attempt.upload);
+		options.attempts.begin(id, attempt.upload);
 		const turn = placed.begin(attempt.upload);
 		const transport = withFolders(item, id === ids[0] ? options.folders : [], options, turn);
 		attempt.start(transport, stop.signal);
@@ -95,13 +95,13 @@ export async function runUploads(ids: readonly number[], options: RunOptions): P
 	const discard = (id: number, published?: Upload) => {
 		// An attempt at the published one has left nothing else.
 		const isOther = ({ key, onConflict }: Upload) => key !== published?.key || onConflict !== published.onConflict;
-		const unwanted = options.keys.takeBegun(id).filter(isOther);
+		const unwanted = options.attempts.takeBegun(id).filter(isOther);
 		return Promise.all(unwanted.map((upload) => options.discard(upload)));
 	};
 	const complete = (id: number, { upload, result }: UploadAttempt) => {
 		if (!result) return;
 		attempts.delete(id);
-		options.keys.remove(id);
+		options.attempts.remove(id);
 		// Such as one that was begun under another name.
 		void discard(id, upload);
 		dispatch({ type: 'itemCompleted', id, savedName: result.name, isVerified: result.isVerified });
@@ -125,7 +125,7 @@ export async function runUploads(ids: readonly number[], options: RunOptions): P
 			const item = itemOf(id);
 			attempts.delete(id);
 			if (item?.ifExists === 'skip' && isFailure(error, 'alreadyExists')) {
-				options.keys.remove(id);
+				options.attempts.remove(id);
 				dispatch({ type: 'itemSkipped', id });
 				// If the server has found it, it may have been sent.
 				void discard(id);
@@ -204,14 +204,14 @@ function isFatal(error: unknown, options: Pick<RunOptions, 'fatalKinds'>): boole
 }
 
 /** The upload of an item, for who has added it; a visitor's is for who is signed in now. */
-function uploadOf(item: QueueItem, signedIn: string | undefined, keys: UploadKeys): Upload {
+function uploadOf(item: QueueItem, signedIn: string | undefined, attempts: UploadAttempts): Upload {
 	const username = item.username ?? signedIn;
 	const fileName = fullName(item);
 	const directory = directoryOf(item);
 	const { file, ifExists } = item;
 	const area = areaOf(item);
 	const onConflict = ifExists === 'skip' ? 'fail' : ifExists;
-	const key = keys.keyOf(item.id, JSON.stringify([username, area, directory, fileName, onConflict]));
+	const key = attempts.keyOf(item.id, JSON.stringify([username, area, directory, fileName, onConflict]));
 	return { file, fileName, directory, area, username, onConflict, key };
 }
 

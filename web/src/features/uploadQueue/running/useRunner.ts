@@ -22,7 +22,7 @@ import { batchActions } from './batchActions.js';
 import { createEmptyFolders } from './createEmptyFolders.js';
 import { describeFailure } from './describeFailure.js';
 import { paused, placeOf, runUploads } from './runUploads.js';
-import { UploadKeys } from './UploadKeys.js';
+import { UploadAttempts } from './UploadAttempts.js';
 import { waitForSignIn } from './waitForSignIn.js';
 
 /** Work that ends sooner is done without a notice. */
@@ -52,14 +52,14 @@ export function useRunner(
 	}, [state.hasSucceeded, dispatch]);
 
 	return useMemo(() => {
-		const keys = new UploadKeys();
+		const attempts = new UploadAttempts();
 		const share = destination.kind === 'share' ? destination : undefined;
 		const username = () =>
 			share ? undefined : (queryClient.getQueryData(sessionQuery.queryKey)?.username ?? undefined);
 		const discardOne = share?.discard ?? discardUpload;
 		/** Removes from the server what attempts have left there of items that are not wanted any more. */
 		const discard = async (items: readonly QueueItem[]) => {
-			await Promise.all(items.flatMap(({ id }) => keys.takeBegun(id)).map(discardOne));
+			await Promise.all(items.flatMap(({ id }) => attempts.takeBegun(id)).map(discardOne));
 		};
 		/** Shows a notice while a large folder is being read. */
 		const withNotice = async (choice: Chosen | Promise<Chosen>): Promise<Chosen> => {
@@ -121,7 +121,7 @@ export function useRunner(
 					folders: folders.filter((folder) => mayUploadAs(first.username ?? user, folder)),
 					discard: discardOne,
 					waitForSignIn: (wait) => waitForSignIn(queryClient, wait),
-					keys,
+					attempts,
 					signal: abort.signal,
 					dispatch: batchActions(dispatch),
 					onUploaded: (area, directory) => {

@@ -5,7 +5,7 @@ import { queryKeys } from '../../../../api/queryKeys.js';
 import { mayTakeLong } from '../images/decodingCost.js';
 import { isSizeFurther } from '../images/imageFormat.js';
 import type { PreviewFile } from './previewFile.js';
-import { asRead } from './previewQuery.js';
+import { keptAsRead } from './previewQuery.js';
 
 /** How many bytes of a picture are read to find its size at the second and third try: it may come behind a thumbnail, or much else. */
 const furtherBytes = [128 * 1024, 2 * 1024 * 1024];
@@ -30,6 +30,6 @@ export function firstBytesQuery(file: PreviewFile) {
 		retry: false,
 		staleTime: 60_000,
 		gcTime: 60_000,
-		...asRead,
+		...keptAsRead,
 	});
 }

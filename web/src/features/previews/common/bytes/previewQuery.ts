@@ -2,7 +2,7 @@
  * Options of all queries of what is shown, and of what was read from it: it stays as it was read. Another answer, or the
  * failure to get one, would take it away when the network comes back.
  */
-export const asRead = {
+export const keptAsRead = {
 	structuralSharing: false,
 	refetchOnWindowFocus: false,
 	refetchOnReconnect: false,

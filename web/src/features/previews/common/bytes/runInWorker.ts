@@ -11,9 +11,12 @@ export class WorkerNotLoaded extends Error {}
  */
 export function runInWorker<R>(worker: Worker, task: unknown, signal: AbortSignal): Promise<R | undefined> {
 	return new Promise((resolve, reject) => {
-		const end = (result?: R) => {
+		const stop = () => {
 			clearTimeout(timer);
 			worker.terminate();
+		};
+		const end = (result?: R) => {
+			stop();
 			resolve(result);
 		};
 		const timer = setTimeout(end, maxMs);
@@ -22,12 +25,11 @@ export function runInWorker<R>(worker: Worker, task: unknown, signal: AbortSigna
 		worker.onerror = (event) => {
 			event.preventDefault();
 			// What a script throws has a message; the event of one that could not be fetched has none.
-			if (event.message === undefined) {
-				reject(new WorkerNotLoaded());
-				// As Vite does around each import.
-				window.dispatchEvent(new Event('vite:preloadError'));
-			}
-			end();
+			if (event.message !== undefined) return end();
+			stop();
+			reject(new WorkerNotLoaded());
+			// As Vite does around each import.
+			window.dispatchEvent(new Event('vite:preloadError'));
 		};
 		worker.postMessage(task);
 	});

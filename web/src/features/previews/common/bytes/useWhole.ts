@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { readWhole } from '../../../../api/previews.js';
 import { queryKeys } from '../../../../api/queryKeys.js';
-import { asRead } from './previewQuery.js';
+import { keptAsRead } from './previewQuery.js';
 
 /** A whole file, kept only while it is shown. */
 export function useWhole(url: string, id: string, limit: number, isWanted = true) {
@@ -12,6 +12,6 @@ export function useWhole(url: string, id: string, limit: number, isWanted = true
 		retry: false,
 		gcTime: 0,
 		staleTime: Number.POSITIVE_INFINITY,
-		...asRead,
+		...keptAsRead,
 	});
 }

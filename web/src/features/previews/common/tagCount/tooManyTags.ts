@@ -2,7 +2,7 @@ import { contentType } from '@stowage/rules';
 import { queryOptions } from '@tanstack/react-query';
 import { queryKeys } from '../../../../api/queryKeys.js';
 import type { PreviewFile } from '../bytes/previewFile.js';
-import { asRead } from '../bytes/previewQuery.js';
+import { keptAsRead } from '../bytes/previewQuery.js';
 import { rangedBlob } from '../bytes/rangedBlob.js';
 import { hasTooManyTags } from './countTags.js';
 
@@ -29,6 +29,6 @@ export function tooManyTagsQuery({ id, url, size, name }: Pick<PreviewFile, 'id'
 		},
 		retry: false,
 		staleTime: 60_000,
-		...asRead,
+		...keptAsRead,
 	});
 }

@@ -17,7 +17,7 @@ export class Reconnection {
 	readonly #onChange: (connection: Connection) => void;
 	readonly #pausesMs: readonly number[];
 	/** Where it stopped, until it is there again. */
-	#place: { player: Player; time: number; isPlaying: boolean } | undefined;
+	#place: { player: Player; time: number; isPlaying?: boolean } | undefined;
 	#attempts = 0;
 	#timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -30,7 +30,7 @@ export class Reconnection {
 	takeError(player: Player): boolean {
 		// One that can't even begin to fetch says of a file without a connection that it is none.
 		if (player.error?.code !== networkError && !this.#place) return false;
-		this.#place ??= { player, time: player.currentTime, isPlaying: !player.paused };
+		this.#place ??= { player, time: player.currentTime };
 		const pause = this.#pausesMs[this.#attempts++];
 		if (pause !== undefined) this.#timer = setTimeout(() => this.#reload(), pause);
 		this.#onChange(pause === undefined ? 'lost' : 'reconnecting');
@@ -47,8 +47,10 @@ export class Reconnection {
 
 	#reload(): void {
 		clearTimeout(this.#timer);
-		const player = this.#place?.player;
-		if (!player) return;
+		if (!this.#place) return;
+		const { player } = this.#place;
+		// The user may have stopped it meanwhile; `load` stops it, too.
+		this.#place.isPlaying ??= !player.paused;
 		// One that was stopped would begin by itself.
 		player.autoplay = false;
 		player.load();

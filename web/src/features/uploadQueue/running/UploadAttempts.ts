@@ -1,10 +1,11 @@
 import { newUploadKey, type Upload } from '../../../api/uploads/upload.js';
 
-/** The idempotency keys of the uploads: the same for each retry, a new one for another name or place. And which were begun. */
-export class UploadKeys {
+/** The attempts to upload the items of a queue: their idempotency keys, and which of them may have left something on the server. */
+export class UploadAttempts {
 	readonly #keys = new Map<number, { place: string; key: string }>();
 	readonly #begun = new Map<number, Upload[]>();
 
+	/** The idempotency key of an item: the same for each retry, a new one for another name or place. */
 	keyOf(id: number, place: string): string {
 		const last = this.#keys.get(id);
 		if (last?.place === place) return last.key;

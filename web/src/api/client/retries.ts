@@ -1,0 +1,19 @@
+import { type Failure, isFailure } from '@stowage/rules';
+import { NetworkFailure } from './client.js';
+
+/** How often something is fetched while the server does not respond. */
+const reconnectIntervalMs = 4000;
+
+/** How often something is fetched while the server responds with an error of its own, unless it names a time. */
+const serverErrorIntervalMs = 15_000;
+
+/** Whether the error says nothing about what was asked for: no response, a server error, or a rate limit. */
+export function isTransient(error: Error | null): error is Failure {
+	return isFailure(error) && (error.status >= 500 || error.kind === 'rateLimited');
+}
+
+/** After how many milliseconds it is fetched again by itself after this error, or false for never. */
+export function retryIntervalAfter(error: Error | null): number | false {
+	if (error instanceof NetworkFailure) return reconnectIntervalMs;
+	return isTransient(error) && Math.max(serverErrorIntervalMs, (error.retryAfter ?? 0) * 1000);
+}
