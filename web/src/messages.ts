@@ -35,7 +35,6 @@ export const messages = {
 	signInToSeeTrash: 'Sign in to see your trash',
 	signInToSeeTrashHint: 'What you have deleted is kept there for a while.',
 	signInToSeeHint: 'This server shows files to people with an account only.',
-	moreThan: (items: string) => `more than ${items}`,
 	skipToContent: 'Skip to content',
 	home: 'Home',
 	reload: 'Reload',

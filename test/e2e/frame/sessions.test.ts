@@ -123,7 +123,7 @@ test.serial(
 		await rowOf(page, 'letter.txt').waitFor();
 		await eventually(t, async () => page.url().endsWith('/browser/docs?type=private'), true);
 		t.deepEqual(
-			ada.faults.filter((fault) => !/ERR_FAILED|404/.test(fault)),
+			ada.faults.filter((fault) => !/ERR_FAILED|Failed to fetch|404/.test(fault)),
 			[],
 		);
 	},
@@ -146,7 +146,7 @@ test.serial('a page whose code could not be fetched is fetched again, and nothin
 	await page.getByRole('heading', { name: 'Trash', level: 1 }).waitFor();
 	await gone(t, failed);
 	t.deepEqual(
-		ada.faults.filter((fault) => !/ERR_FAILED|404/.test(fault)),
+		ada.faults.filter((fault) => !/ERR_FAILED|Failed to fetch|404/.test(fault)),
 		[],
 	);
 });

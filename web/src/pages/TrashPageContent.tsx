@@ -17,6 +17,7 @@ import { useContextMenu } from '../features/files/menu/useContextMenu.js';
 import { filesMessages as messages } from '../features/files/messages.js';
 import { cursorAt } from '../features/files/selection/selection.js';
 import { keptFor } from '../features/files/trash/keptFor.js';
+import { trashMessages } from '../features/files/trash/messages.js';
 import { type TrashDialog, TrashDialogs } from '../features/files/trash/TrashDialogs.js';
 import {
 	defaultTrashOrder,
@@ -104,7 +105,13 @@ export function TrashPageContent({ username }: { username: string | undefined })
 	return (
 		<div className={styles.page}>
 			<TrashToolbar
-				note={keepFor === undefined ? '' : keepFor > 0 ? messages.trashKeptFor(keptFor(keepFor)) : messages.noTrash}
+				note={
+					keepFor === undefined
+						? ''
+						: keepFor > 0
+							? trashMessages.trashKeptFor(keptFor(keepFor))
+							: trashMessages.noTrash
+				}
 				items={items}
 				size={trash.size}
 				selected={trash.selected.length}
@@ -120,7 +127,7 @@ export function TrashPageContent({ username }: { username: string | undefined })
 				}}
 			/>
 			<ConnectionNote isOffline={trash.isOffline} />
-			{trash.isTruncated && <p className={content.note}>{messages.trashTruncated}</p>}
+			{trash.isTruncated && <p className={content.note}>{trashMessages.trashTruncated}</p>}
 			<div className={content.list}>
 				{trash.error ? (
 					<LoadError
@@ -143,8 +150,8 @@ export function TrashPageContent({ username }: { username: string | undefined })
 					<div className={content.empty}>
 						<EmptyState
 							icon={<TrashIcon size={32} />}
-							title={messages.trashEmpty}
-							detail={keepFor === 0 ? messages.noTrash : messages.trashEmptyHint}
+							title={trashMessages.trashEmpty}
+							detail={keepFor === 0 ? trashMessages.noTrash : trashMessages.trashEmptyHint}
 						/>
 					</div>
 				)}

@@ -5,6 +5,7 @@ import { DeleteForeverDialog } from '../dialogs/DeleteForeverDialog.js';
 import styles from '../dialogs/dialogs.module.css';
 import type { DialogProps } from '../dialogs/fileDialog.js';
 import { filesMessages as messages } from '../messages.js';
+import { trashMessages } from './messages.js';
 import type { TrashedEntry } from './trashEntries.js';
 import type { TrashOperations } from './useTrashOperations.js';
 
@@ -49,7 +50,7 @@ export function TrashDialogs({ dialog, operations, ...props }: TrashDialogsProps
 						return true;
 					}}
 				>
-					<p className={styles.question}>{messages.emptyTrashQuestion(shown.items, formatListSize(shown.size))}</p>
+					<p className={styles.question}>{trashMessages.emptyTrashQuestion(shown.items, formatListSize(shown.size))}</p>
 				</FormDialog>
 			);
 		default:

@@ -4,6 +4,7 @@ import type { Notice } from '../../../ui/notifications/notifications.js';
 import { filesMessages as messages, nameItems } from '../messages.js';
 import type { RestoreOutcome } from '../operations/restoreItems.js';
 import { reasonLines, reasonOf } from '../operations/runEach.js';
+import { trashMessages } from './messages.js';
 
 /** The folder that all restored items are in, and the one of them that it begins at; undefined where there are several. */
 export function restoredPlace({
@@ -31,12 +32,14 @@ export function restoreNotices(
 	const notices: Notice[] = [];
 	if (restored.length > 0) {
 		const place = restoredPlace(outcome);
-		const action = place && { action: { text: messages.show, onClick: () => showIn(place.directory, place.path) } };
+		const action = place && {
+			action: { text: trashMessages.show, onClick: () => showIn(place.directory, place.path) },
+		};
 		const message = messages.restored(nameItems(restoredItems(outcome)));
 		notices.push({ intent: 'success', message, ...action });
 	}
 	if (left.length > 0) {
-		notices.push({ message: messages.restoreCancelled, detail: messages.left(plural(left.length, 'item')) });
+		notices.push({ message: trashMessages.restoreCancelled, detail: messages.left(plural(left.length, 'item')) });
 	}
 	const names = new Map(items.map(({ id, name }) => [id, name]));
 	const nameOf = (id: string) => names.get(id) ?? id;
@@ -46,7 +49,7 @@ export function restoreNotices(
 		if (unanswered.length > 0) reasons.push(reasonOf(outcome.reason) ?? '');
 		notices.push({
 			intent: 'danger',
-			message: messages.restoreFailed(nameItems(refused)),
+			message: trashMessages.restoreFailed(nameItems(refused)),
 			detail: reasonLines(reasons),
 		});
 	}

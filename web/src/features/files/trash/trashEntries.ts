@@ -12,6 +12,7 @@ import type { TrashListing } from '../../../api/trash.js';
 import { messages } from '../../../messages.js';
 import { type Rows, rowsOf } from '../list/rows.js';
 import type { SortOrder } from '../list/table.js';
+import { trashMessages } from './messages.js';
 
 /** An item of the trash. Its path is where it was, and its time when it was deleted. */
 export interface TrashedEntry extends Entry {
@@ -40,7 +41,7 @@ export function trashedEntries({ entries }: TrashListing, username: string): Tra
 /** How many items the trash has. Of very many only the newest are listed. */
 export function trashCount(listed: number, isTruncated: boolean): string {
 	const items = plural(listed, 'item');
-	return isTruncated ? messages.moreThan(items) : items;
+	return isTruncated ? trashMessages.moreThan(items) : items;
 }
 
 function folderOf(path: string): string {

@@ -4,6 +4,7 @@ import cells from '../list/cells.module.css';
 import { actionsColumn, nameColumn, nameContent, typeColumn } from '../list/columns.js';
 import type { Table } from '../list/table.js';
 import { filesMessages as messages } from '../messages.js';
+import { trashMessages } from './messages.js';
 import type { TrashColumn, TrashedEntry } from './trashEntries.js';
 
 /** What the list shows of the items of the trash. */
@@ -17,7 +18,7 @@ export const trashTable: Table<TrashedEntry, TrashColumn> = {
 				return (
 					<>
 						{nameContent(row)}
-						{deletedBy !== undefined && <span className={cells.owner}>{messages.deletedBy(deletedBy)}</span>}
+						{deletedBy !== undefined && <span className={cells.owner}>{trashMessages.deletedBy(deletedBy)}</span>}
 						{/* On a phone, in place of the columns that it has no room for. */}
 						<span className={cells.below}>{`${formatDate(mtime)} · ${folder}`}</span>
 					</>
@@ -53,14 +54,14 @@ export const trashTable: Table<TrashedEntry, TrashColumn> = {
 	labelOf(entry) {
 		const { name, folder, mtime, deletedBy, size } = entry;
 		const parts = [shownName(name), typeIcon(entry).label, messages.from(shownName(folder))];
-		parts.push(messages.deletedAt(`${formatDate(mtime)} ${formatTime(mtime)}`));
-		if (deletedBy !== undefined) parts.push(messages.deletedBy(deletedBy));
+		parts.push(trashMessages.deletedAt(`${formatDate(mtime)} ${formatTime(mtime)}`));
+		if (deletedBy !== undefined) parts.push(trashMessages.deletedBy(deletedBy));
 		parts.push(formatListSize(size));
 		return parts.join(', ');
 	},
 	detailsOf: ({ mtime, folder, deletedBy }) => ({
 		column: 'date',
-		text: [formatDate(mtime), deletedBy !== undefined && messages.deletedBy(deletedBy), shownName(folder)]
+		text: [formatDate(mtime), deletedBy !== undefined && trashMessages.deletedBy(deletedBy), shownName(folder)]
 			.filter(Boolean)
 			.join(' · '),
 	}),

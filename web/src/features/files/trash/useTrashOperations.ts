@@ -11,6 +11,7 @@ import { reasonOf } from '../operations/runEach.js';
 import { useBatch } from '../operations/useBatch.js';
 import { outcomeNotice } from '../operations/verbs/outcomeNotice.js';
 import { removalTexts } from '../operations/verbs/removeEntries.js';
+import { trashMessages } from './messages.js';
 import { restoreNotices } from './restoreOutcome.js';
 import type { TrashedEntry } from './trashEntries.js';
 import type { TrashView } from './useTrash.js';
@@ -46,7 +47,7 @@ export function useTrashOperations(
 			restore: async (entries) => {
 				// What was deleted last first: a folder before that which had been deleted in it.
 				const items = entries.toSorted((a, b) => b.mtime - a.mtime);
-				const outcome = await restoreItems(runBatch, messages.restoring(nameItems(items)), items, ({ id }) => id);
+				const outcome = await restoreItems(runBatch, trashMessages.restoring(nameItems(items)), items, ({ id }) => id);
 				removeEntries(outcome.restored);
 				refetch();
 				const showIn = (directory: StoragePath, path: string) => latest.current.showIn(directory, path);
@@ -64,10 +65,10 @@ export function useTrashOperations(
 			},
 
 			empty: async () => {
-				const { done, reason } = await runBatch(messages.emptying, [undefined], deleteAllForever);
+				const { done, reason } = await runBatch(trashMessages.emptying, [undefined], deleteAllForever);
 				refetch();
-				if (done.length > 0) notify({ intent: 'success', message: messages.emptied });
-				else notify({ intent: 'danger', message: messages.emptyFailed, detail: reasonOf(reason) ?? '' });
+				if (done.length > 0) notify({ intent: 'success', message: trashMessages.emptied });
+				else notify({ intent: 'danger', message: trashMessages.emptyFailed, detail: reasonOf(reason) ?? '' });
 			},
 		};
 	}, [queryClient, notify, runBatch]);

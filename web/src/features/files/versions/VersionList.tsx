@@ -9,6 +9,7 @@ import { FormDialog } from '../../../ui/dialogs/FormDialog.js';
 import { ListEmpty } from '../../../ui/dialogs/ListDialog.js';
 import { isFocusLost } from '../../../ui/keyboard/keptFocus.js';
 import { filesMessages as messages } from '../messages.js';
+import { versionsMessages } from './messages.js';
 import styles from './versions.module.css';
 import { versionTime, versionTimes } from './versionTime.js';
 
@@ -57,7 +58,9 @@ export function VersionList({ area, entry, versions, onRestore, onDelete, onEmpt
 	}, [versions, onEmptied]);
 	return (
 		<>
-			{versions.length === 0 && <ListEmpty title={messages.noVersions} hint={messages.noVersionsHint} />}
+			{versions.length === 0 && (
+				<ListEmpty title={versionsMessages.noVersions} hint={versionsMessages.noVersionsHint} />
+			)}
 			<ul ref={list} className={styles.versions} hidden={versions.length === 0}>
 				{versions.map((version) => (
 					<VersionRow
@@ -86,7 +89,7 @@ export function VersionList({ area, entry, versions, onRestore, onDelete, onEmpt
 				onClose={() => setDeleting(undefined)}
 				onClosed={focusNext}
 			>
-				<p>{shown && messages.deleteVersionQuestion(timeOf(shown.mtime))}</p>
+				<p>{shown && versionsMessages.deleteVersionQuestion(timeOf(shown.mtime))}</p>
 			</FormDialog>
 		</>
 	);
@@ -114,8 +117,8 @@ function VersionRow({ version, time, href, fileName, onRestore, onDelete }: Vers
 			</span>
 			<span className={styles.facts}>
 				<span>{formatListSize(size)}</span>
-				<span>{messages.replacedAt(versionTime(replacedAt))}</span>
-				{isOther && <span>{messages.replacedBy(replacedBy)}</span>}
+				<span>{versionsMessages.replacedAt(versionTime(replacedAt))}</span>
+				{isOther && <span>{versionsMessages.replacedBy(replacedBy)}</span>}
 			</span>
 			<span className={styles.actions}>
 				<a className="bp6-button bp6-minimal" href={href} download={fileName} aria-describedby={timeId}>

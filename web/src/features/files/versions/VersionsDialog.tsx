@@ -3,8 +3,8 @@ import { useVersionsKeepFor } from '../../../api/capabilities.js';
 import type { Version } from '../../../api/versions.js';
 import { ListDialog, ListError, ListLoading } from '../../../ui/dialogs/ListDialog.js';
 import type { DialogProps } from '../dialogs/fileDialog.js';
-import { filesMessages as messages } from '../messages.js';
 import { keptFor } from '../trash/keptFor.js';
+import { versionsMessages } from './messages.js';
 import { useVersions } from './useVersions.js';
 import { VersionList } from './VersionList.js';
 import styles from './versions.module.css';
@@ -22,7 +22,7 @@ export function VersionsDialog({ isOpen, onClose, onClosed, area, entry, onResto
 		<ListDialog
 			isOpen={isOpen}
 			className={styles.dialog}
-			title={messages.versions}
+			title={versionsMessages.versions}
 			onClose={onClose}
 			onClosed={onClosed}
 		>
@@ -41,12 +41,14 @@ interface VersionsProps extends Pick<VersionsDialogProps, 'area' | 'entry' | 'on
 function Versions({ area, entry, onRestore, onRestored, onEmptied }: VersionsProps) {
 	const { versions, error, retry, remove } = useVersions(area, entry.path);
 	const keepFor = useVersionsKeepFor();
-	if (error) return <ListError title={messages.versionsFailed} reason={error.message} onRetry={retry} />;
-	if (!versions) return <ListLoading label={messages.versionsLoading} />;
+	if (error) return <ListError title={versionsMessages.versionsFailed} reason={error.message} onRetry={retry} />;
+	if (!versions) return <ListLoading label={versionsMessages.versionsLoading} />;
 	return (
 		<>
 			<p className={styles.name}>{shownName(entry.name)}</p>
-			{keepFor > 0 && versions.length > 0 && <p className={styles.note}>{messages.versionsKept(keptFor(keepFor))}</p>}
+			{keepFor > 0 && versions.length > 0 && (
+				<p className={styles.note}>{versionsMessages.versionsKept(keptFor(keepFor))}</p>
+			)}
 			<VersionList
 				area={area}
 				entry={entry}

@@ -3,8 +3,8 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { queryKeys } from '../../../api/queryKeys.js';
 import { purgeVersion, type Version, versionsQuery } from '../../../api/versions.js';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
-import { filesMessages as messages } from '../messages.js';
 import { reasonOf } from '../operations/runEach.js';
+import { versionsMessages } from './messages.js';
 
 /** The versions of a file. One that is removed leaves the list at once, and comes back if it could not be removed. */
 export function useVersions(area: Area, path: string) {
@@ -21,7 +21,7 @@ export function useVersions(area: Area, path: string) {
 		} catch (failure) {
 			// Gone already, as it was to be.
 			if (!isFailure(failure, 'notFound')) {
-				notify({ intent: 'danger', message: messages.deleteVersionFailed, detail: reasonOf(failure) ?? '' });
+				notify({ intent: 'danger', message: versionsMessages.deleteVersionFailed, detail: reasonOf(failure) ?? '' });
 				void refetch();
 			}
 		}
