@@ -236,14 +236,16 @@ test.serial('a song shows its tags and cover, which a worker has read, and Next 
  * Says of the player that its connection was lost, and waits until it is fetched again. The browser itself tries for half
  * a minute before it says so.
  */
-const loseConnection = (player: Locator) =>
-	player.evaluate(async (element: HTMLMediaElement) => {
-		const fetched = new Promise((resolve) => element.addEventListener('emptied', resolve, { once: true }));
+const loseConnection = async (player: Locator) => {
+	await player.evaluate((element: HTMLMediaElement) => {
+		delete element.dataset.fetched;
+		element.addEventListener('emptied', () => element.setAttribute('data-fetched', ''), { once: true });
 		Object.defineProperty(element, 'error', { value: { code: 2 }, configurable: true });
 		element.dispatchEvent(new Event('error'));
 		Reflect.deleteProperty(element, 'error');
-		await fetched;
 	});
+	await player.and(player.page().locator('[data-fetched]')).waitFor({ state: 'attached' });
+};
 
 test.serial(
 	'a film or song that loses its connection goes on where it stopped, or says so and can be tried again',
