@@ -44,7 +44,7 @@ interface Dependencies {
 	/** Resolves after this many milliseconds, or sooner if the signal fires. */
 	wait(ms: number, signal: AbortSignal): Promise<void>;
 	/** Fires when a stopping server waits for its runs no longer. */
-	drained: AbortSignal;
+	giveUp: AbortSignal;
 	/** From how many seconds on a job counts as long; infinite for a kind without places for short jobs. */
 	longAfterSeconds: number;
 	/** Called with the size of a detail that is too large to be stored. */
@@ -57,8 +57,8 @@ export class JobRun {
 	readonly #started: StartedRun;
 	readonly #parts: Dependencies;
 	readonly #ending = new AbortController();
-	/** Fires when nothing of it is to be saved: not yet when the server stops, which would lose hours of work that an outage keeps unsaved. */
-	readonly #unsaved: AbortSignal;
+	/** Aborted once checkpoints are given up: when the run is revoked, or the server has stopped waiting for it. */
+	readonly #savingEnded: AbortSignal;
 	readonly #revoking = new AbortController();
 	#isCancelled = false;
 	#hasLost = false;
@@ -84,7 +84,7 @@ export class JobRun {
 		this.#claimedAt = claimedAt;
 		this.#renewedAt = claimedAt;
 		this.#leaseEnd = claimedAt + jobLimits.leaseMs;
-		this.#unsaved = AbortSignal.any([this.#revoking.signal, parts.drained]);
+		this.#savingEnded = AbortSignal.any([this.#revoking.signal, parts.giveUp]);
 	}
 
 	get signal(): AbortSignal {
@@ -221,7 +221,7 @@ export class JobRun {
 
 	async #privately<T>(work: () => Promise<T>): Promise<T> {
 		// As the server stops, what was done before may still be saved.
-		if (this.#unsaved.aborted) throw this.signal.reason;
+		if (this.#savingEnded.aborted) throw this.signal.reason;
 		this.#privateWork++;
 		try {
 			try {
@@ -243,8 +243,8 @@ export class JobRun {
 			try {
 				this.#setLease(await store.renew(this.key, jobLimits.leaseMs), requestedAt);
 			} catch (error) {
-				if (!isForNow(error) || this.#unsaved.aborted) throw error;
-				await wait(retryMs, this.#unsaved);
+				if (!isForNow(error) || this.#savingEnded.aborted) throw error;
+				await wait(retryMs, this.#savingEnded);
 			}
 		}
 		if (this.#hasLost) throw this.signal.reason;
@@ -280,8 +280,8 @@ export class JobRun {
 				return;
 			} catch (error) {
 				// A short outage of the database does not end hours of work; during a long one the lease expires, but for private work.
-				if (!isForNow(error) || this.#unsaved.aborted) throw error;
-				await wait(retryMs, this.#unsaved);
+				if (!isForNow(error) || this.#savingEnded.aborted) throw error;
+				await wait(retryMs, this.#savingEnded);
 			}
 		}
 	}

@@ -51,14 +51,14 @@ function outcomeOf(error: unknown, run: JobRun, kind: AnyKind, log: Log): JobEnd
 }
 
 /**
- * Writes the end, with retries for as long as the database is not available: completed work must not be repeated. Throws once `isOver`
+ * Writes the end, with retries for as long as the database is not available: completed work must not be repeated. Throws once `giveUp`
  * has fired.
  */
 export async function recordEnd(
 	store: Pick<JobStore, 'requeue' | 'end'>,
 	key: JobRunKey,
 	outcome: JobEnd | JobReturn,
-	isOver: AbortSignal,
+	giveUp: AbortSignal,
 ): Promise<void> {
 	for (;;) {
 		try {
@@ -67,8 +67,8 @@ export async function recordEnd(
 			return;
 		} catch (error) {
 			if (!isFailure(error, 'unavailable') && !isFailure(error, 'storageFull')) throw error;
-			if (isOver.aborted) throw error;
-			await waitOrAborted(jobLimits.pollMs, isOver);
+			if (giveUp.aborted) throw error;
+			await waitOrAborted(jobLimits.pollMs, giveUp);
 		}
 	}
 }

@@ -27,7 +27,7 @@ export interface RunDependencies {
 	/** Fires when no further run begins. */
 	stopping: AbortSignal;
 	/** Fires when those that are under way are waited for no longer. */
-	drained: AbortSignal;
+	giveUp: AbortSignal;
 }
 
 /** A job that needs no more of its record. */
@@ -89,14 +89,14 @@ export class JobRuns {
 	}
 
 	#runParts(key: JobRunKey, kind: AnyKind): ConstructorParameters<typeof JobRun>[2] {
-		const { store, log, monotonic, drained } = this.#parts;
+		const { store, log, monotonic, giveUp } = this.#parts;
 		const onTooLarge = () =>
 			log.warn({ job: key.id, kind: kind.name }, 'the progress detail of a job is too large to be stored');
 		return {
 			store,
 			monotonic,
 			wait: waitOrAborted,
-			drained,
+			giveUp,
 			longAfterSeconds: kind.short?.seconds ?? Number.POSITIVE_INFINITY,
 			onTooLarge,
 		};
@@ -113,12 +113,12 @@ export class JobRuns {
 	}
 
 	async #execute(run: JobRun, kind: AnyKind, given: StoredInput): Promise<void> {
-		const { store, publisher, log, onChange, onEnd, onFree, stopping, drained } = this.#parts;
+		const { store, publisher, log, onChange, onEnd, onFree, stopping, giveUp } = this.#parts;
 		const { id } = run.key;
 		try {
 			const outcome = await runToEnd(run, kind, given, log);
 			// One that goes on does so as well by itself.
-			await recordEnd(store, run.key, outcome, typeof outcome === 'string' ? stopping : drained);
+			await recordEnd(store, run.key, outcome, typeof outcome === 'string' ? stopping : giveUp);
 			if (typeof outcome !== 'string') onEnd?.(run.record, outcome);
 		} catch (error) {
 			log.error({ err: error, job: id }, 'the end of a job could not be saved: it runs again');

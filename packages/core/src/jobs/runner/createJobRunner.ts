@@ -11,7 +11,7 @@ import { JobClaims } from './JobClaims.js';
 import { JobRuns, type RunDependencies } from './JobRuns.js';
 import { takeOver } from './takeOver.js';
 
-interface Dependencies extends Omit<RunDependencies, 'holder' | 'onFree' | 'stopping' | 'drained'> {
+interface Dependencies extends Omit<RunDependencies, 'holder' | 'onFree' | 'stopping' | 'giveUp'> {
 	/** The kinds by name; more may be defined later. */
 	kinds: ReadonlyMap<string, AnyKind>;
 	identity: ProcessIdentity;
@@ -48,7 +48,7 @@ export interface JobRunner {
 export function createJobRunner(parts: Dependencies): JobRunner {
 	const { store, kinds, publisher, identity, log, monotonic, mayBegin, isPolling, onChange } = parts;
 	const closing = new AbortController();
-	const drained = new AbortController();
+	const givingUp = new AbortController();
 	/** A run belongs to no request, whichever one started it. */
 	const inOwnContext = AsyncLocalStorage.snapshot();
 	let hasBegun = false;
@@ -67,7 +67,7 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 
 	const runs = new JobRuns({
 		...parts,
-		...{ holder: identity.name, onFree: () => wake(), stopping: closing.signal, drained: drained.signal },
+		...{ holder: identity.name, onFree: () => wake(), stopping: closing.signal, giveUp: givingUp.signal },
 	});
 	const claims = new JobClaims({
 		store,
@@ -204,8 +204,8 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 			await polling;
 			// Jobs that were claimed meanwhile.
 			runner.stop();
-			await Promise.race([runs.drained(), waitOrAborted(jobLimits.drainMs, drained.signal)]);
-			drained.abort();
+			await Promise.race([runs.drained(), waitOrAborted(jobLimits.drainMs, givingUp.signal)]);
+			givingUp.abort();
 		},
 
 		poll: pollInTurn,
