@@ -2,14 +2,14 @@
 const maxTimerMs = 2 ** 31 - 1;
 
 /** A signal that fires after so many milliseconds, which may be more than a timer can wait. */
-export function timeLimit(ms: number, maxWaitMs = maxTimerMs): AbortSignal {
-	if (ms <= maxWaitMs) return AbortSignal.timeout(ms);
+export function timeLimit(ms: number): AbortSignal {
+	if (ms <= maxTimerMs) return AbortSignal.timeout(ms);
 	const controller = new AbortController();
 	const end = performance.now() + ms;
 	const waitOn = () => {
 		const left = end - performance.now();
 		if (left <= 0) controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
-		else setTimeout(waitOn, Math.min(left, maxWaitMs)).unref();
+		else setTimeout(waitOn, Math.min(left, maxTimerMs)).unref();
 	};
 	waitOn();
 	return controller.signal;
