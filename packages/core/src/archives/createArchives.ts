@@ -3,7 +3,7 @@ import type { ArchiveFormat, ByteRange, Files, OpenFile, Turn } from '@stowage/p
 import { type Area, baseName, Failure, isFailure, parentPath, type Viewer, zipFileName } from '@stowage/rules';
 import { isVisitorKey } from '../http/requests/proxy.js';
 import { Budget, type BudgetLimits } from '../limits/Budget.js';
-import { byTurns } from '../limits/createWalkQueue.js';
+import { byTurns } from '../limits/byTurns.js';
 import { FairQueue } from '../limits/FairQueue.js';
 import { contentKeyOf, type ManifestEntry } from './Manifest.js';
 import { type ChosenItem, makeManifest, ownedBy, type Selection, statSelected } from './makeManifest.js';
@@ -58,12 +58,12 @@ const megabyte = 1024 * 1024;
 
 /** A paused download is an archive at once, too, and costs two buffers. */
 export const defaultArchiveLimits: Omit<ArchiveLimits, 'maxEntries'> = {
-	concurrent: { total: 400, perClient: 200, group: { total: 200, includes: isVisitorKey }, first: 1 },
+	concurrent: { total: 400, perClient: 200, group: { total: 200, includes: isVisitorKey }, reservedPerSite: 1 },
 	memory: {
 		total: 192 * megabyte,
 		perClient: 96 * megabyte,
 		group: { total: 128 * megabyte, includes: isVisitorKey },
-		first: megabyte,
+		reservedPerSite: megabyte,
 	},
 };
 

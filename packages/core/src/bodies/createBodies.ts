@@ -64,9 +64,9 @@ export function createBodies({ secondMs = 1000, onSessionEnd }: Options): Bodies
 	const busy = 'Too many large requests are under way. Please try again in a moment.';
 	// Visitors, however many addresses they have, leave half of it to accounts.
 	const group = { total: 32 * MB, includes: isVisitorKey };
-	const first = smallBytes;
-	const small = new Budget({ total: 64 * MB, perClient: 2 * MB, group, first }, busy);
-	const newLarge = () => new Budget({ total: 48 * MB, perClient: 16 * MB, first }, busy);
+	const reservedPerSite = smallBytes;
+	const small = new Budget({ total: 64 * MB, perClient: 2 * MB, group, reservedPerSite }, busy);
+	const newLarge = () => new Budget({ total: 48 * MB, perClient: 16 * MB, reservedPerSite }, busy);
 	const large = { ofAddress: newLarge(), ofClient: newLarge() };
 	const held = new WeakMap<Request, () => void>();
 

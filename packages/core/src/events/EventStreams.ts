@@ -19,7 +19,7 @@ interface Stream {
 
 /**
  * The open event streams. Their number is limited for each client, and a stop of the server ends them. Where there are as many as may be,
- * who comes takes the place of the newest one of the user, or of the site of visitors, who has most.
+ * a newcomer evicts the newest one of the user, or of the site of visitors, with the most.
  */
 export class EventStreams {
 	/** Of each user, and each site of visitors, the oldest first. */

@@ -9,8 +9,8 @@ export interface BudgetLimits {
 	perClient: number;
 	/** Clients that together have no more than this, however many they are. */
 	group?: { total: number; includes(client: string): boolean };
-	/** So much a site may have of a quarter of all, and of what the group has, which is kept for those that have no more. @default 0 */
-	first?: number;
+	/** The last quarter of the total (and of the group's) is given only to sites that hold no more than this. @default 0 */
+	reservedPerSite?: number;
 }
 
 /**
@@ -50,13 +50,13 @@ export class Budget {
 		let reserved = 0;
 		return {
 			add: (amount) => {
-				const { total, perClient, group, first = 0 } = this.limits;
+				const { total, perClient, group, reservedPerSite = 0 } = this.limits;
 				if (this.#usedBy.of(client) + amount > perClient)
 					throw new Failure('rateLimited', this.exhausted, { retryAfter: 2 });
 				const ofSite = this.#usedBySite.of(siteKey(client)) + amount;
 				const fits = (all: number, used: number) => {
 					const left = all - used - amount;
-					return ofSite <= first ? left >= 0 : left >= Math.max(ofSite, first > 0 ? all / 4 : 0);
+					return ofSite <= reservedPerSite ? left >= 0 : left >= Math.max(ofSite, reservedPerSite > 0 ? all / 4 : 0);
 				};
 				if (!fits(total, this.#used) || (group?.includes(client) && !fits(group.total, this.#usedByGroup)))
 					throw new Failure('unavailable', this.exhausted, { retryAfter: 2 });

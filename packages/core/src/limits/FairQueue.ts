@@ -20,7 +20,7 @@ export interface FairQueueLimits {
 	 */
 	isSlow?(client: string): boolean;
 	/**
-	 * How much a client has had already. Who has had least is served first, and where no more may wait, takes the place of who has had more.
+	 * How much a client has had already. Who has had least is served first, and where no more may wait, evicts who has had more.
 	 */
 	spent?(client: string): number;
 	/** For work that takes long: it may be asked to give its place to others from time to time. */
@@ -46,8 +46,9 @@ interface Waiter {
 
 /**
  * Bounds how much work of a kind runs at once, and shares the places among clients: a client with one waiting job is served before those
- * with many, since clients are served round robin, or by what they have had. Where no more may wait, who comes takes the place of who waits
- * with most. `clientKey` identifies a client, and those of one `siteKey` are served, and counted among those who wait, as one.
+ * with many, since clients are served round robin, or by what they have had. Where no more may wait, a newcomer evicts the newest
+ * waiter of the site with the most. `clientKey` identifies a client, and those of one `siteKey` are served, and counted among those who
+ * wait, as one.
  */
 export class FairQueue {
 	#running = 0;
@@ -195,8 +196,8 @@ export class FairQueue {
 	}
 
 	/**
-	 * Refuses the last one waiting of that client who has had most, or else whose site waits with most; false if none has had more, or waits
-	 * with more, than this client.
+	 * Evicts the newest waiter of the client who has had most, or else of the site with the most; false if none has had more, or waits with
+	 * more, than this client.
 	 */
 	#displaceFor(client: string, waiting: number, isForGroup: boolean): boolean {
 		const { spent = () => 0 } = this.limits;
@@ -247,8 +248,8 @@ export class FairQueue {
 	}
 
 	/**
-	 * The waiting clients and their work, who has had least first, and else the site whose turn it is. Clients outside the group share the places for slow
-	 * work with the group in turns: any number of clients in it may have had nothing.
+	 * The waiting clients and their work, who has had least first, and else the site whose turn it is. Clients outside the group share the
+	 * places for slow work with the group in turns: any number of clients in it may have had nothing.
 	 */
 	#inOrder(): [string, Waiter[]][] {
 		const { spent = () => 0, isSlow = () => false } = this.limits;

@@ -1,23 +1,8 @@
-import { isVisitorKey, siteKey } from '../http/requests/proxy.js';
-import { FairQueue, type FairQueueLimits } from './FairQueue.js';
-import { SpentTime } from './SpentTime.js';
+import { isVisitorKey } from '../http/requests/proxy.js';
+import { byTurns } from './byTurns.js';
+import { FairQueue } from './FairQueue.js';
 
 const busy = 'Too many searches and ZIPs are under way. Please try again in a moment.';
-
-/** How long work goes on while others wait. */
-const turnMs = 250;
-
-/** The most time that is held against a client, in an hour; who has had least is next. */
-const rememberedMs = 15 * 60_000;
-
-/** Work takes turns, and who has had least time comes first, the networks of one site together. */
-export function byTurns(busy: string, paused: number): Required<Pick<FairQueueLimits, 'spent' | 'turns'>> {
-	const had = new SpentTime({ hourly: () => rememberedMs, spent: busy });
-	return {
-		spent: (client) => had.of(siteKey(client)),
-		turns: { ms: turnMs, paused, onEnd: (client, ms) => had.add(siteKey(client), ms) },
-	};
-}
 
 /**
  * The queue of walks through folders, such as searches. A tree may take a minute to walk, so walks take turns, and who

@@ -103,11 +103,11 @@ export function createTickets({
 	 */
 	const makeRoom = async (holder: string, bytes: number, missing: number): Promise<boolean> => {
 		const bySite = new Map<string, number>();
-		for (const each of await store.bytesOf(kindOf(holder))) {
-			const site = siteOf(each.holder);
+		for (const each of await store.bytesOf(kindPrefix(holder))) {
+			const site = sitePrefix(each.holder);
 			bySite.set(site, (bySite.get(site) ?? 0) + each.bytes);
 		}
-		const own = (bySite.get(siteOf(holder)) ?? 0) + bytes;
+		const own = (bySite.get(sitePrefix(holder)) ?? 0) + bytes;
 		const larger = [...bySite].filter(([, size]) => size > own);
 		if (larger.reduce((sum, [, size]) => sum + size - own, 0) < missing) return false;
 		for (let left = missing; left > 0; ) {
@@ -133,7 +133,8 @@ export function createTickets({
 		}
 		await databaseReserve.assertRoom(bytes);
 		if (bytes >= smallBytes && bytes > (await available())) throw noFreeSpace();
-		const missing = (await store.countBytes(kindOf(holder))) + bytes - (isOfUser ? limits.ofUsers : limits.ofVisitors);
+		const missing =
+			(await store.countBytes(kindPrefix(holder))) + bytes - (isOfUser ? limits.ofUsers : limits.ofVisitors);
 		if (missing > 0 && !(await makeRoom(holder, bytes, missing))) {
 			const sentence = 'Too many downloads are kept ready. Please try again later.';
 			throw new Failure('unavailable', sentence, { retryAfter: 60 });
@@ -198,10 +199,10 @@ const holderOf = (client: string, isUser: boolean): string =>
 	[isUser ? 'user' : 'visitor', secretHash(siteKey(client)), secretHash(client)].join(' ');
 
 /** How all holders of the same kind begin. */
-const kindOf = (holder: string): string => holder.slice(0, holder.indexOf(' ') + 1);
+const kindPrefix = (holder: string): string => holder.slice(0, holder.indexOf(' ') + 1);
 
 /** How all holders of the same `siteKey` begin. */
-const siteOf = (holder: string): string => holder.slice(0, holder.lastIndexOf(' ') + 1);
+const sitePrefix = (holder: string): string => holder.slice(0, holder.lastIndexOf(' ') + 1);
 
 const deflate = promisify(deflateRaw);
 const inflate = promisify(inflateRaw);

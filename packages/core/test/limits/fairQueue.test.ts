@@ -209,7 +209,7 @@ test('walks of many visitors leave half of the places, and room to wait, to peop
 	void queue.run('user 1', work('user'));
 	await setImmediate();
 	t.deepEqual(started.slice(4), ['user']);
-	// A new visitor takes the place of one who waits with more.
+	// A new visitor evicts one of a site with more.
 	const { work: other } = heldWork();
 	const waiting = queue.run('10.0.1.1', other('new'));
 	t.is(await Promise.race([waiting.then(String, String), setImmediate('waits')]), 'waits');
@@ -273,7 +273,7 @@ test('however much a few clients hold of a budget, something is left for the nex
 });
 
 test('of a budget a part is kept for those who hold nothing, and the networks of one IPv6 site hold together', (t) => {
-	const budget = new Budget({ total: 400, perClient: 200, first: 1 }, 'Too much.');
+	const budget = new Budget({ total: 400, perClient: 200, reservedPerSite: 1 }, 'Too much.');
 	const takeAll = (client: string, most = 1000) => {
 		let taken = 0;
 		try {

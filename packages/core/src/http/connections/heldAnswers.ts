@@ -12,7 +12,7 @@ const defaultLimits = {
 	total: 96 * MB,
 	perClient: 32 * MB,
 	group: { total: 48 * MB, includes: isVisitorKey },
-	first: MB / 2,
+	reservedPerSite: MB / 2,
 };
 
 /** An answer on its way. */

@@ -124,7 +124,10 @@ export function siteOf(address: string): string | undefined {
 	return isIP(address) === 6 ? networkOf(address, 3) : undefined;
 }
 
-/** Who is counted together where all is taken: for a network of a `clientKey` its `siteOf`, or else the key itself. */
+/**
+ * The site of a `clientKey`, whose clients are counted as one where they compete for what is left: a /48 of IPv6, one IPv4 address, or an
+ * account.
+ */
 export function siteKey(client: string): string {
 	return (client.endsWith('/64') && siteOf(client.slice(0, -3))) || client;
 }
