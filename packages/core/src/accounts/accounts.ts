@@ -25,7 +25,7 @@ import { assertNotHalfRenamed, renameUser } from './renameUser.js';
 import { type NewHome, rootOfNewHome } from './rootOfNewHome.js';
 import { type Accepted, type SecondFactors, wrongCode } from './secondFactors.js';
 
-/** A user who has proved to be it, and how they have met the second factor. */
+/** A user whose password was right, and whether a second factor was needed. */
 export interface SignedIn {
 	user: UserRecord;
 	accepted: Accepted;
@@ -102,7 +102,7 @@ export interface SignInClient extends Caller {
  * delays itself. Strangers leave a place to those who are signed in, or known to the account.
  */
 const hashing = { running: 3, runningPerClient: 2, waiting: 1000, waitingPerClient: 100 };
-const ofStrangers = { running: 2, waiting: 900 };
+const hashingOfVisitors = { running: 2, waiting: 900 };
 
 /** How long a way of signing in may take, which may ask another server. */
 const authMs = 30_000;
@@ -138,8 +138,8 @@ export function createAccounts(parts: Dependencies): Accounts {
 			waiting: shareOf(hashing.waiting, config),
 			waitingPerClient: shareOf(hashing.waitingPerClient, config),
 			group: {
-				running: shareOf(ofStrangers.running, config),
-				waiting: shareOf(ofStrangers.waiting, config),
+				running: shareOf(hashingOfVisitors.running, config),
+				waiting: shareOf(hashingOfVisitors.waiting, config),
 				includes: isVisitorKey,
 			},
 		},
@@ -148,7 +148,7 @@ export function createAccounts(parts: Dependencies): Accounts {
 	const queued = <T>({ address, client = limitAddress(address), signal }: Caller, work: () => Promise<T>) =>
 		hashes.run(client, work, signal);
 	/** One that hangs would keep its place for ever, and everybody from signing in once the way of signing in answers again. */
-	const answered = <T>(work: Promise<T>) =>
+	const withTimeout = <T>(work: Promise<T>) =>
 		inTime(
 			work,
 			parts.authMs ?? authMs,
@@ -157,8 +157,8 @@ export function createAccounts(parts: Dependencies): Accounts {
 	const auth = (): AuthProvider => {
 		const provider = parts.auth();
 		return {
-			hash: (password) => answered(provider.hash(password)),
-			verify: (secret, password) => answered(provider.verify(secret, password)),
+			hash: (password) => withTimeout(provider.hash(password)),
+			verify: (secret, password) => withTimeout(provider.verify(secret, password)),
 			needsRehash: (secret) => provider.needsRehash(secret),
 		};
 	};
@@ -349,7 +349,7 @@ function checkPassword(password: string): void {
 }
 
 /** How many times as many may register from the largest network that one customer has as from one address. */
-const siteTimes = 4;
+const siteFactor = 4;
 
 /**
  * Counts one attempt to register from an address, whether it succeeds or not: each costs a hash and reveals whether a name is taken.
@@ -359,7 +359,7 @@ async function countRegistration(limits: LimitStore, address: string, maxPerHour
 	const site = siteOf(address);
 	const bounds = [
 		{ key: `register:${limitAddress(address)}`, windowMs: hourMs, max: maxPerHour },
-		...(site === undefined ? [] : [{ key: `register:${site}`, windowMs: hourMs, max: siteTimes * maxPerHour }]),
+		...(site === undefined ? [] : [{ key: `register:${site}`, windowMs: hourMs, max: siteFactor * maxPerHour }]),
 	];
 	const assertFree = (counts: readonly { count: number; endsAt: number }[]) => {
 		const exceeded = counts.filter(({ count }, at) => count > (bounds[at]?.max ?? 0));

@@ -1,4 +1,4 @@
-/** Sessions or tickets that open responses wait for the end of; all of them are looked up together, however many responses they have. */
+/** Notifies open responses when their session or ticket ends. All are looked up together, however many responses they have. */
 export class EndSubscriptions {
 	readonly #subscribers = new Map<string, Set<() => void>>();
 	readonly #pollMs: number;

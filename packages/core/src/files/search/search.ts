@@ -154,8 +154,8 @@ async function searchPlaces(
 	for (const { place, scope } of indexed)
 		open.push(...(await searchIndexed(place, scope, { query, hits, pause, onMissing })));
 	for (let folder = open.pop(); folder !== undefined; folder = open.pop()) await searchOne(folder);
-	const [awayFor] = away.values();
-	if (away.size > 0 && (away.size === places.length || !isAnyThere)) throw awayFor;
+	const [firstError] = away.values();
+	if (away.size > 0 && (away.size === places.length || !isAnyThere)) throw firstError;
 	if (!isAnyThere) throw notFound();
 	const best = hits.best();
 	const onDifferentHit = (folder: Place) => onDifferent(folder, rootOf(folder));

@@ -25,7 +25,7 @@ interface Limit {
 	max: number;
 	amount: number;
 	/** Where all visitors share it, the key under which the amount of this one is counted. */
-	ownKey?: string;
+	visitorKey?: string;
 }
 
 type Windows = ReadonlyMap<string, { count: number; endsAt: number }>;
@@ -33,11 +33,11 @@ type Windows = ReadonlyMap<string, { count: number; endsAt: number }>;
 const hourMs = 60 * 60_000;
 
 /** How many times as much as one address the largest network that one customer usually has may upload. */
-const siteTimes = 4;
+const siteFactor = 4;
 
-/** Of what visitors share, those who have used less than this part have so much more, so that a few leave something to all others. */
-const little = 1 / 1000;
-const timesForLittle = 1.25;
+/** Of what visitors share, those who have used less than this part may have so many times as much, so that a few leave something to all others. */
+const newcomerShare = 1 / 1000;
+const newcomerFactor = 1.25;
 
 /** Bytes after which those that have arrived are counted, since a count is a write of the database; fewer where a limit is small. */
 const stepBytes = { min: 64 * 1024, max: 8 * 1024 * 1024 };
@@ -119,13 +119,13 @@ export class HourlyLimits {
 		const site = siteKey(from);
 		const byOrigin = (name: string, max: number, amount: number): Limit[] => [
 			{ key: `${name} ${from}`, max, amount },
-			...(site === from ? [] : [{ key: `${name} ${site}`, max: siteTimes * max, amount }]),
+			...(site === from ? [] : [{ key: `${name} ${site}`, max: siteFactor * max, amount }]),
 		];
 		// Who has a link to a share is not kept out by those who have none.
 		const others = viewer.kind === 'user' ? 'guests' : 'visitors';
-		const byStranger = (of: string, max: number, maxOfAll: number, amount: number): Limit[] => {
-			const own = byOrigin(`upload ${of} visitor`, max || (maxOfAll && Number.POSITIVE_INFINITY), amount);
-			return [...own, { key: `upload ${of} ${others}`, max: maxOfAll, amount, ownKey: own.at(-1)?.key ?? '' }];
+		const visitorLimits = (unit: string, max: number, maxOfAll: number, amount: number): Limit[] => {
+			const own = byOrigin(`upload ${unit} visitor`, max || (maxOfAll && Number.POSITIVE_INFINITY), amount);
+			return [...own, { key: `upload ${unit} ${others}`, max: maxOfAll, amount, visitorKey: own.at(-1)?.key ?? '' }];
 		};
 		const all = [
 			...byOrigin('upload files', uploads.addressFilesPerHour, files),
@@ -133,8 +133,8 @@ export class HourlyLimits {
 		];
 		if (isStranger(viewer)) {
 			all.push(
-				...byStranger('files', uploads.anonymousFilesPerHour, uploads.anonymousTotalFilesPerHour, files),
-				...byStranger('bytes', uploads.anonymousBytesPerHour, uploads.anonymousTotalBytesPerHour, bytes),
+				...visitorLimits('files', uploads.anonymousFilesPerHour, uploads.anonymousTotalFilesPerHour, files),
+				...visitorLimits('bytes', uploads.anonymousBytesPerHour, uploads.anonymousTotalBytesPerHour, bytes),
 			);
 		}
 		return all.filter(({ max, amount }) => max > 0 && amount > 0);
@@ -156,7 +156,7 @@ export class HourlyLimits {
 		if (all.length === 0) return;
 		const { database, now } = this.#dependencies;
 		for (const limit of all) assertPossible(limit);
-		const windows = all.some(({ ownKey }) => ownKey !== undefined) ? await this.#find(all) : new Map();
+		const windows = all.some(({ visitorKey }) => visitorKey !== undefined) ? await this.#find(all) : new Map();
 		const bounded = all.map((limit) => ({ ...limit, max: maxOf(limit, windows) }));
 		const exceeded = await database.limits.hitAll(bounded, hourMs, now());
 		const limit = all.find(({ key }) => key === exceeded?.key);
@@ -179,9 +179,9 @@ export class HourlyLimits {
 			.catch((cause: unknown) => log.warn({ err: cause }, 'the hourly count of a failed upload could not be reversed'));
 	}
 
-	#refusal({ ownKey }: Limit, endsAt: number): Failure {
+	#refusal({ visitorKey }: Limit, endsAt: number): Failure {
 		return rateLimited(
-			ownKey !== undefined
+			visitorKey !== undefined
 				? 'Visitors have uploaded as much as they may in an hour. Please try again later.'
 				: 'As much as may be uploaded in an hour was uploaded from here already.',
 			endsAt,
@@ -213,9 +213,9 @@ export class HourlyLimits {
 	}
 }
 
-function maxOf({ max, ownKey }: Limit, windows: Windows): number {
-	const isLittle = ownKey !== undefined && (windows.get(ownKey)?.count ?? 0) < little * max;
-	return isLittle ? timesForLittle * max : max;
+function maxOf({ max, visitorKey }: Limit, windows: Windows): number {
+	const isNewcomer = visitorKey !== undefined && (windows.get(visitorKey)?.count ?? 0) < newcomerShare * max;
+	return isNewcomer ? newcomerFactor * max : max;
 }
 
 function assertPossible({ amount, max }: Limit): void {

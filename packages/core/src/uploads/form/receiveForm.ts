@@ -44,9 +44,9 @@ const maxFieldBytes = 256 * 1024;
 export async function receiveForm(request: IncomingMessage, rules: FormOptions): Promise<ReceivedForm> {
 	const fields = new Map<string, string[]>();
 	const files: ReceivedFile[] = [];
-	const whole = new Map<StagedFile, number>();
+	const complete = new Map<StagedFile, number>();
 	try {
-		await whileTouched(whole, () => readParts(request, rules, { fields, files, whole }));
+		await whileTouched(complete, () => readParts(request, rules, { fields, files, complete }));
 		if (files.length > 0) rules.digest?.assertMatch();
 		return { fields, files };
 	} catch (error) {
@@ -55,15 +55,15 @@ export async function receiveForm(request: IncomingMessage, rules: FormOptions):
 	}
 }
 
-/** How often whole files are touched: one that is not used for a day is swept, and those after it may take longer. */
+/** How often complete files are touched: one that is not used for a day is swept, and those after it may take longer. */
 const touchMs = 60 * 60_000;
 
-/** Runs work while it collects staged files, with their sizes, that are to be kept until it has ended. */
-async function whileTouched(whole: ReadonlyMap<StagedFile, number>, work: () => Promise<void>): Promise<void> {
+/** Keeps complete staged files from being swept while work runs. */
+async function whileTouched(complete: ReadonlyMap<StagedFile, number>, work: () => Promise<void>): Promise<void> {
 	let touching: Promise<void> | undefined;
 	const touchAll = async () => {
 		// One that can't be touched now may be in an hour.
-		for (const [staged, size] of whole) await staged.append(nothing(), size).catch(() => {});
+		for (const [staged, size] of complete) await staged.append(emptyBody(), size).catch(() => {});
 		touching = undefined;
 	};
 	const timer = setInterval(() => {
@@ -77,14 +77,14 @@ async function whileTouched(whole: ReadonlyMap<StagedFile, number>, work: () => 
 	}
 }
 
-async function* nothing(): AsyncGenerator<Uint8Array> {}
+async function* emptyBody(): AsyncGenerator<Uint8Array> {}
 
 /** The parts that were read so far. */
 interface Parts {
 	fields: Map<string, string[]>;
 	files: ReceivedFile[];
-	/** The staged files that have all of their bytes, with how many these are. */
-	whole: Map<StagedFile, number>;
+	/** The staged files that have all of their bytes, with their sizes. */
+	complete: Map<StagedFile, number>;
 }
 
 async function readParts(request: IncomingMessage, rules: FormOptions, parts: Parts): Promise<void> {
@@ -165,7 +165,7 @@ async function receiveFile(
 	stream: Readable,
 	name: string,
 	rules: FormOptions,
-	{ fields, files, whole }: Parts,
+	{ fields, files, complete }: Parts,
 ): Promise<void> {
 	if (field !== 'file') throw new Failure('invalid', `Unknown field: ${field}`);
 	if (rules.digest !== undefined && files.length > 0) {
@@ -175,7 +175,7 @@ async function receiveFile(
 	const staged = await rules.stage();
 	files.push({ staged, name });
 	const body = rules.maxFileSize === 0 ? stream : limitSize(stream, rules.maxFileSize);
-	whole.set(staged, await staged.append(rules.digest?.through(body) ?? body, 0));
+	complete.set(staged, await staged.append(rules.digest?.through(body) ?? body, 0));
 }
 
 async function* limitSize(body: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
