@@ -80,7 +80,7 @@ async function checkLeftovers({ roots }: Services, now: number): Promise<Finding
 			const more = others.length === 0 ? '' : ` and ${plural(others.length, 'other')}`;
 			const message = `${name}: ${first}${more} can’t be removed, and ${more === '' ? 'takes' : 'take'} room`;
 			const remedy =
-				'Look at whose files are in there and what is mounted there, and remove it by hand. The server tries it at each start, and logs why it can’t.';
+				'Unless a very large folder is being removed just now: look at whose files are in there and what is mounted there, and remove it by hand. The server tries it at each start, and logs why it can’t.';
 			findings.push(warn('leftovers', message, remedy));
 		} catch (error) {
 			// Its root has a finding of its own.

@@ -38,8 +38,10 @@ export class EncodedReceipts {
 		try {
 			const encoded = conversionStep.parse(JSON.parse(await readFile(this.#pathOf(saved.staged), 'utf8')));
 			return encoded.step === 'encoded' && encoded.staged === saved.staged ? encoded : saved;
-		} catch {
-			// There is none, or it can't be read: it is encoded again.
+		} catch (error) {
+			// It is encoded again.
+			if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
+				this.#log.warn({ err: error }, 'a note of an encoded video could not be read');
 			return saved;
 		}
 	}

@@ -37,13 +37,15 @@ export class EndSubscriptions {
 	async #check(): Promise<void> {
 		if (this.#isLooking) return;
 		this.#isLooking = true;
-		try {
-			for (const key of await this.#findEnded([...this.#subscribers.keys()]))
-				for (const onEnd of [...(this.#subscribers.get(key) ?? [])]) onEnd();
-		} catch {
-			// An outage of the database ends nothing; each request that needs it fails by itself.
-		} finally {
-			this.#isLooking = false;
+		// An outage of the database ends nothing; each request that needs it fails by itself.
+		const ended = await this.#findEnded([...this.#subscribers.keys()]).catch((): ReadonlySet<string> => new Set());
+		this.#isLooking = false;
+		for (const onEnd of [...ended].flatMap((key) => [...(this.#subscribers.get(key) ?? [])])) {
+			try {
+				onEnd();
+			} catch {
+				// A response that can't be ended keeps no other one open.
+			}
 		}
 	}
 }

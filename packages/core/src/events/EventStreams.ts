@@ -47,7 +47,7 @@ export class EventStreams {
 			request.viewer.kind === 'user' ? `user ${request.viewer.id}` : siteKey(limitAddress(request.client.address));
 		const isFullOfVisitors = isOfVisitor && this.#ofVisitors >= this.share(maxOfVisitors);
 		const hasRoom = !isFullOfVisitors && this.#count < this.share(maxInAll);
-		if (isFull || !(hasRoom || this.#makeRoom(who, isFullOfVisitors)))
+		if (isFull || !(hasRoom || this.#makeRoom(who, isOfVisitor)))
 			throw new Failure('rateLimited', 'There are too many open pages.', { retryAfter: 30 });
 		const own = this.#open.get(who) ?? new Set();
 		const leave = () => {
@@ -69,7 +69,7 @@ export class EventStreams {
 		return leave;
 	}
 
-	/** Ends the newest stream of who has most; false if nobody has more than this one will have. */
+	/** Ends the newest stream of who has most, for a visitor among visitors; false if nobody has more than this one will have. */
 	#makeRoom(who: string, amongVisitors: boolean): boolean {
 		let most = (this.#open.get(who)?.size ?? 0) + 1;
 		let newest: Stream | undefined;

@@ -44,13 +44,15 @@ test('above the total, who comes takes the place of an idle one of the address w
 	t.true(newcomer.isOpen);
 	t.deepEqual([openOf(first), openOf(second)], [9, 10]);
 	t.false(first[3]?.isOpen, 'the newest idle one');
-	const other = open('192.0.2.4');
-	t.true(other.isOpen);
-	t.deepEqual([openOf(first), openOf(second)], [9, 9]);
+	const others = many(3, (n) => open(`192.0.2.${4 + n}`));
+	t.is(openOf(others), 3);
+	t.deepEqual([openOf(first), openOf(second)], [6, 10], 'no request is broken off while there are idle ones');
+	t.true(open('192.0.2.8').isOpen);
+	t.deepEqual([openOf(first), openOf(second)], [6, 9]);
 	t.false(second[9]?.isOpen, 'the newest, where none is idle');
 	newcomer.emit('close');
 	t.true(open('192.0.2.4').isOpen);
-	t.deepEqual([openOf(first), openOf(second)], [9, 9]);
+	t.deepEqual([openOf(first), openOf(second)], [6, 9]);
 });
 
 test('the networks of one IPv6 site give way as one, and where none has more the new one is closed', (t) => {

@@ -8,7 +8,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { AppOptions } from '../../src/index.js';
 import { addressOf, rawRequest } from '../rawRequest.js';
 import { Client, file, form, json, reportSpace, type TestApp, testApp } from '../testApp.js';
-import { begin, create, patch, remove, uploadState } from '../tusClient.js';
+import { begin, checksum, create, patch, remove, uploadState } from '../tusClient.js';
 import { until } from '../until.js';
 
 const kb = (count: number) => Buffer.alloc(count * 1024, 7);
@@ -184,6 +184,25 @@ test('an upload of which nothing arrived is no file of its hour once it is dropp
 	await begin(visitor, 10, { filename: 'c' });
 	t.is((await remove(visitor, later)).statusCode, 204);
 	t.is((await create(visitor, 10, { filename: 'd' })).statusCode, 429);
+});
+
+test('an upload that several calls drop at once is given back once, and one whose bytes were refused is not', async (t) => {
+	const app = await testApp(t, { '--uploads-anonymous-files-per-hour': '2' });
+	const visitor = new Client(app);
+	const dropped = await begin(visitor, 10, { filename: 'a' });
+	await begin(visitor, 10, { filename: 'b' });
+	const statuses = await Promise.all(
+		Array.from({ length: 8 }, async () => (await remove(visitor, dropped)).statusCode),
+	);
+	t.true(statuses.includes(204), `${statuses}`);
+	await begin(visitor, 10, { filename: 'c' });
+	t.is((await create(visitor, 10, { filename: 'd' })).statusCode, 429);
+
+	const { config } = app.services;
+	config.uploads.anonymousFilesPerHour = 3;
+	const wrong = await create(visitor, 5, { filename: 'e' }, checksum('other'), '12345');
+	t.is(wrong.statusCode, 460);
+	t.is((await create(visitor, 10, { filename: 'f' })).statusCode, 429);
 });
 
 test('the metadata of a visitor’s resumable upload is limited in size, unless the limit is 0', async (t) => {

@@ -30,17 +30,24 @@ export function createHeldAnswers(limits = defaultLimits) {
 	/** Of each site, the oldest first. */
 	const heldBy = new Map<string, Set<Held>>();
 
-	/** Ends the oldest one of the site that has most of those that can make room; false if none has more than the client will have. */
+	/**
+	 * Ends the oldest one of the site that has most of those that can make room. False without ending any, if those that have more than the
+	 * client will have don't have so much more.
+	 */
 	const makeRoom = (client: string, bytes: number): boolean => {
 		const sizeOf = (held: Iterable<Held> = []) => [...held].reduce((sum, each) => sum + each.bytes, 0);
-		let largest = sizeOf(heldBy.get(siteKey(client))) + bytes;
+		const own = sizeOf(heldBy.get(siteKey(client))) + bytes;
+		let largest = own;
+		let surplus = 0;
 		let oldest: Held | undefined;
 		for (const [site, held] of heldBy) {
 			// What accounts have is no part of what visitors may have.
 			if (isVisitorKey(client) && !isVisitorKey(site)) continue;
 			const size = sizeOf(held);
+			surplus += Math.max(0, size - own);
 			if (size > largest) [largest, [oldest]] = [size, [...held]];
 		}
+		if (surplus < bytes) return false;
 		oldest?.end();
 		return oldest !== undefined;
 	};

@@ -29,19 +29,22 @@ export function limitConnections(
 	const ofSites = new Map<string, Set<Open>>();
 	let count = 0;
 
-	/** Closes one of a site that has more than this; false if none has. */
+	/** Closes one of a site that has more than this; false if none has. No request is broken off as long as there is an idle one. */
 	const makeRoom = (others: number): boolean => {
 		let most: ReadonlySet<Open> = new Set();
-		for (const ofSite of ofSites.values()) if (ofSite.size > most.size) most = ofSite;
-		if (most.size <= others) return false;
-		let newest: Open | undefined;
-		let newestIdle: Open | undefined;
-		for (const open of most) {
-			newest = open;
-			if (isIdle(open.socket)) newestIdle = open;
+		let mostWithIdle = others;
+		let idle: Open | undefined;
+		for (const ofSite of ofSites.values()) {
+			if (ofSite.size > most.size) most = ofSite;
+			if (ofSite.size <= mostWithIdle) continue;
+			const found = [...ofSite].findLast(({ socket }) => isIdle(socket));
+			if (found === undefined) continue;
+			mostWithIdle = ofSite.size;
+			idle = found;
 		}
-		(newestIdle ?? newest)?.end();
-		return true;
+		const closed = idle ?? (most.size > others ? [...most].at(-1) : undefined);
+		closed?.end();
+		return closed !== undefined;
 	};
 
 	/** Counts a connection in, until it is closed or gives way. */

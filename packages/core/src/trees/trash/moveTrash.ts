@@ -166,21 +166,10 @@ async function moveRound(
 			signal.throwIfAborted();
 			if (staying.has(record.id)) continue;
 			seen++;
-			try {
+			await unlessStaying(record, async () => {
 				const leave = await copyTrashed(parts, record, target);
 				if (leave !== undefined) copied.push({ record, leave });
-			} catch (error) {
-				if (isFailure(error, 'conflict') || isFailure(error, 'storageFull')) {
-					parts.log.warn(
-						{ err: error, item: record.id },
-						'an item of the trash stays on the root on which its home was',
-					);
-					staying.add(record.id);
-					continue;
-				}
-				// It may have been restored or removed meanwhile.
-				ignoreMissing(error);
-			}
+			});
 		}
 		// Before the originals go, whose notes are beside these.
 		await noteCopied(
@@ -188,7 +177,7 @@ async function moveRound(
 			copied.map(({ record }) => record.id),
 			target,
 		);
-		for (const { leave } of copied) await leave().catch(ignoreMissing);
+		for (const { record, leave } of copied) await unlessStaying(record, leave);
 		for (const record of records) {
 			if (staying.has(record.id)) continue;
 			if ((await store.get(record.id))?.rootId !== of.rootId) continue;
@@ -197,6 +186,19 @@ async function moveRound(
 		}
 		after = records.at(-1);
 		if (records.length < trashBatch) return { seen, left };
+	}
+
+	async function unlessStaying({ id }: TrashRecord, work: () => Promise<void>): Promise<void> {
+		try {
+			await work();
+		} catch (error) {
+			if (isFailure(error, 'conflict') || isFailure(error, 'storageFull')) {
+				parts.log.warn({ err: error, item: id }, 'an item of the trash stays on the root on which its home was');
+				staying.add(id);
+			}
+			// It may have been restored or removed meanwhile.
+			else ignoreMissing(error);
+		}
 	}
 }
 

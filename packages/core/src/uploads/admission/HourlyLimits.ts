@@ -95,11 +95,14 @@ export class HourlyLimits {
 		}
 	}
 
-	/** Uncounts what was counted at this time, unless its hour is over. */
+	/** Uncounts what was counted at this time, unless its hour is over. What it was counted for is done: it does not fail for this. */
 	async giveBack(viewer: Viewer, address: string, amount: UploadAmount, countedAt: number): Promise<void> {
 		const all = this.#limitsFor(viewer, address, amount);
 		if (all.length === 0) return;
-		const windows = await this.#find(all);
+		const windows = await this.#find(all).catch((cause: unknown): Windows => {
+			this.#warn(cause);
+			return new Map();
+		});
 		for (const limit of all) {
 			const window = windows.get(limit.key);
 			if (window !== undefined && countedAt >= window.endsAt - hourMs) await this.#release(limit);
@@ -173,10 +176,11 @@ export class HourlyLimits {
 
 	/** The remaining count ends with its hour; the caller gets the reason why the upload failed. */
 	async #release({ key, amount }: Limit): Promise<void> {
-		const { database, log } = this.#dependencies;
-		await database.limits
-			.release(key, amount)
-			.catch((cause: unknown) => log.warn({ err: cause }, 'the hourly count of a failed upload could not be reversed'));
+		await this.#dependencies.database.limits.release(key, amount).catch((cause: unknown) => this.#warn(cause));
+	}
+
+	#warn(cause: unknown): void {
+		this.#dependencies.log.warn({ err: cause }, 'the hourly count of a failed upload could not be reversed');
 	}
 
 	#refusal({ visitorKey }: Limit, endsAt: number): Failure {

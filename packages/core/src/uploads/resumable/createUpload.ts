@@ -53,8 +53,8 @@ export async function createUpload(parts: UploadParts, viewer: Viewer, request: 
 				receiveBody(parts, viewer, idHash, record, { request, writer, checksum }),
 			);
 		} catch (error) {
-			// Without a key no client can ever find it again.
-			if (key === undefined) await tryDiscard(parts, viewer, idHash, begun);
+			// Without a key no client can ever find it again. Bytes of it have come, so it stays a file of its hour.
+			if (key === undefined) await tryDiscard(parts, viewer, idHash, { ...begun, startedAt: null });
 			throw error;
 		}
 	};

@@ -37,16 +37,18 @@ export async function discardUpload(
 ): Promise<void> {
 	// Unless it counts for its sender, who may not go on with it.
 	const payer = (await undefinedIf(payerOf(parts, viewer, record), 'notFound', 'forbidden')) ?? viewer;
-	await dropUpload(parts, idHash, record.stagedId);
-	await parts.admission.onDropped({ viewer: payer }, record);
+	// Of several calls at once one gives back what it counted for.
+	if (await dropUpload(parts, idHash, record.stagedId)) await parts.admission.onDropped({ viewer: payer }, record);
 }
 
+/** Resolves to whether it was this call that removed it. */
 async function dropUpload(
 	{ storage, database, expiry }: UploadParts,
 	idHash: string,
 	stagedId: string | null,
-): Promise<void> {
+): Promise<boolean> {
 	if (stagedId !== null) await (await storage.stage(stagedId)).discard();
-	await database.uploads.remove(idHash);
+	const isRemoved = await database.uploads.remove(idHash);
 	expiry.forget(idHash);
+	return isRemoved;
 }

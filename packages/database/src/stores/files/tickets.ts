@@ -63,7 +63,12 @@ export function ticketStore(knex: Knex, now: () => number): TicketStore {
 			return rows.map(({ holder, bytes }) => ({ holder, bytes: Number(bytes) }));
 		},
 		async oldest(holders) {
-			const rows = await ofHolders(holders).where('bytes', '>', 0).orderBy(['ends_at', 'token_hash']).limit(100);
+			// Without the selections, which may have many megabytes.
+			const rows = await ofHolders(holders)
+				.where('bytes', '>', 0)
+				.orderBy(['ends_at', 'token_hash'])
+				.limit(100)
+				.select('token_hash', 'bytes');
 			return rows.map(({ token_hash, bytes }) => ({ tokenHash: token_hash, bytes: Number(bytes) }));
 		},
 		async sweep() {

@@ -140,7 +140,7 @@ export function uploadStore(knex: Knex): UploadStore {
 			return (await uploads().where({ id_hash: idHash, staged_id: stagedId }).update(row)) > 0;
 		},
 		async remove(idHash) {
-			await uploads().where({ id_hash: idHash }).delete();
+			return (await uploads().where({ id_hash: idHash }).delete()) > 0;
 		},
 		countVisitorUploads: (address, now) => countUnfinished(knex, address, now),
 		async unfinishedTotals(userId, except) {

@@ -80,7 +80,8 @@ export interface UploadStore {
 	takeBack(idHash: string): Promise<void>;
 	/** Replaces its staged file. Resolves as `advance` does. */
 	restage(idHash: string, stagedId: string, otherStagedId: string): Promise<boolean>;
-	remove(idHash: string): Promise<void>;
+	/** Resolves to whether it was there: of several calls at once one removes it. */
+	remove(idHash: string): Promise<boolean>;
 	/** How many uploads visitors of an address have begun and not finished. */
 	countVisitorUploads(address: string, now: number): Promise<number>;
 	/**
