@@ -7,7 +7,7 @@ import {
 	failureFrom,
 	NetworkFailure,
 	readResult,
-	UnexplainedFailure,
+	UnreadableAnswer,
 } from '../src/api/client/client.js';
 import { queryKeys } from '../src/api/queryKeys.js';
 import { sessionQuery } from '../src/api/session/sessionQuery.js';
@@ -63,7 +63,7 @@ test('an answer that is none of the server’s is no result, neither of a call w
 	for (const body of ['<html>Please sign in to the network</html>', '{}', 'null']) {
 		for (const endpoint of [removeShareUpload, lookAtShare]) {
 			const error = await t.throwsAsync(read(endpoint, body));
-			t.true(error instanceof UnexplainedFailure, body);
+			t.true(error instanceof UnreadableAnswer, body);
 			t.notRegex(error?.message ?? '', /[{[]/, 'a sentence');
 		}
 	}

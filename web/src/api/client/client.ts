@@ -51,7 +51,7 @@ async function send<E extends AnyEndpoint>(endpoint: E, options: CallOptions<E>)
 }
 
 /**
- * The parsed result of a response that `fetchResponse` got. Throws `UnexplainedFailure` for an answer of somebody else's, such as the page
+ * The parsed result of a response that `fetchResponse` got. Throws `UnreadableAnswer` for an answer of somebody else's, such as the page
  * on which a network asks for a sign-in.
  */
 export async function readResult<T extends z.ZodType>(
@@ -61,7 +61,7 @@ export async function readResult<T extends z.ZodType>(
 ): Promise<z.output<T>> {
 	const body = await readBody(response, signal);
 	const parsed = result.safeParse(body === '' ? undefined : (parseJson(body) ?? null));
-	if (!parsed.success) throw new UnexplainedFailure('unavailable', messages.unreadableAnswer);
+	if (!parsed.success) throw new UnreadableAnswer('unavailable', messages.unreadableAnswer);
 	return parsed.data;
 }
 
@@ -107,7 +107,10 @@ export function encodePath(path: string): string {
 	return path.split('/').map(encodeURIComponent).join('/');
 }
 
-/** An answer without a message of the server, such as a proxy's. */
+/** A successful response that is none of the server's. */
+export class UnreadableAnswer extends Failure {}
+
+/** An error response without a message of the server, such as a proxy's. */
 export class UnexplainedFailure extends Failure {}
 
 /** The `Failure` for an error response, also for one that a proxy made. */

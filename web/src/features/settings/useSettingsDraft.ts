@@ -2,7 +2,7 @@ import { changeSettings } from '@stowage/contract';
 import { isFailure, type UserSettings } from '@stowage/rules';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { call, NetworkFailure, UnexplainedFailure } from '../../api/client/client.js';
+import { call, NetworkFailure, UnexplainedFailure, UnreadableAnswer } from '../../api/client/client.js';
 import { sessionQuery } from '../../api/session/sessionQuery.js';
 import { messages } from '../../messages.js';
 
@@ -57,5 +57,5 @@ export function changedSettings(saved: UserSettings, draft: Partial<UserSettings
 function describe(error: Error): string {
 	if (error instanceof NetworkFailure) return messages.networkError;
 	if (error instanceof UnexplainedFailure) return messages.updateSettingsFailed;
-	return isFailure(error) ? error.message : messages.saveSettingsFailed;
+	return isFailure(error) && !(error instanceof UnreadableAnswer) ? error.message : messages.saveSettingsFailed;
 }
