@@ -7,9 +7,6 @@ import type { Ticket, Tickets } from './createTickets.js';
 /** Least time between two notifications of one ticket's progress. */
 const spacingMs = 250;
 
-/** How often it is looked up whether the tickets of transfers were ended in another process. */
-const pollMs = 2_000;
-
 type State = Extract<Notification, { kind: 'ticket' }>['state'];
 
 type Report = (sent: number, size: number, state: State) => void;
@@ -24,6 +21,8 @@ interface Dependencies {
 	tickets: Pick<Tickets, 'findEnded'>;
 	/** Calls `onEnd` once the session has ended, until the returned function is called. */
 	onSessionEnd(session: string, onEnd: () => void): () => void;
+	/** How often it is looked up whether tickets were ended in another process. @default 2 s */
+	pollMs?: number;
 }
 
 /** One response that sends the content of a ticket. */
@@ -39,7 +38,8 @@ export class Transfers {
 	readonly #subscriptions: EndSubscriptions;
 
 	constructor(readonly dependencies: Dependencies) {
-		this.#subscriptions = new EndSubscriptions(pollMs, (tokens) => dependencies.tickets.findEnded(tokens));
+		const { tickets, pollMs = 2_000 } = dependencies;
+		this.#subscriptions = new EndSubscriptions(pollMs, (tokens) => tickets.findEnded(tokens));
 	}
 
 	/** A transfer begins. `breakOff` is called when the ticket or its session ends, in whatever process, until the transfer is left. */

@@ -5,6 +5,7 @@ import { parsePath } from '@stowage/rules';
 import test from 'ava';
 import { pino } from 'pino';
 import { checkWatch } from '../../src/trees/feeds/checkWatch.js';
+import { feedTimes } from '../../src/trees/feeds/FolderFeed.js';
 import { FolderFeeds } from '../../src/trees/feeds/FolderFeeds.js';
 import { fingerprintOf } from '../../src/trees/feeds/fingerprint.js';
 import { until } from '../until.js';
@@ -76,14 +77,15 @@ test('very many missing folders are searched for less often each, and found all 
 		searches++;
 		return list.call(storage, path);
 	};
-	const feeds = new FolderFeeds(() => storage, pino({ level: 'silent' }));
+	const times = { ...feedTimes, searchMs: 50, searchMsPerFeed: 0.5 };
+	const feeds = new FolderFeeds(() => storage, pino({ level: 'silent' }), undefined, times);
 	let appeared = 0;
 	const watches = await Promise.all(
 		Array.from({ length: 2000 }, (_, n) => feeds.subscribe(p(`missing ${n}`), () => appeared++)),
 	);
 	t.is(searches, 2000);
 	await storage.makeDirectory(p('missing 7'));
-	await wait(3500);
+	await wait(250);
 	t.true(searches <= 4000, `${searches}: each of few would have been searched for thrice more`);
 	await until('it is found', () => appeared === 1);
 	for (const watch of watches) watch.close();

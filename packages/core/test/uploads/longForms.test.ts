@@ -40,8 +40,11 @@ test('the first files of a form are not swept while a later one takes more than 
 	sendRest();
 	const { files } = await received;
 	t.deepEqual(await Promise.all(files.map(({ staged }) => staged.size())), [3, 3]);
+	await wait(5);
+	const after = Date.now();
+	await wait(5);
 	mock.timers.tick(2 * 60 * 60_000);
 	await wait(20);
-	await storage.sweepStaging({ staged: Date.now() + 1, copies: 0 }, async () => false);
+	await storage.sweepStaging({ staged: after, copies: 0 }, async () => false);
 	await t.throwsAsync(async () => files[0]?.staged.size(), undefined, 'what is over is touched no more');
 });

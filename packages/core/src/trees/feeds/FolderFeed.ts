@@ -3,15 +3,26 @@ import { isFailure, type StoragePath } from '@stowage/rules';
 import type { Log } from '../../log.js';
 import { fingerprintOf } from './fingerprint.js';
 
-/** How often a missing folder is searched for, and how often a folder without notifications is polled. */
-const searchMs = 1000;
-const pollMs = 5000;
-
-/** Of many folders each is searched for less often: a page shows one that is missing in the trees of all other users. */
-const searchMsPerFeed = 2;
+/** The times of feeds, in milliseconds. */
+export const feedTimes = {
+	/** How often a missing folder is searched for. */
+	searchMs: 1000,
+	/** Of many folders each is searched for less often: a page shows one that is missing in the trees of all other users. */
+	searchMsPerFeed: 2,
+	/** How often a folder without notifications is polled. */
+	pollMs: 5000,
+};
 
 /** Polling takes at most this share of the time, so a large remote folder is polled less often. */
 const pollShare = 0.25;
+
+interface Surroundings {
+	/** Called with whether the system allows a further watch, each time one is tried. */
+	onWatch(isAllowed: boolean): void;
+	/** How many folders are watched by this process. */
+	countFeeds(): number;
+	times: typeof feedTimes;
+}
 
 /**
  * Notifies subscribers of changes of one folder, whether it exists or not: as the storage notifies of them, or else by
@@ -31,10 +42,7 @@ export class FolderFeed {
 		readonly storage: StorageProvider,
 		readonly path: StoragePath,
 		readonly log: Log,
-		/** Called with whether the system allows a further watch, each time one is tried. */
-		readonly onWatch: (isAllowed: boolean) => void = () => {},
-		/** How many folders are watched by this process. */
-		readonly countFeeds: () => number = () => 1,
+		readonly surroundings: Surroundings,
 	) {
 		this.ready = this.#check();
 	}
@@ -68,7 +76,7 @@ export class FolderFeed {
 			this.#needsPolling = this.#watch === undefined;
 			if (this.#needsPolling) {
 				found = await fingerprintOf(this.storage.list(this.path));
-				next = Math.max(pollMs, (performance.now() - started) / pollShare);
+				next = Math.max(this.surroundings.times.pollMs, (performance.now() - started) / pollShare);
 			} else found = 'watched';
 		} catch (error) {
 			if (!isFailure(error)) this.log.warn({ err: error }, 'a folder could not be watched');
@@ -85,7 +93,7 @@ export class FolderFeed {
 		if (!hasWatch(this.storage)) return undefined;
 		const watch = await this.storage.watch(this.path, {
 			onChange: () => this.notify(),
-			onLimitReached: () => this.onWatch(false),
+			onLimitReached: () => this.surroundings.onWatch(false),
 			onEnd: () => {
 				if (this.#isClosed) return;
 				this.#watch = undefined;
@@ -95,12 +103,13 @@ export class FolderFeed {
 				this.#scheduleCheck(this.#searchMs);
 			},
 		});
-		if (watch !== undefined) this.onWatch(true);
+		if (watch !== undefined) this.surroundings.onWatch(true);
 		return watch;
 	}
 
 	get #searchMs(): number {
-		return Math.max(searchMs, searchMsPerFeed * this.countFeeds());
+		const { times, countFeeds } = this.surroundings;
+		return Math.max(times.searchMs, times.searchMsPerFeed * countFeeds());
 	}
 
 	#scheduleCheck(ms: number): void {

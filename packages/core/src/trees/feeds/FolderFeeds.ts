@@ -1,7 +1,7 @@
 import type { StorageProvider, Watch } from '@stowage/plugin-api';
 import { parentPath, type StoragePath } from '@stowage/rules';
 import type { Log } from '../../log.js';
-import { FolderFeed } from './FolderFeed.js';
+import { FolderFeed, feedTimes } from './FolderFeed.js';
 
 /** Notifies other processes of changes. */
 interface Relay {
@@ -23,6 +23,7 @@ export class FolderFeeds {
 		readonly storage: () => StorageProvider,
 		readonly log: Log,
 		readonly relay?: Relay,
+		readonly times = feedTimes,
 	) {}
 
 	/**
@@ -32,8 +33,11 @@ export class FolderFeeds {
 	async subscribe(path: StoragePath, onChange: () => void): Promise<Watch> {
 		let feed = this.#feeds.get(path);
 		if (feed === undefined) {
-			const onWatch = (isAllowed: boolean) => this.#reportLimit(isAllowed);
-			feed = new FolderFeed(this.storage(), path, this.log, onWatch, () => this.#feeds.size);
+			feed = new FolderFeed(this.storage(), path, this.log, {
+				onWatch: (isAllowed) => this.#reportLimit(isAllowed),
+				countFeeds: () => this.#feeds.size,
+				times: this.times,
+			});
 			this.#feeds.set(path, feed);
 		}
 		const subscribed = feed;
