@@ -12,6 +12,7 @@ export {
 	type Viewer,
 } from '@stowage/rules';
 export { z } from 'zod';
+export * from './disk/durableFiles.js';
 export * from './disk/localFile.js';
 export * from './disk/makeFolders.js';
 export * from './disk/regularFile.js';

@@ -1,6 +1,6 @@
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import type { PluginLog } from '@stowage/plugin-api';
+import { type PluginLog, syncFolder, writeSynced } from '@stowage/plugin-api';
 import { type ConversionStep, conversionStep, type EncodedStep } from './conversion.js';
 
 /** After this long a job has gone on, or is gone. */
@@ -24,7 +24,7 @@ export class EncodedReceipts {
 		const at = this.#pathOf(encoded.staged);
 		try {
 			await mkdir(this.#folder, { recursive: true });
-			await writeSynced(`${at}.new`, JSON.stringify(encoded));
+			await writeSynced(`${at}.new`, JSON.stringify(encoded), 'w');
 			await rename(`${at}.new`, at);
 			await syncFolder(this.#folder);
 		} catch (error) {
@@ -68,24 +68,5 @@ export class EncodedReceipts {
 
 	#pathOf(staged: string): string {
 		return path.join(this.#folder, `${encodeURIComponent(staged)}.json`);
-	}
-}
-
-async function writeSynced(at: string, text: string): Promise<void> {
-	const handle = await open(at, 'w', 0o600);
-	try {
-		await handle.writeFile(text);
-		await handle.sync();
-	} finally {
-		await handle.close();
-	}
-}
-
-async function syncFolder(at: string): Promise<void> {
-	const handle = await open(at);
-	try {
-		await handle.sync();
-	} finally {
-		await handle.close();
 	}
 }

@@ -1,9 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
 import * as files from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { readRegularFile, type Stores } from '@stowage/plugin-api';
+import { readRegularFile, type Stores, syncFolder, writeSynced } from '@stowage/plugin-api';
 import type { Log } from '../log.js';
 import { ConfigError } from './load.js';
 
@@ -69,7 +68,7 @@ async function isPrivate(file: string, { stat }: Calls): Promise<boolean> {
 async function make(file: string, log: Log, calls: Calls): Promise<void> {
 	const temporary = `${file}.${randomBytes(6).toString('hex')}`;
 	try {
-		await writeNew(temporary);
+		await writeSynced(temporary, newKey(), 'wx');
 		await publish(temporary, file, calls);
 		await syncFolder(path.dirname(file));
 		await assertPrivate(file, temporary, log, calls);
@@ -84,15 +83,7 @@ async function make(file: string, log: Log, calls: Calls): Promise<void> {
 	}
 }
 
-async function writeNew(file: string): Promise<void> {
-	const handle = await files.open(file, 'wx', 0o600);
-	try {
-		await handle.writeFile(`${randomBytes(48).toString('base64url')}\n`);
-		await handle.sync();
-	} finally {
-		await handle.close();
-	}
-}
+const newKey = () => `${randomBytes(48).toString('base64url')}\n`;
 
 /** Publishes the new key, unless there is a key already. */
 async function publish(temporary: string, file: string, { link }: Calls): Promise<void> {
@@ -103,21 +94,9 @@ async function publish(temporary: string, file: string, { link }: Calls): Promis
 		if (isSystemError(error, 'EEXIST')) return;
 		if (!isSystemError(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EINVAL')) throw error;
 		// A file system without hard links: the process that creates the file writes it, the others wait for it.
-		await writeNew(file).catch((cause: unknown) => {
+		await writeSynced(file, newKey(), 'wx').catch((cause: unknown) => {
 			if (!isSystemError(cause, 'EEXIST')) throw cause;
 		});
-	}
-}
-
-/** Syncs the new name to the disk, if folders can be synced at all. */
-async function syncFolder(folder: string): Promise<void> {
-	const handle = await files.open(folder, constants.O_RDONLY | constants.O_DIRECTORY);
-	try {
-		await handle.sync();
-	} catch (error) {
-		if (!isSystemError(error, 'EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS')) throw error;
-	} finally {
-		await handle.close();
 	}
 }
 

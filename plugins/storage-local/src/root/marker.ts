@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
-import { makeFolders } from '@stowage/plugin-api';
+import { makeFolders, syncFolder } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
 import { close, fstat, fsync, mkdir, open, readFully, realpath, unlink, writeFully } from '../system/descriptors.js';
 import { Folder, folderFlags, openChild, readFileFlags } from '../system/openFolder.js';
@@ -65,7 +65,10 @@ export async function claimRoot(path: string, calls: SystemCalls): Promise<strin
 	await writeMarker(folder, calls);
 	await fsync(folder.fd);
 	await fsync(root.fd);
-	await syncFolder(dirname(path));
+	await syncFolder(dirname(path)).catch((error: unknown) => {
+		// The folder above the root may not be accessible; then the root in it was not created by us either.
+		if (!isSystemError(error, 'EACCES', 'EPERM')) throw error;
+	});
 	// Read back instead of returning the written id: of two processes that begin at once one was first.
 	const id = await readMarker(root);
 	if (id === undefined) throw new Failure('unavailable', 'The storage could not be marked as ours.');
@@ -126,14 +129,4 @@ function parseMarker(text: string): string {
 	const id = /^\s*\{\s*"id"\s*:\s*"([0-9a-f]{32})"\s*\}\s*$/.exec(text)?.[1];
 	if (id === undefined) throw new Failure('unavailable', 'The marker of the storage is damaged.');
 	return id;
-}
-
-/** The folder above the root may not be accessible; then the root in it was not created by us either. */
-async function syncFolder(path: string): Promise<void> {
-	try {
-		using folder = new Folder(await open(path, fs.constants.O_RDONLY));
-		await fsync(folder.fd);
-	} catch (error) {
-		if (!isSystemError(error, 'EACCES', 'EPERM')) throw error;
-	}
 }
