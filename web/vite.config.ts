@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -152,28 +152,6 @@ function withinBudget(): Plugin {
 	};
 }
 
-/** Which files are worth a compressed copy: of at least so many bytes, and of which it is at most such a share. */
-const worthCompressing = { minBytes: 1024, maxShare: 0.9 };
-
-/** Writes a compressed copy beside each file, so that the server doesn't compress it for each request (`routes/page.ts`). */
-function gzipAssets(): Plugin {
-	return {
-		name: 'gzip-assets',
-		apply: 'build',
-		async writeBundle({ dir = '' }) {
-			const folder = path.join(dir, 'assets');
-			for (const each of await readdir(folder, { recursive: true, withFileTypes: true })) {
-				if (!each.isFile()) continue;
-				const file = path.join(each.parentPath, each.name);
-				const content = await readFile(file);
-				const compressed = gzipSync(content, { level: 9 });
-				const isWorthIt = compressed.length < worthCompressing.maxShare * content.length;
-				if (content.length >= worthCompressing.minBytes && isWorthIt) await writeFile(`${file}.gz`, compressed);
-			}
-		},
-	};
-}
-
 /** A chunk that several parts share is named after all of them. */
 const shortName = (name: string) => name.replace(/~.*/, '');
 
@@ -193,7 +171,6 @@ export default defineConfig({
 		noChunkCycles(),
 		preloadLanding(),
 		withinBudget(),
-		gzipAssets(),
 	],
 	// Packages of this repository are read from their sources.
 	resolve: { conditions: ['source', ...defaultClientConditions] },

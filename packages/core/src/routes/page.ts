@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { Readable } from 'node:stream';
 import type { Request, ServerRoute } from '@hapi/hapi';
 import { Failure } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
 import { escapeHtml } from '../escapeHtml.js';
 import type { ClientInfo } from '../http/requests/proxy.js';
+import { CompressedAssets } from './CompressedAssets.js';
 import type { PagePreview } from './shares/sharePreview.js';
 
 const viewerHosts = 'https://view.officeapps.live.com https://docs.google.com';
@@ -27,6 +29,7 @@ export async function pageRoutes(
 			.filter((each) => each.isFile())
 			.map(({ parentPath, name }) => path.relative(assetFolder, path.join(parentPath, name))),
 	);
+	const copies = new CompressedAssets(assetFolder);
 	const template = await readFile(path.join(webRoot, 'index.html'), 'utf8');
 	// The page of a share has another frame, and fetches nothing of this one.
 	const isOfFrame = (line: string) => line.trimStart().startsWith('<link ') && line.includes(' data-frame');
@@ -65,15 +68,24 @@ export async function pageRoutes(
 			method: 'GET',
 			path: '/assets/{file*}',
 			options: { auth: false, cache: { otherwise: 'public, max-age=31536000, immutable' } },
-			handler(request, h) {
+			async handler(request, h) {
 				const name = String(request.params.file);
 				if (!assets.has(name)) throw new Failure('notFound', 'There is nothing here.');
-				// hapi would compress the others for each request anew: hundreds at once would hold up all who read files.
-				const isZipped = request.info.acceptEncoding === 'gzip' && assets.has(`${name}.gz`);
-				if (!isZipped) request.info.acceptEncoding = 'identity';
+				const copy = request.info.acceptEncoding === 'gzip' ? await copies.get(name) : undefined;
+				// Or hapi would compress the file for this request.
+				request.info.acceptEncoding = 'identity';
+				const known = request.server.mime.path(name);
+				const response =
+					copy === undefined
+						? h.file(path.join(assetFolder, name), { confine: assetFolder, etagMethod: false })
+						: h
+								.response(Readable.from([copy], { objectMode: false }))
+								.bytes(copy.length)
+								.type('type' in known ? known.type : 'application/octet-stream')
+								.header('content-encoding', 'gzip');
 				return (
-					h
-						.file(path.join(assetFolder, name), { confine: assetFolder, etagMethod: false, lookupCompressed: isZipped })
+					response
+						.header('vary', 'accept-encoding')
 						.header('content-security-policy', assetPolicy)
 						// The viewers' frame has an opaque origin. The files are the same for everybody.
 						.header('access-control-allow-origin', '*')

@@ -1,9 +1,10 @@
-import { mkdir, mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { gunzipSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
 import { createClientReader, createPeers } from '../../src/http/requests/proxy.js';
 import { addressOf, cutAfterFirstBytes, rawRequest } from '../rawRequest.js';
@@ -337,30 +338,36 @@ test('existing assets may be cached for a year, and assets, frame and page have 
 	t.not((await visitor.get('/')).payload, page.payload);
 });
 
-test('an asset is sent as it was compressed with the page, or else as it is: none is compressed for a request', async (t) => {
+test('an asset is compressed once, when it is first asked for, or sent as it is', async (t) => {
 	const webRoot = await mkdtemp(path.join(os.tmpdir(), 'stowage-web-'));
 	t.teardown(() => rm(webRoot, { recursive: true }));
 	await mkdir(path.join(webRoot, 'assets'));
 	const text = 'export {};'.repeat(10_000);
-	const zipped = gzipSync(text);
 	await writeFile(path.join(webRoot, 'assets/app-1a2b.js'), text);
-	await writeFile(path.join(webRoot, 'assets/app-1a2b.js.gz'), zipped);
-	await writeFile(path.join(webRoot, 'assets/other-3c4d.js'), text);
+	await writeFile(path.join(webRoot, 'assets/small-3c4d.js'), 'export {};');
+	await writeFile(path.join(webRoot, 'assets/noise-5e6f.wasm'), randomBytes(5000));
 	await writeFile(path.join(webRoot, 'index.html'), '');
 	const visitor = new Client(await testApp(t, {}, { webRoot }));
+	const ask = (name: string, accepts: string) => visitor.get(`/assets/${name}`, { 'accept-encoding': accepts });
+	const first = await Promise.all(Array.from({ length: 8 }, () => ask('app-1a2b.js', 'gzip, deflate, br')));
+	t.true(first.every(({ bytes }) => bytes.equals(first[0]?.bytes ?? Buffer.alloc(0))));
+	// What is compressed already is not read again.
+	await writeFile(path.join(webRoot, 'assets/app-1a2b.js'), text.toUpperCase());
 	for (const [name, accepts, encoding] of [
 		['app-1a2b.js', 'gzip, deflate, br', 'gzip'],
 		['app-1a2b.js', 'deflate', undefined],
 		['app-1a2b.js', 'identity', undefined],
-		['other-3c4d.js', 'gzip, deflate, br', undefined],
+		['small-3c4d.js', 'gzip, deflate, br', undefined],
+		['noise-5e6f.wasm', 'gzip, deflate, br', undefined],
 	] as const) {
-		const { statusCode, bytes, headers } = await visitor.get(`/assets/${name}`, { 'accept-encoding': accepts });
+		const { statusCode, bytes, headers } = await ask(name, accepts);
 		t.is(statusCode, 200);
 		t.is(headers['content-encoding'], encoding, `${name} ${accepts}`);
-		t.true(bytes.equals(encoding === 'gzip' ? zipped : Buffer.from(text)), `${name} ${accepts}`);
+		if (encoding === 'gzip') t.is(gunzipSync(bytes).toString(), text);
+		else t.true(bytes.equals(await readFile(path.join(webRoot, 'assets', name))), `${name} ${accepts}`);
 		t.is(headers['content-length'], String(bytes.length));
 		t.is(headers.vary, 'accept-encoding');
-		t.regex(String(headers['content-type']), /^(text|application)\/javascript/);
+		if (name.endsWith('.js')) t.regex(String(headers['content-type']), /^(text|application)\/javascript/);
 	}
 });
 
