@@ -7,18 +7,23 @@ import { temporaryFolder } from './temporaryFolder.js';
 const rootId = 'root';
 const homes = ['ada', 'eve', 'max', 'zoe'];
 
-/** An index in which each home has so many folders with 100 files in each. */
-async function indexOfHomes(
-	t: ExecutionContext,
-	folders: number,
-	nameOf: (file: number, home: string, folder: string) => string,
-): Promise<IndexReader> {
+async function emptyIndex(t: ExecutionContext) {
 	const folder = await temporaryFolder();
 	t.teardown(folder.remove);
 	const file = await searchIndexFile(`${folder.path}/search`);
 	(await file.lock())?.release();
 	const writer = await file.write();
 	await writer.addRoot(rootId, 1);
+	return { file, writer };
+}
+
+/** An index in which each home has so many folders with 100 files in each. */
+async function indexOfHomes(
+	t: ExecutionContext,
+	folders: number,
+	nameOf: (file: number, home: string, folder: string) => string,
+): Promise<IndexReader> {
+	const { file, writer } = await emptyIndex(t);
 	const list = (path: string, items: { name: string; type: 'file' | 'directory' }[]) => {
 		const mark: WaitingMark = { rootId, n: 0, kind: 'rows', path: parsePath(path) };
 		const sized = items.map((item) => ({ ...item, size: 0, mtime: 0 }));
@@ -80,12 +85,7 @@ test('a search that reads all names of a home for its next hit leaves the main t
 });
 
 test('a very large folder of which one name has changed is compared in steps, and written only where it has changed', async (t) => {
-	const folder = await temporaryFolder();
-	t.teardown(folder.remove);
-	const file = await searchIndexFile(`${folder.path}/search`);
-	(await file.lock())?.release();
-	const writer = await file.write();
-	await writer.addRoot(rootId, 1);
+	const { file, writer } = await emptyIndex(t);
 	const items = Array.from({ length: 100_000 }, (_, n) => ({
 		...{ name: `${n} holiday`, type: 'file' as const, size: n, mtime: 1 },
 	}));

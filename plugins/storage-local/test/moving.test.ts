@@ -64,19 +64,25 @@ test('one of two concurrent moves of folders into each other is refused also whe
 	t.true((storage as LocalStorage).disk.locks.isNeeded);
 });
 
-test('a move that the system forbids is refused as forbidden, and later moves still need no locks', async (t) => {
-	const { storage, root } = await localStorage(t);
-	await put(storage, 'file', 'bytes');
-	const setImmutable = (flag: string) => execFileSync('chattr', [flag, join(root, 'file')], { stdio: 'ignore' });
+/** Whether it could, until the test has ended: only root can, and not on each disk. */
+function isMadeImmutable(t: ExecutionContext, setImmutable: (flag: '+i' | '-i') => void): boolean {
 	try {
 		if (!isRoot) throw new Error('only root can do that');
 		setImmutable('+i');
 	} catch {
 		t.log('no file can be made immutable here');
 		t.pass();
-		return;
+		return false;
 	}
 	t.teardown(() => setImmutable('-i'));
+	return true;
+}
+
+test('a move that the system forbids is refused as forbidden, and later moves still need no locks', async (t) => {
+	const { storage, root } = await localStorage(t);
+	await put(storage, 'file', 'bytes');
+	const setImmutable = (flag: string) => execFileSync('chattr', [flag, join(root, 'file')], { stdio: 'ignore' });
+	if (!isMadeImmutable(t, setImmutable)) return;
 	await refused(t, 'forbidden', () => storage.move(p('file'), p('moved')));
 	t.false((storage as LocalStorage).disk.locks.isNeeded);
 	t.deepEqual(await names(storage, ''), ['file']);
@@ -150,15 +156,7 @@ test('what is immutable in a folder is left for that reason when the folder is r
 	const removed = join(root, '.stowage/trash-in-progress');
 	const setImmutable = (flag: string) =>
 		execFileSync('chattr', ['-R', flag, flag === '+i' ? join(root, 'folder/file') : removed], { stdio: 'ignore' });
-	try {
-		if (!isRoot) throw new Error('only root can do that');
-		setImmutable('+i');
-	} catch {
-		t.log('no file can be made immutable here');
-		t.pass();
-		return;
-	}
-	t.teardown(() => setImmutable('-i'));
+	if (!isMadeImmutable(t, setImmutable)) return;
 	await storage.remove(p('folder'));
 	await eventually(t, () => reports.length > 0);
 	t.like(reports, [{ count: 1, error: { code: 'EPERM' } }]);

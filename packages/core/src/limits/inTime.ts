@@ -1,6 +1,6 @@
 import type { Failure } from '@stowage/rules';
 
-/** The result, or `late` where it takes longer: the work goes on then, and nobody waits for it. */
+/** Resolves as the work does. Throws `late` where it takes longer: the work goes on then, and nobody waits for it. */
 export async function inTime<T>(work: Promise<T>, ms: number, late: Failure): Promise<T> {
 	let timer: NodeJS.Timeout | undefined;
 	const isLate = new Promise<never>((_resolve, reject) => {

@@ -31,8 +31,8 @@ export function createHeldAnswers(limits = defaultLimits) {
 	const heldBy = new Map<string, Set<Held>>();
 
 	/**
-	 * Ends the oldest one of the site that has most of those that can make room. False without ending any, if those that have more than the
-	 * client will have don't have so much more.
+	 * Ends the oldest answer of the site that holds most. False without ending any, unless the sites that hold more than this client will
+	 * have so many bytes more between them.
 	 */
 	const makeRoom = (client: string, bytes: number): boolean => {
 		const sizeOf = (held: Iterable<Held> = []) => [...held].reduce((sum, each) => sum + each.bytes, 0);

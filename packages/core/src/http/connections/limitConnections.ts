@@ -16,7 +16,8 @@ interface Open {
 
 /**
  * Closes new connections from one address above its limit. Trusted proxies, whose clients share an address, may have any number. Above the
- * total, who comes takes the place of one from the site with the most, an idle one if there is one, and is closed where none has more.
+ * total a newcomer evicts a connection of a site that has more: an idle one of any such site, else the newest of the site with the most.
+ * Where no site has more the newcomer is closed.
  */
 export function limitConnections(
 	listener: HttpServer,
