@@ -63,8 +63,11 @@ const answer = (status: Status): ConversionStatus => ({
 	startTime: null,
 	endTime: null,
 	outputPath: null,
+	phase: null,
+	hold: null,
 	sizeBefore: null,
 	sizeAfter: null,
+	deletesOriginal: false,
 	isOriginalDeleted: null,
 	losses: [],
 });
@@ -95,7 +98,11 @@ test('a conversion cancelled on this page is shown as cancelled at once, unless 
 test('a completed conversion shows that the original was kept although it was to be deleted', (t) => {
 	const detail = (deletesOriginal: boolean, isOriginalDeleted: boolean) =>
 		detailOf(
-			withStatus(newConversion('1', clip, deletesOriginal), { ...answer('completed'), isOriginalDeleted }, false),
+			withStatus(
+				newConversion('1', clip, deletesOriginal),
+				{ ...answer('completed'), deletesOriginal, isOriginalDeleted },
+				false,
+			),
 		);
 	t.is(
 		detail(true, false),

@@ -2,7 +2,7 @@ import { Failure } from '@stowage/rules';
 import { z } from 'zod';
 import { endpoint } from './define.js';
 import type { AnyEndpoint } from './endpoint.js';
-import { jobStatus } from './jobs.js';
+import { conversionPhase, jobHold, jobStatus } from './jobs.js';
 import { area, itemPath, owner } from './schemas.js';
 
 export const handbrakeCheck = endpoint({
@@ -49,6 +49,17 @@ export const handbrakeStatus = endpoint({
 		endTime: z.number().nullable(),
 		/** Relative to the area. */
 		outputPath: z.string().nullable(),
+		// An older version of another node does not answer these.
+		phase: conversionPhase.nullable().default(null),
+		hold: jobHold.nullable().default(null),
+		/** Bytes of the original and the new file, at the end. */
+		sizeBefore: z.number().nullable().default(null),
+		sizeAfter: z.number().nullable().default(null),
+		/** Whether it was requested that the original is deleted; at the end whether it was. */
+		deletesOriginal: z.boolean().default(false),
+		isOriginalDeleted: z.boolean().nullable().default(null),
+		/** At the end: what the new file lacks, in words. */
+		losses: z.array(z.string()).default([]),
 	}),
 });
 

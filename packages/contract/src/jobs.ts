@@ -9,6 +9,9 @@ export const jobStatus = z.enum(['queued', 'processing', 'completed', 'failed', 
 
 export type JobStatus = z.output<typeof jobStatus>;
 
+/** Why a job waits although there may be a free place for it, as a sentence, and before when it does not begin by itself. */
+export const jobHold = z.object({ reason: z.string(), until: z.number().nullable() });
+
 /** Long work of the caller's. Times are milliseconds since the epoch. */
 export const job = z.object({
 	id: z.string(),
@@ -31,8 +34,7 @@ export const job = z.object({
 	canRetry: z.boolean(),
 	/** Whether `DELETE /api/jobs/{id}` would end it: not once it has ended, and not if the administrator has started it. */
 	canCancel: z.boolean(),
-	/** Why it waits although there may be a free place for it, as a sentence, and before when it does not begin by itself. */
-	hold: z.object({ reason: z.string(), until: z.number().nullable() }).nullable(),
+	hold: jobHold.nullable(),
 	/** The details of this kind while it runs, and its result at the end. */
 	detail: z.record(z.string(), z.unknown()).nullable(),
 	createdAt: z.number(),
@@ -59,6 +61,9 @@ export const transferDetail = z.object({
 	unlisted: z.number().default(0),
 });
 
+/** What a conversion does besides encoding: `checking` what the new file lacks, for which the original may be decoded once more. */
+export const conversionPhase = z.enum(['checking']);
+
 /** The `detail` of a `convert`, as far as known. The job's id is the id of the conversion. */
 export const conversionDetail = z.object({
 	/** Frames a second, at the moment and on average. */
@@ -66,6 +71,8 @@ export const conversionDetail = z.object({
 	averageFps: z.number().nullish(),
 	/** Such as `1h2m3s`. */
 	eta: z.string().nullish(),
+	/** Null for one that a newer version knows. */
+	phase: conversionPhase.nullish().catch(null),
 	/** Relative to the area. */
 	outputPath: z.string().nullish(),
 	/** Bytes of the original and, at the end, of the new file. */

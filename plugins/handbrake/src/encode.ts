@@ -1,4 +1,5 @@
-import { type DescriptorFile, Failure, type JobContext, type PluginLog, timeLimit } from '@stowage/plugin-api';
+import type { conversionDetail } from '@stowage/contract';
+import { type DescriptorFile, Failure, type JobContext, type PluginLog, timeLimit, type z } from '@stowage/plugin-api';
 import { noFreeSpace } from '@stowage/rules';
 import type { Conversion } from './conversion.js';
 import { delayIn } from './films/aviDelay.js';
@@ -16,6 +17,8 @@ import { conversionArguments, videoEncoder } from './formats.js';
 import type { InstalledHandBrake } from './HandBrake.js';
 import { parseProgress } from './progress.js';
 import type { ProgramOutcome, SandboxedProgram } from './SandboxedProgram.js';
+
+type ConversionDetail = z.input<typeof conversionDetail>;
 
 interface EncodeOptions {
 	job: Pick<JobContext<Conversion>, 'id' | 'input' | 'signal' | 'progress'>;
@@ -45,7 +48,7 @@ export async function encode(options: EncodeOptions): Promise<string[]> {
 		throw late.aborted && !job.signal.aborted ? tookTooLong(timeLimitMs) : error;
 	}
 	const losses = await compare(options, encoded);
-	reportProgress(job, 100);
+	reportProgress(job, 100, checking);
 	return losses;
 }
 
@@ -88,6 +91,7 @@ async function makeOutput(
 		log.warn({ job: job.id, code: outcome.code, lines: outcome.log }, 'a video could not be converted');
 		throw failureOf(outcome);
 	}
+	reportProgress(job, 100 * encodingShare(job.input), checking);
 	if (await isSourceChanged()) {
 		throw new Failure('conflict', 'The original was changed while it was converted.');
 	}
@@ -124,9 +128,8 @@ async function compare(
 		const before = 100 * encodingShare(job.input);
 		const reportSeconds = (seconds: number) => {
 			const share = original.seconds > 0 ? Math.min(1, seconds / original.seconds) : 0;
-			reportProgress(job, before + share * (100 - before));
+			reportProgress(job, before + share * (100 - before), checking);
 		};
-		reportSeconds(0);
 		return decodeFilm(decoder, source, signal, reportSeconds);
 	};
 	const inTime = <T>(counted: Promise<T>) => counted.catch((error: unknown) => ifLate(error, job.signal, signal));
@@ -186,11 +189,9 @@ function maxErrors(found: number | undefined, concealed: number | undefined): nu
 /** The encoder's part of the progress; the rest is to decode the original once more, which is many times as fast. */
 const encodingShare = ({ deleteOriginal }: Conversion) => (deleteOriginal ? 0.95 : 1);
 
-function reportProgress(
-	job: EncodeOptions['job'],
-	percent: number,
-	detail: Record<string, unknown> = { currentFps: null, averageFps: null, eta: null },
-) {
+const checking = { phase: 'checking' } satisfies ConversionDetail;
+
+function reportProgress(job: EncodeOptions['job'], percent: number, detail: ConversionDetail = {}) {
 	job.progress({ done: percent, total: 100, unit: 'percent', detail });
 }
 

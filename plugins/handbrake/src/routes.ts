@@ -99,21 +99,30 @@ async function assertConvertible(
 	}
 }
 
-function statusOf({ id, status, done, total, detail, error, startTime, endTime }: Job, { path }: Conversion) {
+function statusOf(job: Job, { path, deleteOriginal }: Conversion) {
+	const { id, status, done, total, detail, error, startTime, endTime, hold } = job;
 	const known = contract.conversionDetail.safeParse(detail ?? {}).data ?? {};
-	const speed = status === 'processing' ? known : {};
+	const running = status === 'processing' ? known : {};
+	const result = status === 'completed' ? known : {};
 	return {
 		conversionId: id,
 		fileName: baseName(parsePath(path)),
 		status,
 		progress: status === 'completed' ? 100 : total === 0 ? 0 : Math.round((done / total) * 10_000) / 100,
-		currentFps: speed.currentFps ?? null,
-		averageFps: speed.averageFps ?? null,
-		eta: speed.eta ?? null,
+		currentFps: running.currentFps ?? null,
+		averageFps: running.averageFps ?? null,
+		eta: running.eta ?? null,
 		error,
 		startTime,
 		endTime,
-		outputPath: status === 'completed' ? (known.outputPath ?? null) : null,
+		outputPath: result.outputPath ?? null,
+		phase: running.phase ?? null,
+		hold,
+		sizeBefore: result.sizeBefore ?? null,
+		sizeAfter: result.sizeAfter ?? null,
+		deletesOriginal: deleteOriginal,
+		isOriginalDeleted: result.isOriginalDeleted ?? null,
+		losses: result.losses ?? [],
 	};
 }
 

@@ -1,4 +1,4 @@
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
 import { Client, json } from '../../../packages/core/test/testApp.js';
@@ -111,8 +111,11 @@ test('a conversion to mp4 in place of the original keeps its rotation and frame 
 	await rm(path.join(home, 'x.mp4'));
 	const before = await probe(path.join(home, 'Clip.mp4'));
 	const times = await frameTimes(path.join(home, 'Clip.mp4'));
+	const { size: sizeBefore } = await stat(path.join(home, 'Clip.mp4'));
 	const done = await convert(alice, { filePath: 'Clip.mp4', deleteOriginal: true, quality: 18 });
-	t.like(done, { status: 'completed', outputPath: 'Clip.mp4' });
+	t.like(done, { status: 'completed', outputPath: 'Clip.mp4', phase: null, hold: null, losses: [] });
+	t.like(done, { deletesOriginal: true, isOriginalDeleted: true, sizeBefore });
+	t.is(done.sizeAfter, (await stat(path.join(home, 'Clip.mp4'))).size);
 	t.deepEqual(await names(), ['Clip.mp4']);
 	const output = path.join(home, 'Clip.mp4');
 	const { streams, codecs, seconds } = await probe(output);

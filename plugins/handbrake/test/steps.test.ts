@@ -706,17 +706,18 @@ test('a conversion with the longest time limit is not ended at once', async (t) 
 	t.like(await run({ app, viewer, input: {}, encoder: slow, maxMs: 1000 * 3_600_000 }), { isOriginalDeleted: true });
 });
 
-test('while an original is decoded to be deleted, the progress goes on', async (t) => {
+test('while a new film is checked, and its original is decoded to be deleted, the progress goes on and says so', async (t) => {
 	const { app, viewer, home } = await setUp(t);
 	await writeFile(path.join(home, 'film.mp4'), film);
 	const progress = async (deleteOriginal: boolean) => {
-		const found: number[] = [];
+		const found: unknown[] = [];
 		const input = { outputName: 'smaller.mp4', deleteOriginal };
-		await run({ app, viewer, input, onProgress: ({ done }) => found.push(done) });
+		await run({ app, viewer, input, onProgress: ({ done, detail }) => found.push([done, detail?.phase]) });
 		return found;
 	};
-	t.deepEqual(await progress(false), [0, 100]);
-	t.deepEqual(await progress(true), [0, 95, 97.5, 100]);
+	const checked = (...percents: number[]) => percents.map((percent) => [percent, 'checking']);
+	t.deepEqual(await progress(false), [[0, undefined], ...checked(100, 100)]);
+	t.deepEqual(await progress(true), [[0, undefined], ...checked(95, 97.5, 100)]);
 });
 
 // Alone: the steps before it take longer than its limit beside all others.

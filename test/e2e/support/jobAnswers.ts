@@ -28,6 +28,13 @@ const waiting: Omit<ConversionAnswer, 'conversionId' | 'fileName'> = {
 	startTime: null,
 	endTime: null,
 	outputPath: null,
+	phase: null,
+	hold: null,
+	sizeBefore: null,
+	sizeAfter: null,
+	deletesOriginal: false,
+	isOriginalDeleted: null,
+	losses: [],
 };
 
 /**
@@ -55,8 +62,9 @@ export async function answerConversions(page: Page): Promise<Answers> {
 	});
 	await page.route('**/api/handbrake/status/*', async (route) => {
 		const conversionId = nameOf(route.request().url());
-		const json = { ...waiting, conversionId, fileName: conversionId, ...answers.statuses[conversionId] };
-		await route.fulfill({ json });
+		const known = answers.statuses[conversionId];
+		const sizes = known?.status === 'completed' ? { sizeBefore: 1000, sizeAfter: 400 } : {};
+		await route.fulfill({ json: { ...waiting, conversionId, fileName: conversionId, ...sizes, ...known } });
 	});
 	await page.route('**/api/handbrake/cancel/*', async (route) => {
 		if (answers.refusesCancel) return route.fulfill({ status: 503, json: refusal(503, 'UNAVAILABLE', 'Not now') });
@@ -64,10 +72,6 @@ export async function answerConversions(page: Page): Promise<Answers> {
 		answers.cancelled.push(name);
 		answers.statuses[name] = { ...answers.statuses[name], status: 'cancelled' };
 		return route.fulfill({ json: { message: 'Cancelled' } });
-	});
-	await page.route('**/api/jobs/*', async (route) => {
-		const id = nameOf(route.request().url());
-		await route.fulfill({ json: jobOf({ id, kind: 'convert', detail: { sizeBefore: 1000, sizeAfter: 400 } }) });
 	});
 	return answers;
 }

@@ -220,6 +220,7 @@ export function createJobs(parts: Dependencies): JobService {
 				},
 
 				async find(owner, id) {
+					await runner.refreshSuspects();
 					const record = await findOwn(owner, id);
 					const input = record.kind === kind.name ? await store.input(id) : undefined;
 					if (input === undefined) throw noSuchJob();

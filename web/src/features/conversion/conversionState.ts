@@ -50,6 +50,8 @@ export function newConversion(id: string, video: Entry, deletesOriginal: boolean
 		eta: null,
 		error: null,
 		outputPath: null,
+		phase: null,
+		hold: null,
 		sizeBefore: video.size,
 		sizeAfter: null,
 		deletesOriginal,
