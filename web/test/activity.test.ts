@@ -18,6 +18,7 @@ import {
 	sortJobs,
 	statusText,
 } from '../src/features/activity/jobText.js';
+import { stillCancelling } from '../src/features/activity/useActivity.js';
 import { jobWith } from './jobWith.js';
 
 const megabyte = 1024 * 1024;
@@ -153,6 +154,16 @@ test('a screen reader is notified of changes of status, not of each step', (t) =
 		announcement(before, [jobWith({ id: 'a', status: 'completed' }), jobWith({ id: 'b', title: 'Convert b.mov' })]),
 		'Copy 3 items to Holiday: Completed. Convert b.mov: Processing',
 	);
+});
+
+test('a job that was cancelled here and retried on another device is not being cancelled any more', (t) => {
+	const running = [jobWith({ id: 'a' }), jobWith({ id: 'b', status: 'queued' })];
+	const asked = new Set(['a', 'b']);
+	t.is(stillCancelling(asked, running), asked, 'a new set would render for ever');
+	const oneEnded = stillCancelling(asked, [jobWith({ id: 'a', status: 'cancelled' }), running[1] as Job]);
+	t.deepEqual([...oneEnded], ['b']);
+	t.deepEqual([...stillCancelling(oneEnded, running)], ['b']);
+	t.is(stillCancelling(asked, []).size, 0);
 });
 
 test('a job event replaces the job in the list or adds it', (t) => {

@@ -31,15 +31,17 @@ export function useActivity(username: string) {
 		() => data && receipts && changes && activityItems(data, receipts, changes),
 		[data, receipts, changes],
 	);
-	const [cancelling, setCancelling] = useState<ReadonlySet<string>>(new Set());
+	const [asked, setAsked] = useState<ReadonlySet<string>>(new Set());
+	const cancelling = data ? stillCancelling(asked, data) : asked;
+	if (cancelling !== asked) setAsked(cancelling);
 	const fail = (message: string) => (failure: Error) =>
 		void notify({ key: noticeKey, intent: 'danger', message, detail: failure.message });
 
 	const cancelMutation = useMutation({
 		mutationFn: ({ id }: Job) => cancel(id),
-		onMutate: ({ id }) => setCancelling((before) => new Set([...before, id])),
+		onMutate: ({ id }) => setAsked((before) => new Set([...before, id])),
 		onError: (failure, { id }) => {
-			setCancelling((before) => new Set([...before].filter((other) => other !== id)));
+			setAsked((before) => new Set([...before].filter((other) => other !== id)));
 			fail(messages.cancelFailed)(failure);
 		},
 		onSettled: () => refetchJobs(queryClient),
@@ -47,7 +49,7 @@ export function useActivity(username: string) {
 	const retryMutation = useMutation({
 		mutationFn: ({ id }: Job) => retry(id),
 		onSuccess: (job) => {
-			setCancelling((before) => new Set([...before].filter((id) => id !== job.id)));
+			setAsked((before) => new Set([...before].filter((id) => id !== job.id)));
 			updateJob(queryClient, job);
 		},
 		onError: fail(messages.retryFailed),
@@ -63,6 +65,16 @@ export function useActivity(username: string) {
 		/** Whether its cancellation was requested, and it has not ended yet. */
 		isCancelling: (job: Job) => isActive(job) && cancelling.has(job.id),
 	};
+}
+
+/**
+ * Those of the jobs whose cancellation was requested that have not ended yet. One that runs again after its end, as it
+ * was retried on another device, is not being cancelled. The same set where none has ended.
+ */
+export function stillCancelling(asked: ReadonlySet<string>, jobs: readonly Job[]): ReadonlySet<string> {
+	const active = new Set(jobs.filter(isActive).map(({ id }) => id));
+	const left = [...asked].filter((id) => active.has(id));
+	return left.length === asked.size ? asked : new Set(left);
 }
 
 /** The last change of a state among the jobs, in words. Empty at first. */
