@@ -52,7 +52,7 @@ export function FolderDialogs({ location: { area, directory }, owner, actions, o
 						videos={dialog.entries}
 						onKept={actions.keepDialog}
 						onConverted={(paths) => actions.showConverted(dialog.area, paths)}
-						onContinue={(ids) => actions.followConversions(dialog.area, ids)}
+						onContinue={(left) => actions.followConversions(dialog.area, left)}
 						onLoadFailed={onLoadFailed}
 					/>
 				);

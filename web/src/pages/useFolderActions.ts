@@ -1,7 +1,7 @@
 import type { Area, Entry, MemberRole, UserSettings, Viewer } from '@stowage/rules';
 import { useMemo } from 'react';
 import { useTrashKeepFor, useVersionsKeepFor } from '../api/capabilities.js';
-import { useBackgroundConversions } from '../features/conversion/useBackgroundConversions.js';
+import { type LeftConversions, useBackgroundConversions } from '../features/conversion/useBackgroundConversions.js';
 import { useMayConvert } from '../features/conversion/useMayConvert.js';
 import { useRefreshAfterConversion } from '../features/conversion/useRefreshAfterConversion.js';
 import { type Download, useDownloads } from '../features/downloads/useDownloads.js';
@@ -39,7 +39,7 @@ export interface FolderActions extends FileActions {
 	/** Shows new files of an area once they are there. */
 	showConverted: (area: Area, outputPaths: readonly string[]) => void;
 	/** Follows conversions of an area whose dialog was closed. */
-	followConversions: (area: Area, ids: readonly string[]) => void;
+	followConversions: (area: Area, left: LeftConversions) => void;
 }
 
 /** The actions on the folder on screen and its entries, with the features that carry them out. */

@@ -11,6 +11,7 @@ import styles from './ConvertDialog.module.css';
 import { type ConversionChoice, type OverallState, outputPaths } from './conversionState.js';
 import type { ConversionProblem } from './conversions.js';
 import { conversionMessages as messages } from './messages.js';
+import type { LeftConversions } from './useBackgroundConversions.js';
 import { type Conversions, useConversions } from './useConversions.js';
 
 export interface ConvertDialogProps {
@@ -25,7 +26,7 @@ export interface ConvertDialogProps {
 	/** Called when there is a new file, and again when the dialog is closed. */
 	onConverted: (outputPaths: readonly string[]) => void;
 	/** The dialog is closed before these have ended. */
-	onContinue: (ids: readonly string[]) => void;
+	onContinue: (left: LeftConversions) => void;
 }
 
 /** Asks how videos are converted, starts that and shows the progress. The server continues without the dialog. */
@@ -105,7 +106,10 @@ export function ConvertDialog(props: ConvertDialogProps) {
 								<Running
 									onCancel={() => setAsking(true)}
 									onContinue={() => {
-										onContinue(conversions.filter(isActive).map(({ id }) => id));
+										onContinue({
+											ids: conversions.filter(isActive).map(({ id }) => id),
+											username: conversion.username,
+										});
 										onClose();
 									}}
 								/>

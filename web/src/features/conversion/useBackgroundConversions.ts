@@ -9,29 +9,36 @@ import { useNotify } from '../../ui/notifications/useNotify.js';
 import { keptText } from './conversionText.js';
 import { conversionMessages as messages } from './messages.js';
 
+/** Conversions that go on after their dialog. */
+export interface LeftConversions {
+	ids: readonly string[];
+	/** Who was signed in when they were begun. */
+	username: string | null | undefined;
+}
+
 /**
  * Polls conversions whose dialog was closed. `onConverted` is called with each new file, and a notice shows the
- * results when all have ended.
+ * results when all have ended, unless their user is not signed in any more.
  */
 export function useBackgroundConversions(
 	onConverted: (area: Area, outputPaths: readonly string[]) => void,
-): (area: Area, ids: readonly string[]) => void {
+): (area: Area, left: LeftConversions) => Promise<void> {
 	const queryClient = useQueryClient();
 	const { notify } = useNotify();
 	const { openActivity } = useFrame();
 
 	return useCallback(
-		async (area, ids) => {
+		async (area, { ids, username }) => {
 			const ended: Job[] = [];
 			// In the order in which they run.
 			for (const id of ids) {
 				try {
-					const job = await waitForJob(queryClient, id);
+					const job = await waitForJob(queryClient, id, { username });
 					ended.push(job);
 					const { outputPath } = conversionDetail.parse(job.detail ?? {});
 					if (job.status === 'completed' && typeof outputPath === 'string') onConverted(area, [outputPath]);
 				} catch (error) {
-					// It is no longer known, or no user is signed in who could be notified.
+					// It is no longer known, or its user is not signed in, who could be notified.
 					if (isFailure(error, 'notFound')) continue;
 					if (isFailure(error, 'notSignedIn')) return;
 					throw error;

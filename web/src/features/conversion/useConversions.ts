@@ -1,10 +1,11 @@
 import { type Area, type Entry, isFailure } from '@stowage/rules';
-import { useQueries } from '@tanstack/react-query';
-import { useEffect, useReducer } from 'react';
+import { useQueries, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useReducer, useState } from 'react';
 import { UnexplainedFailure } from '../../api/client/client.js';
 import { canConvert, cancelConversion, fetchConversion, startConversion } from '../../api/jobs/conversions.js';
 import { isActive } from '../../api/jobs/jobs.js';
 import { queryKeys } from '../../api/queryKeys.js';
+import { signedInAs } from '../../api/session/sessionQuery.js';
 import { useLatest } from '../../ui/useLatest.js';
 import {
 	type Conversion,
@@ -26,6 +27,8 @@ export interface Conversions {
 	state: OverallState;
 	conversions: readonly Conversion[];
 	isStarting: boolean;
+	/** Who was signed in when the dialog was opened. */
+	username: string | null | undefined;
 	problems: readonly ConversionProblem[];
 	/** Resolves to whether any was started. */
 	start: (choice: ConversionChoice) => Promise<boolean>;
@@ -43,6 +46,8 @@ export function useConversions(
 		reduceConversions,
 		noConversions,
 	);
+	const queryClient = useQueryClient();
+	const [username] = useState(() => signedInAs(queryClient));
 	const conversions = useStatuses(started, cancelled);
 	useConverted(outputPaths(conversions), onConverted);
 
@@ -50,6 +55,7 @@ export function useConversions(
 		state: overallState(conversions),
 		conversions,
 		isStarting,
+		username,
 		problems: [startProblem, cancelProblem].filter((problem) => problem !== undefined),
 		async start(choice) {
 			dispatch({ type: 'starting' });

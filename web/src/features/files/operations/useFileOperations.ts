@@ -3,7 +3,9 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { Listing } from '../../../api/listings/ListingReader.js';
 import { queryKeys } from '../../../api/queryKeys.js';
+import { isReplaced } from '../../../api/session/sessionQuery.js';
 import type { Version } from '../../../api/versions.js';
+import type { Notice } from '../../../ui/notifications/notifications.js';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
 import { patchEntries } from '../folder/listingPatch.js';
 import { useTargetNames } from '../folder/useTargetNames.js';
@@ -42,9 +44,12 @@ export function useFileOperations(context: OperationContext): FileOperations {
 	const namesIn = useTargetNames(viewer);
 
 	return useMemo(() => {
+		const username = viewer.kind === 'user' ? viewer.username : undefined;
+		// What one user has begun is not told to the next, who may have signed in meanwhile.
+		const notifyUser = (notice: Notice) => (isReplaced(queryClient, username) ? '' : notify(notice));
 		const parts: OperationParts = {
 			...{ viewer, area, directory, patch, show, remember, kept, ask, runBatch, lookUp, runTransfer, namesIn },
-			outcomes: outcomeNotices(notify),
+			outcomes: outcomeNotices(notifyUser),
 			forget: (from, entries) =>
 				void queryClient.setQueriesData<Listing>(
 					{ queryKey: queryKeys.listings.area(from) },

@@ -13,7 +13,7 @@ import { useCallback } from 'react';
 import { cancel, type Job } from '../../../api/jobs/jobs.js';
 import { copyOne, moveOne, startTransfer } from '../../../api/jobs/transfers.js';
 import { waitForJob } from '../../../api/jobs/waitForJob.js';
-import { sessionQuery } from '../../../api/session/sessionQuery.js';
+import { sessionQuery, signedInAs } from '../../../api/session/sessionQuery.js';
 import { fractionOf, progressParts, unbreakable } from '../../../ui/display/progressText.js';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
 import { filesMessages as messages } from '../messages.js';
@@ -44,6 +44,7 @@ export function useTransfer(): RunTransfer {
 		async (title, plan) => {
 			const notice = delayedNotice({ notify, dismiss });
 			let isCancelled = false;
+			const username = signedInAs(queryClient);
 			const jobs = new Map<string, Job | undefined>();
 			const cancelAll = () => {
 				isCancelled = true;
@@ -58,10 +59,11 @@ export function useTransfer(): RunTransfer {
 				jobs.set(id, undefined);
 				// Cancelled before its id was known: the server would continue it.
 				if (isCancelled) cancelAll();
-				return waitForJob(queryClient, id, (job) => {
+				const onProgress = (job: Job) => {
 					jobs.set(id, job);
 					show();
-				}).catch((cause) => {
+				};
+				return waitForJob(queryClient, id, { username, onProgress }).catch((cause) => {
 					// A job needs no session.
 					throw isFailure(cause, 'notSignedIn')
 						? new Failure('notSignedIn', messages.goesOnSignedOut, { cause })

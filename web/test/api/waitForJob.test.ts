@@ -1,0 +1,111 @@
+import { isFailure, parsePath } from '@stowage/rules';
+import { QueryClient } from '@tanstack/react-query';
+import test, { type ExecutionContext } from 'ava';
+import { createElement } from 'react';
+import { waitForJob } from '../../src/api/jobs/waitForJob.js';
+import { sessionQuery } from '../../src/api/session/sessionQuery.js';
+import { useBackgroundConversions } from '../../src/features/conversion/useBackgroundConversions.js';
+import { useFileOperations } from '../../src/features/files/operations/useFileOperations.js';
+import type { OperationContext } from '../../src/features/files/operations/verbs/OperationParts.js';
+import { type Frame, FrameContext } from '../../src/ui/frame.js';
+import { jobWith } from '../jobWith.js';
+import { renderHook } from '../renderHook.js';
+
+const sessionOf = (username: string) => ({
+	isLoggedIn: true,
+	username,
+	settings: { promptBeforeDownload: true, enablePreview: true },
+	quota: null,
+});
+const unknownJob = () =>
+	Response.json({ statusCode: 404, code: 'NOT_FOUND', error: 'x', message: 'No such job' }, { status: 404 });
+
+/** A server with jobs of ada's and copies, on which this user is signed in by now. */
+function serve(t: ExecutionContext, username: string, answers: Readonly<Record<string, () => Response>> = {}) {
+	const { fetch } = globalThis;
+	t.teardown(() => Object.assign(globalThis, { fetch }));
+	const requests: string[] = [];
+	globalThis.fetch = async (input) => {
+		const path = String(input);
+		requests.push(path);
+		if (answers[path]) return answers[path]();
+		if (path === '/api/checkLoginStatus') return Response.json(sessionOf(username));
+		if (path === '/api/jobs') return Response.json({ id: '1' }, { status: 202 });
+		return unknownJob();
+	};
+	return requests;
+}
+
+function clientOf(username: string): QueryClient {
+	const queryClient = new QueryClient();
+	queryClient.setQueryData(sessionQuery.queryKey, sessionOf(username));
+	return queryClient;
+}
+
+test.serial(
+	'a job that is gone is told to its user, and ends the wait of one whom another user has replaced',
+	async (t) => {
+		serve(t, 'ada');
+		const gone = await t.throwsAsync(waitForJob(clientOf('ada'), '1', { username: 'ada' }));
+		t.true(isFailure(gone, 'notFound'));
+		serve(t, 'bob');
+		const queryClient = clientOf('ada');
+		const replaced = await t.throwsAsync(waitForJob(queryClient, '1', { username: 'ada' }));
+		t.true(isFailure(replaced, 'notSignedIn'));
+		t.is(queryClient.getQueryData(sessionQuery.queryKey)?.username, 'bob', 'the page knows it from now on');
+	},
+);
+
+test.serial('a job counts as gone only once the server has said who is signed in', async (t) => {
+	let failures = 2;
+	const requests = serve(t, 'bob', {
+		'/api/checkLoginStatus': () => {
+			if (failures-- > 0) throw new TypeError('Failed to fetch');
+			return Response.json(sessionOf('bob'));
+		},
+	});
+	const replaced = await t.throwsAsync(waitForJob(clientOf('ada'), '1', { username: 'ada' }));
+	t.true(isFailure(replaced, 'notSignedIn'));
+	t.is(requests.filter((path) => path === '/api/jobs/1').length, 3);
+});
+
+const frame = { openActivity: () => {} } as Frame;
+
+test.serial('the next user of a page reads no notice about the conversions of the one before', async (t) => {
+	const rendered = renderHook(
+		() => useBackgroundConversions(() => {}),
+		(child) => createElement(FrameContext, { value: frame }, child),
+	);
+	const { result: follow, notices, queryClient } = rendered;
+	queryClient.setQueryData(sessionQuery.queryKey, sessionOf('ada'));
+	serve(t, 'bob', {
+		'/api/jobs/1': () => Response.json(jobWith({ id: '1', status: 'failed', title: 'Convert secret.mov', endTime: 1 })),
+	});
+	await follow('private', { ids: ['1', '2'], username: 'ada' });
+	t.deepEqual([...notices.values()], []);
+	await follow('private', { ids: ['1'], username: 'ada' });
+	t.is(notices.size, 1, 'which was answered while she was signed in');
+});
+
+test.serial('the next user of a page reads no notice about the copies of the one before', async (t) => {
+	const viewer = { kind: 'user', id: 'ada', username: 'ada' } as const;
+	const names = ['a.txt', 'b.txt'].map((name) => ({ name, path: name, type: 'file' as const, size: 1, mtime: 0 }));
+	const { result, notices, queryClient } = renderHook(() =>
+		useFileOperations({
+			...{ viewer, area: 'private', directory: parsePath('') },
+			patch: () => {},
+			show: () => {},
+			remember: () => ({}),
+			kept: { hasTrash: true, hasVersions: true },
+			ask: async () => ({ taken: [], answers: new Map() }),
+		} as unknown as OperationContext),
+	);
+	queryClient.setQueryData(sessionQuery.queryKey, sessionOf('ada'));
+	serve(t, 'bob');
+	await result.paste(
+		{ operation: 'copy', sourceArea: 'private', sourceDirectory: parsePath(''), items: names },
+		parsePath('to'),
+	);
+	t.deepEqual([...notices.values()], []);
+	t.is(queryClient.getQueryData(sessionQuery.queryKey)?.username, 'bob');
+});
