@@ -190,6 +190,19 @@ test('doctor names what was removed and can’t be', async (t) => {
 	t.deepEqual(await leftovers(later), []);
 });
 
+test('doctor names what lies in the trash and says of nobody that it was theirs', async (t) => {
+	const app = await testApp(t);
+	const config = loadConfig({ flags: { '--data-dir': app.dataDir }, defaultPlugins });
+	const folder = path.join(app.filesDir, '.stowage/trash/arriving');
+	const found = async () => (await checkStorage(config)).filter(({ what }) => what === 'trash');
+	t.deepEqual(await found(), []);
+	await mkdir(folder, { recursive: true });
+	await writeFile(path.join(folder, 'film.mp4'), 'x');
+	const [{ message, remedy } = {}] = await found();
+	t.is(message, 'the trash of local has something of nobody that no list shows: "film.mp4"');
+	t.regex(remedy ?? '', /^Look at \.stowage\/trash\/arriving in that root/);
+});
+
 test('doctor checks each storage root, and whether the installed service may write to it', async (t) => {
 	const app = await testApp(t);
 	const disks = await dataFolder(t);

@@ -10,6 +10,8 @@ import {
 	type RootState,
 	type Services,
 	unknownTrash,
+	unrecordedFolder,
+	unrecordedOn,
 	visitorFiles,
 } from '@stowage/core';
 import { formatListSize, isFailure, plural } from '@stowage/rules';
@@ -58,15 +60,25 @@ async function checkTrash({ roots, database }: Services): Promise<Finding[]> {
 	for (const mount of roots.all()) {
 		try {
 			const unknown = await unknownTrash(database.trash, mount);
-			if (unknown.length === 0) continue;
-			const message = `the database does not know ${plural(unknown.length, 'item')} in the trash of ${mount.name}`;
-			findings.push(warn('trash', message, 'To list what its notes say: stowage trash recover'));
+			if (unknown.length > 0) {
+				const message = `the database does not know ${plural(unknown.length, 'item')} in the trash of ${mount.name}`;
+				findings.push(warn('trash', message, 'To list what its notes say: stowage trash recover'));
+			}
+			findings.push(...unnamedFindings(mount.name, (await unrecordedOn(mount.storage)).unknown));
 		} catch (error) {
 			// Its root has a finding of its own.
 			if (!isFailure(error, 'unavailable')) throw error;
 		}
 	}
 	return findings;
+}
+
+/** What lies in the trash of a root under a name that does not say whose it was: it is in no list. */
+function unnamedFindings(root: string, [first, ...others]: readonly string[]): Finding[] {
+	if (first === undefined) return [];
+	const more = others.length === 0 ? '' : ` and ${plural(others.length, 'other')}`;
+	const message = `the trash of ${root} has something of nobody that no list shows: ${JSON.stringify(first)}${more}`;
+	return [warn('trash', message, `Look at ${unrecordedFolder} in that root, and move what is wanted to where it belongs`)];
 }
 
 /** What was removed for good and can't be, such as files of another account in a folder that was deleted. */

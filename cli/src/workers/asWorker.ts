@@ -11,7 +11,7 @@ export const workerVariable = 'STOWAGE_WORKER';
  * environment, for the programs that are started later.
  */
 export function takeWorkerAddress(env: NodeJS.ProcessEnv): string | undefined {
-	const [, umask, address] = /^(\d+) (.+)$/.exec(env[workerVariable] ?? '') ?? [];
+	const [, umask, address] = /^(\d+) (.+)$/s.exec(env[workerVariable] ?? '') ?? [];
 	delete env[workerVariable];
 	if (umask === undefined || process.send === undefined) return undefined;
 	process.umask(umask);

@@ -84,6 +84,8 @@ export { moreWatches } from './trees/feeds/FolderFeeds.js';
 export { assertUsable } from './trees/roots/assertUsable.js';
 export type { RootState } from './trees/roots/RootAdministration.js';
 export { assignTrash, findOwnersByName, recoverTrash, unknownTrash } from './trees/trash/recording/recoverTrash.js';
+export { unrecordedOn } from './trees/trash/recording/UnrecordedItems.js';
+export { unrecordedFolder } from './trees/trash/trashPaths.js';
 export { removeVisitorFile, type VisitorFile, visitorFiles } from './trees/visitorFiles.js';
 export type { UnfinishedUpload } from './uploads/resumable/createResumableUploads.js';
 

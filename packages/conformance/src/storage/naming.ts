@@ -2,7 +2,7 @@ import type { StorageProvider } from '@stowage/plugin-api';
 import { body, names, put, putFolders, type Rule, readText, refused, toPath } from './steps.js';
 
 /** Valid names that a careless program handles wrongly. */
-const oddNames: Readonly<Record<string, string>> = {
+export const oddNames: Readonly<Record<string, string>> = {
 	'255 bytes': 'n'.repeat(255),
 	'255 bytes of emoji': `${'😀'.repeat(63)}abc`,
 	'an emoji of many code points': '👩‍👩‍👧‍👦🏳️‍🌈',
@@ -23,6 +23,7 @@ const oddNames: Readonly<Record<string, string>> = {
 	'an object property': '__proto__',
 	'the private folder of a root': '.stowage',
 	'a line separator': 'a\u2028b',
+	'a paragraph separator': 'a\u2029b',
 };
 
 export function namingRules(assertThat: Rule): void {

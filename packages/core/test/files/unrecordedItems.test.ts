@@ -4,13 +4,15 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Failure, joinPath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
+import type { AppOptions } from '../../src/index.js';
 import { assertNoTrash } from '../../src/trees/roots/assertUnused.js';
 import { unrecordedName } from '../../src/trees/trash/recording/unrecordedNames.js';
 import { unrecordedFolder } from '../../src/trees/trash/trashPaths.js';
+import { logLines } from '../logLines.js';
 import { Client, json, type TestApp, testApp } from '../testApp.js';
 
-async function setUp(t: ExecutionContext) {
-	const app = await testApp(t);
+async function setUp(t: ExecutionContext, options: AppOptions = {}) {
+	const app = await testApp(t, {}, options);
 	const ada = await new Client(app).register('ada');
 	const home = path.join(app.filesDir, 'users/ada');
 	const arriving = path.join(app.filesDir, '.stowage/trash/arriving');
@@ -237,13 +239,28 @@ test('one item that can’t be moved on holds up no others, and is tried again',
 	t.is((await app.services.database.trash.get(stuck))?.state, 'kept');
 });
 
-test('names in the folder of arriving items that say nothing are left alone', async (t) => {
-	const { arriving, remove, names } = await setUp(t);
+test('names in the folder of arriving items that say nothing are left alone, and logged once', async (t) => {
+	const { log, lines } = logLines();
+	const { arriving, remove, names } = await setUp(t, { log });
 	await remove('a.txt');
 	await mkdir(path.join(arriving, 'a folder'));
 	await writeFile(path.join(arriving, `${'0'.repeat(32)}.junk.txt`), '');
 	t.deepEqual(await names(), ['a.txt']);
+	t.deepEqual(await names(), ['a.txt']);
 	t.is((await readdir(arriving)).length, 2);
+	const logged = lines.map((line) => JSON.parse(line)).filter(({ folder }) => folder === unrecordedFolder);
+	t.deepEqual(logged.map(({ item }) => item).sort(), [`${'0'.repeat(32)}.junk.txt`, 'a folder']);
+});
+
+test('what has a line separator in its path is in the trash like anything else', async (t) => {
+	const { app, ada, home, arriving, remove, names } = await setUp(t);
+	const ids: string[] = [];
+	for (const odd of ['a\u2028b.txt', 'a\u2029b.txt', 'two\u2028lines/a.txt']) ids.push(await remove(odd));
+	await app.services.trashBin.recordAll();
+	t.deepEqual(await readdir(arriving), []);
+	t.deepEqual(await names(), ['a.txt', 'a\u2028b.txt', 'a\u2029b.txt']);
+	t.is(json(await ada.post('/api/trash/restore', { ids })).restored.length, 3);
+	t.is(await readFile(path.join(home, 'two\u2028lines/a.txt'), 'utf8'), 'two\u2028lines/a.txt');
 });
 
 /** Nothing can be written to the disk of the root any more; names can be changed. */

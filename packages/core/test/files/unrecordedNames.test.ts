@@ -1,5 +1,6 @@
 import { parsePath } from '@stowage/rules';
 import test from 'ava';
+import { oddNames } from '../../../conformance/src/storage/naming.js';
 import { parseUnrecordedName, unrecordedName } from '../../src/trees/trash/recording/unrecordedNames.js';
 
 const deletion = {
@@ -24,6 +25,21 @@ test('the name of a deleted item says whose it was, where and when', (t) => {
 						deletedBy,
 					},
 				);
+});
+
+test('it says so of each unusual path that has room in a name', (t) => {
+	for (const [title, odd] of Object.entries(oddNames)) {
+		for (const path of [odd, `${odd}/a.txt`, `a/${odd}`].map(parsePath)) {
+			const name = unrecordedName({ ...deletion, path });
+			if (name === undefined) t.true(Buffer.byteLength(path) > 100, title);
+			else t.deepEqual(parseUnrecordedName(name), { ...deletion, path }, title);
+		}
+	}
+});
+
+test('a deletion of which a name would say something else has none', (t) => {
+	for (const lost of [{ deletedBy: '' }, { deletedAt: -1 }, { deletedAt: 0.5 }, { id: 'a' }, { path: parsePath('') }])
+		t.is(unrecordedName({ ...deletion, ...lost }), undefined, JSON.stringify(lost));
 });
 
 test('a path that a name has no room for has none', (t) => {

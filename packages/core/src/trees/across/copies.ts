@@ -169,7 +169,7 @@ export function treeId(folder: StoragePath, { id }: StorageItem): string {
 }
 
 function parseTreeId(id: string): { folder: StoragePath; object: string } {
-	const [, name, object] = /^tree\.([0-9a-f]{32})\.(.+)$/.exec(id) ?? [];
+	const [, name, object] = /^tree\.([0-9a-f]{32})\.(.+)$/s.exec(id) ?? [];
 	if (name === undefined || object === undefined) throw new Failure('notFound', 'That copy is not known.');
 	return { folder: joinPath(copiesFolder, name), object };
 }

@@ -31,8 +31,8 @@ export async function assertNoTrash(
 	{ storage }: Mount,
 ): Promise<void> {
 	// A root that is away keeps to itself what was deleted there last.
-	const unrecorded = (await undefinedIf(unrecordedOn(storage), 'unavailable')) ?? [];
-	const [first = unrecorded[0]?.record] = await trash.list({ order: 'oldest', limit: 1, rootId: storage.rootId });
+	const arrived = await undefinedIf(unrecordedOn(storage), 'unavailable');
+	const [first = arrived?.items[0]?.record] = await trash.list({ order: 'oldest', limit: 1, rootId: storage.rootId });
 	if (first === undefined) return;
 	const [what, command] =
 		first.kind === 'item' ? ['something in the trash of', 'trash'] : ['a version of a file on', 'versions'];

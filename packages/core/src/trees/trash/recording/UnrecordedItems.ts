@@ -16,6 +16,16 @@ interface UnrecordedItem {
 	record: TrashedItem;
 }
 
+/** What lies where deleted items wait for their rows. */
+interface Arrived {
+	items: UnrecordedItem[];
+	/** Names that say nothing: nobody can tell whose these items were, so they stay as they are. */
+	unknown: string[];
+}
+
+/** Names that were logged, of those that say nothing: an administrator looks at the folder. */
+const maxLogged = 100;
+
 /** Items that could not get rows, and why. Of a root whose folder could not be read it is not known which they are. */
 export interface WithoutRows {
 	error: unknown;
@@ -35,6 +45,7 @@ export class UnrecordedItems {
 	#timer: NodeJS.Timeout | undefined;
 	#running: Promise<WithoutRows[]> = Promise.resolve([]);
 	#next: Promise<WithoutRows[]> | undefined;
+	readonly #logged = new Set<string>();
 
 	constructor(parts: TrashParts, onRecorded: (record: TrashedItem) => void) {
 		this.#parts = parts;
@@ -89,7 +100,9 @@ export class UnrecordedItems {
 	async #recordOn(storage: StorageProvider): Promise<WithoutRows[]> {
 		let items: UnrecordedItem[];
 		try {
-			items = await unrecordedOn(storage);
+			const arrived = await unrecordedOn(storage);
+			items = arrived.items;
+			this.#logUnknown(storage, arrived.unknown);
 		} catch (error) {
 			return [{ error }];
 		}
@@ -111,10 +124,22 @@ export class UnrecordedItems {
 		return [];
 	}
 
+	/** Each once: the folder is read whenever anybody looks into their trash. */
+	#logUnknown({ rootId }: StorageProvider, names: readonly string[]): void {
+		for (const item of names) {
+			if (this.#logged.size >= maxLogged) return;
+			const key = `${rootId} ${item}`;
+			if (this.#logged.has(key)) continue;
+			this.#logged.add(key);
+			const where = { item, root: rootId, folder: unrecordedFolder };
+			this.#parts.log.warn(where, 'an item in the trash is in no list, since its name does not say whose it was');
+		}
+	}
+
 	/** Removes rows that were added while their items were restored or removed. A sweep does it where that is not possible now. */
 	async #forgetGone(storage: StorageProvider, items: readonly UnrecordedItem[]): Promise<void> {
 		try {
-			const left = new Set((await unrecordedOn(storage)).map(({ name }) => name));
+			const left = new Set((await unrecordedOn(storage)).items.map(({ name }) => name));
 			for (const { name, record } of items)
 				if (!left.has(name) && (await locateTrashed(this.#parts, record)) === undefined)
 					await this.#parts.store.remove([record.id]);
@@ -157,20 +182,23 @@ export class UnrecordedItems {
 }
 
 /** The items of a root that no row may know yet. */
-export async function unrecordedOn(storage: StorageProvider): Promise<UnrecordedItem[]> {
-	const items: UnrecordedItem[] = [];
+export async function unrecordedOn(storage: StorageProvider): Promise<Arrived> {
+	const arrived: Arrived = { items: [], unknown: [] };
 	try {
 		for await (const batch of storage.list(unrecordedFolder)) {
 			for (const { name, type, size: bytes } of batch) {
 				const info = parseUnrecordedName(name);
-				if (info === undefined) continue;
+				if (info === undefined) {
+					arrived.unknown.push(name);
+					continue;
+				}
 				const size = type === 'file' ? { bytes, entries: 1 } : undefined;
 				const { rootId } = storage;
-				items.push({ name, record: { ...info, kind: 'item', rootId, type, size, state: 'moving' } });
+				arrived.items.push({ name, record: { ...info, kind: 'item', rootId, type, size, state: 'moving' } });
 			}
 		}
 	} catch (error) {
 		if (!isFailure(error, 'notFound')) throw error;
 	}
-	return items;
+	return arrived;
 }
