@@ -11,6 +11,7 @@ import './accounts/sessions.test.js';
 import './accounts/signInLimits.test.js';
 import './accounts/visitors.test.js';
 import './quotas/quotas.test.js';
+import './quotas/unfinishedUploads.test.js';
 import { atMost } from '../../../test/atMost.js';
 
 atMost(6);

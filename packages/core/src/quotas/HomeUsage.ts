@@ -62,6 +62,9 @@ export class HomeUsage {
 	/** What is reserved for complete uploads between their last bytes and their publishing. */
 	readonly #lingering = new Map<string, { amount: Amount; timer: NodeJS.Timeout }>();
 	#heldAt = Number.NEGATIVE_INFINITY;
+	#findingHeld: Promise<void> | undefined;
+	/** How often bytes went over from a connection to an unfinished upload, or back, or were dropped with it. */
+	#transfers = 0;
 	#used: Amount | undefined;
 	#measuredAt = 0;
 	/** The count may be too high: something of unknown size was removed, or a write overlapped the walk. */
@@ -146,7 +149,7 @@ export class HomeUsage {
 		if (this.isShared) return kept ?? { bytes: 0, entries: 0 };
 		const own = { bytes, entries: 1 };
 		// It was among the unfinished uploads without a connection.
-		this.#held = plus(this.#held, { bytes: -bytes, entries: -1 });
+		this.#hold({ bytes: -bytes, entries: -1 });
 		this.#reserve(own, 1);
 		return own;
 	}
@@ -156,7 +159,7 @@ export class HomeUsage {
 		this.#reserve(amount, -1);
 		if (held === undefined) this.#shared?.released(amount);
 		else if (this.#shared !== undefined) this.#shared.recorded(held);
-		else this.#held = plus(this.#held, held);
+		else this.#hold(held);
 	}
 
 	/** Releases what counts by the row of an unfinished upload from now on. */
@@ -213,6 +216,7 @@ export class HomeUsage {
 
 	/** Called when an unfinished upload has ended without being published in the home. */
 	invalidateHeld(): void {
+		this.#transfers++;
 		this.#heldAt = Number.NEGATIVE_INFINITY;
 	}
 
@@ -252,6 +256,11 @@ export class HomeUsage {
 		this.#reserved.entries += sign * entries;
 	}
 
+	#hold(more: Amount): void {
+		this.#transfers++;
+		this.#held = plus(this.#held, more);
+	}
+
 	#add({ bytes, entries }: Amount): void {
 		if (this.#used !== undefined) this.#used = plus(this.#used, { bytes, entries });
 		if (this.#measuring === undefined) return;
@@ -264,10 +273,24 @@ export class HomeUsage {
 	}
 
 	async #findHeld(maxAgeMs: number): Promise<void> {
-		const now = this.dependencies.monotonic();
-		if (now - this.#heldAt < maxAgeMs) return;
-		this.#heldAt = now;
-		this.#held = await this.dependencies.unfinishedTotals([...this.stagedIds]);
+		if (this.dependencies.monotonic() - this.#heldAt < maxAgeMs) return;
+		this.#findingHeld ??= this.#readHeld().finally(() => {
+			this.#findingHeld = undefined;
+		});
+		await this.#findingHeld;
+	}
+
+	async #readHeld(): Promise<void> {
+		for (;;) {
+			const at = this.dependencies.monotonic();
+			const transfers = this.#transfers;
+			const held = await this.dependencies.unfinishedTotals([...this.stagedIds]);
+			// Else what went over meanwhile would count twice, or not at all.
+			if (transfers !== this.#transfers) continue;
+			this.#held = held;
+			this.#heldAt = at;
+			return;
+		}
 	}
 
 	#measureNow(): Promise<void> {
