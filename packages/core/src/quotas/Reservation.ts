@@ -17,10 +17,11 @@ export interface Reservation {
 	/** Counts what was reserved and is published in the home now. */
 	published(amount: Amount): Promise<void>;
 	/**
-	 * Releases the reservation, once the data is counted in the home, or is dropped. Bytes `held` by an unfinished
-	 * upload, and those of one that is complete and published next, continue to count.
+	 * Releases the reservation, once the data is counted in the home, or is dropped. What an unfinished upload has and
+	 * was not published continues to count: that of a reservation that began with one, and of one that is `begun` with
+	 * it. So do the bytes of one that is `complete` and published next.
 	 */
-	release(outcome?: 'held' | 'complete'): void;
+	release(outcome?: 'begun' | 'complete'): void;
 }
 
 /** The staged file of an unfinished upload, with the bytes that it contains. */
@@ -72,11 +73,13 @@ export class LimitedReservation implements Reservation {
 	/** What has been recorded since it began, so that it counts already. */
 	#recorded: number | undefined;
 	readonly #stagedIds: string[] = [];
+	readonly #isUnfinished: boolean;
 	#isReleased = false;
 
 	constructor(home: Limited, unfinished: UnfinishedFile | undefined) {
 		this.#home = home;
 		this.#own = { bytes: 0, entries: 0 };
+		this.#isUnfinished = unfinished !== undefined;
 		if (unfinished === undefined) return;
 		const { stagedId, bytes } = unfinished;
 		this.#own = { ...home.usage.continueUpload(stagedId, bytes) };
@@ -156,13 +159,13 @@ export class LimitedReservation implements Reservation {
 		await this.#home.usage.published(amount, reserved);
 	}
 
-	release(outcome?: 'held' | 'complete'): void {
+	release(outcome?: 'begun' | 'complete'): void {
 		if (this.#isReleased) return;
 		this.#isReleased = true;
 		const { reservedFiles, usage } = this.#home;
 		const [stagedId] = this.#stagedIds;
 		if (outcome === 'complete' && usage.isShared && stagedId !== undefined) usage.linger(stagedId, this.#own);
-		else usage.release(this.#own, outcome === undefined ? undefined : this.#own);
+		else usage.release(this.#own, this.#isUnfinished || outcome !== undefined ? this.#own : undefined);
 		for (const id of this.#stagedIds) {
 			reservedFiles.delete(id);
 			usage.stagedIds.delete(id);

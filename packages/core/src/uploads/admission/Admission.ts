@@ -119,7 +119,7 @@ export class Admission {
 					return begin(maxRows);
 				}),
 			);
-			reservation.release('held');
+			reservation.release('begun');
 			return begun;
 		});
 	}
@@ -138,23 +138,21 @@ export class Admission {
 				limits.arriving(uploader.viewer, uploader.address),
 				meterOf(reservation),
 			];
-			let outcome: 'held' | 'complete' = 'held';
-			try {
-				return await receive({
-					staged: metered(staged, () => meters),
-					assertRoom: (bytes) => reservation.assertRoom({ bytes, entries: 0 }),
-					recorded: (size) => reservation.recorded(size),
-					completed() {
-						outcome = 'complete';
-					},
-				});
-			} finally {
-				reservation.release(outcome);
-			}
+			let isComplete = false;
+			const received = await receive({
+				staged: metered(staged, () => meters),
+				assertRoom: (bytes) => reservation.assertRoom({ bytes, entries: 0 }),
+				recorded: (size) => reservation.recorded(size),
+				completed() {
+					isComplete = true;
+				},
+			});
+			if (isComplete) reservation.release('complete');
+			return received;
 		});
 	}
 
-	/** Runs `publish`, which publishes the file of an unfinished upload: its bytes were reserved when they arrived. */
+	/** Runs `publish`, which publishes the file of an unfinished upload: its bytes were reserved when they arrived, and stay so when it fails. */
 	complete<T>(
 		{ viewer }: Pick<Uploader, 'viewer'>,
 		staged: StagedFile,
