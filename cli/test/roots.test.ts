@@ -85,7 +85,7 @@ test('homes lie on several storage roots, and a root that is unavailable for a w
 		async () => (await far.get('/api/download/a.txt?type=private')).statusCode === 200,
 	);
 	t.is((await visitor.get(`/api/temp/${link.token}`)).payload, 'far away');
-	t.is((await visitor.get('/api/ready')).statusCode, 200);
+	await until('the server is ready', async () => (await visitor.get('/api/ready')).statusCode === 200);
 
 	t.regex((await root('set-default', 'big')).stderr, /^$/);
 	const made = ['Public', 'users/anonymous/Public'].map((name) => readdir(path.join(disk, 'root', name)));

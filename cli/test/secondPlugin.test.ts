@@ -104,7 +104,7 @@ test('homes lie on roots of two storage plugins, move between them, and keep wor
 	await rm(at('one'), { recursive: true });
 	await rename(at('gone'), at('one'));
 	t.is((await visitor.get(`/api/temp/${link.token}`)).payload, 'far away');
-	t.is((await visitor.get('/api/ready')).statusCode, 200);
+	await until('the server is ready', async () => (await visitor.get('/api/ready')).statusCode === 200);
 
 	const [there, back] = await Promise.all([
 		call('user', 'move-root', 'near', 'shelf'),

@@ -63,8 +63,11 @@ function watchdogOf({ WATCHDOG_USEC, WATCHDOG_PID }: Environment): number | unde
 }
 
 /** The heartbeat of a process with these services. */
-export function heartbeatOf({ config, database }: Pick<Services, 'config' | 'database'>): () => Promise<boolean> {
-	return createHeartbeat(() => database.ping(), config.databaseUrl.startsWith('sqlite:'));
+export function heartbeatOf({
+	config,
+	databaseProbe,
+}: Pick<Services, 'config' | 'databaseProbe'>): () => Promise<boolean> {
+	return createHeartbeat(() => databaseProbe.answer(), config.databaseUrl.startsWith('sqlite:'));
 }
 
 /**

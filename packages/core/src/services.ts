@@ -17,6 +17,7 @@ import type { Leases } from './leases/createLeases.js';
 import type { LiveProcesses } from './leases/LiveProcesses.js';
 import type { DatabaseReserve } from './limits/databaseReserve.js';
 import type { FairQueue } from './limits/FairQueue.js';
+import type { Probe } from './limits/Probe.js';
 import type { Links } from './links/createLinks.js';
 import type { Log } from './log.js';
 import type { Members } from './members/createMembers.js';
@@ -53,6 +54,8 @@ export interface Services {
 	audit: Audit;
 	bodies: Bodies;
 	database: Database;
+	/** How many seconds the database took to answer just now. */
+	databaseProbe: Probe<number>;
 	databaseReserve: DatabaseReserve;
 	storage: MountedStorage;
 	roots: Roots;

@@ -9,6 +9,7 @@ import { EventStreams } from '../events/EventStreams.js';
 import { createEncryption } from '../events/encryption.js';
 import type { SiblingEvents } from '../events/SiblingEvents.js';
 import { createWalkQueue } from '../limits/createWalkQueue.js';
+import { Probe } from '../limits/Probe.js';
 import { createChangeQueue, createListingQueue } from '../limits/turnQueues.js';
 import { auditedMembers } from '../members/auditedMembers.js';
 import { createMembers } from '../members/createMembers.js';
@@ -44,6 +45,7 @@ type Made =
 	| keyof Uploads
 	| 'accounts'
 	| 'archives'
+	| 'databaseProbe'
 	| 'homeMoves'
 	| 'members'
 	| 'pasting'
@@ -161,6 +163,11 @@ export function createServices({
 		shares: auditedShares(shares, audit),
 		guests,
 		monotonic,
+		databaseProbe: new Probe(async () => {
+			const startedAt = performance.now();
+			await database.ping();
+			return (performance.now() - startedAt) / 1000;
+		}, monotonic),
 		shareCookies: createShareCookies(config, secret, now),
 		shareTransfers: new PermittedTransfers<Pass>({
 			keyOf: ({ share, password }) => `${share} ${password}`,

@@ -1,8 +1,9 @@
 import { readdir } from 'node:fs/promises';
-import { type IntervalHistogram, performance } from 'node:perf_hooks';
+import type { IntervalHistogram } from 'node:perf_hooks';
 import { Failure, isFailure } from '@stowage/rules';
 import type { FairQueue } from '../limits/FairQueue.js';
 import { inTime } from '../limits/inTime.js';
+import type { Probe } from '../limits/Probe.js';
 import type { Services } from '../services.js';
 import type { Transfers } from './countRequests.js';
 import type { Collected, Sample } from './exposition.js';
@@ -10,10 +11,15 @@ import type { Collected, Sample } from './exposition.js';
 /** Milliseconds. A disk or a database that does not answer must not hold up the other metrics. */
 const timeoutMs = 2000;
 
+/** Less than that: the disk that hangs is a value itself, on which an alarm waits. */
+const rootMs = 1500;
+
 interface Sources {
 	underWay: Transfers;
 	bytes(): { received: number; sent: number; connections: number };
 	eventLoop: IntervalHistogram;
+	/** One question at a time, or a database that hangs would have a connection less after each reading. */
+	jobCounts: Probe<Awaited<ReturnType<Services['database']['jobs']['counts']>>>;
 }
 
 const gauge = (name: string, help: string, ...samples: Sample[]): Collected => ({ name, type: 'gauge', help, samples });
@@ -27,7 +33,7 @@ export async function collect(services: Services, sources: Sources): Promise<Col
 	const parts = await Promise.all([
 		ofServer(services, sources),
 		withTimeout(ofDatabase(services)),
-		withTimeout(ofJobs(services)),
+		withTimeout(ofJobs(sources)),
 		withTimeout(ofRoots(services)),
 		ofProcess(sources.eventLoop),
 	]);
@@ -87,15 +93,13 @@ function ofServer(
 	];
 }
 
-async function ofDatabase({ database }: Services): Promise<Collected[]> {
-	const startedAt = performance.now();
-	await database.ping();
-	const seconds = (performance.now() - startedAt) / 1000;
+async function ofDatabase({ databaseProbe }: Services): Promise<Collected[]> {
+	const seconds = await databaseProbe.answer();
 	return [gauge('stowage_database_ping_seconds', 'How long the database took to answer just now.', [{}, seconds])];
 }
 
-async function ofJobs({ database }: Services): Promise<Collected[]> {
-	const counts = await database.jobs.counts();
+async function ofJobs({ jobCounts }: Sources): Promise<Collected[]> {
+	const counts = await jobCounts.answer();
 	return [
 		gauge(
 			'stowage_jobs',
@@ -106,7 +110,7 @@ async function ofJobs({ database }: Services): Promise<Collected[]> {
 }
 
 async function ofRoots({ rootAdministration }: Services): Promise<Collected[]> {
-	const all = await rootAdministration.list();
+	const all = await rootAdministration.states(rootMs);
 	const ofAll = (read: (root: (typeof all)[number]) => number | null) =>
 		all.flatMap((root): Sample[] => {
 			const value = read(root);

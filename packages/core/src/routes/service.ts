@@ -1,10 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import * as contract from '@stowage/contract';
 import { route } from '@stowage/plugin-api';
 import type { z } from 'zod';
 import type { Services } from '../services.js';
+import type { Mount } from '../trees/storage/Mounts.js';
 
-/** How long a node's database and its disks may take to say that they are there: a node whose database has died is to be left soon. */
+/** How long the database and the disks may take to say that they are there: a node whose database has died is to be left soon. */
 const databaseProbeMs = 2000;
 const storageProbeMs = 10_000;
 const otherStorageProbeMs = 2000;
@@ -13,28 +13,8 @@ type ReadyChecks = z.output<typeof contract.ready.result>['checks'];
 
 const isAllOk = (checks: Readonly<Record<string, string>>) => Object.values(checks).every((state) => state === 'ok');
 
-const checkAll = (roots: readonly { storage: { check(): Promise<void> } }[]) =>
-	Promise.all(roots.map(({ storage }) => storage.check()));
-
-/** Rejects unless the work is done within this time. */
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-	const timer = new AbortController();
-	try {
-		return await Promise.race([
-			work,
-			delay(ms, undefined, { signal: timer.signal, ref: false }).then((): never => {
-				throw new Error('The probe took too long.');
-			}),
-		]);
-	} finally {
-		timer.abort();
-		// It may fail after its time, when the answer is given.
-		work.catch(() => undefined);
-	}
-}
-
 /** Calls of the page and of a supervisor about the server itself. */
-export function serviceRoutes({ config, database, drain, liveProcesses, roots, version }: Services) {
+export function serviceRoutes({ config, databaseProbe, drain, liveProcesses, roots, version }: Services) {
 	const check = async (probe: () => Promise<unknown>) => {
 		try {
 			await probe();
@@ -44,6 +24,9 @@ export function serviceRoutes({ config, database, drain, liveProcesses, roots, v
 			return 'unavailable' as const;
 		}
 	};
+	const checkDatabase = () => check(() => databaseProbe.within(databaseProbeMs));
+	const checkRoots = (mounts: readonly Mount[], ms: number) =>
+		check(() => Promise.all(mounts.map(({ storage }) => roots.probes.check(storage, ms))));
 	return [
 		route(contract.health, () => ({ status: 'ok' as const, version })),
 
@@ -63,20 +46,17 @@ export function serviceRoutes({ config, database, drain, liveProcesses, roots, v
 				// At once, and the others within less: one that hangs must not keep the answer back until a balancer takes the
 				// node for dead.
 				const [ping, storage, otherStorage] = await Promise.all([
-					check(() => within(databaseProbeMs, database.ping())),
-					check(() => within(storageProbeMs, first.storage.check())),
-					check(() => within(otherStorageProbeMs, checkAll(others))),
+					checkDatabase(),
+					checkRoots([first], storageProbeMs),
+					checkRoots(others, otherStorageProbeMs),
 				]);
 				const clock = liveProcesses.isClockOff ? ('off' as const) : ('ok' as const);
 				const needed = { database: ping, storage, plugins, clock };
 				return answer({ ...needed, otherStorage }, isAllOk(needed));
 			}
-			const checks = {
-				database: await check(() => database.ping()),
-				// All together: the answer is for strangers too, and neither the names of the roots nor their number are theirs to know.
-				storage: await check(() => checkAll(roots.all())),
-				plugins,
-			};
+			// The roots all together: the answer is for strangers too, and neither their names nor their number are theirs to know.
+			const [ping, storage] = await Promise.all([checkDatabase(), checkRoots(roots.all(), storageProbeMs)]);
+			const checks = { database: ping, storage, plugins };
 			return answer(checks, isAllOk(checks));
 		}),
 

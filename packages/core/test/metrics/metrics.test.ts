@@ -1,5 +1,8 @@
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { request } from 'node:http';
+import os from 'node:os';
+import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Failure } from '@stowage/rules';
 import test from 'ava';
@@ -155,6 +158,19 @@ test('the space of a root is left out if its storage does not report it', async 
 	t.is(value('stowage_root_size_bytes'), undefined);
 });
 
+test('a root whose disk hangs is down in the metrics, and the others are not', async (t) => {
+	const { app, metricsWith } = await metricsApp(t);
+	const disk = await mkdtemp(path.join(os.tmpdir(), 'stowage-disk-'));
+	t.teardown(() => rm(disk, { recursive: true, force: true, maxRetries: 10 }));
+	await app.services.rootAdministration.add('big', 'local', path.join(disk, 'root'));
+	const { storage } = await app.services.roots.named('big');
+	storage.check = () => new Promise<never>(() => {});
+	const { value } = await metricsWith('stowage_root_up');
+	t.is(value('stowage_root_up', { root: 'local' }), 1);
+	t.is(value('stowage_root_up', { root: 'big' }), 0);
+	t.is(value('stowage_root_free_bytes', { root: 'big' }), undefined);
+});
+
 test('an upload under way is counted as a transfer until it ends, also by a lost connection', async (t) => {
 	const { app, metrics } = await metricsApp(t);
 	const ada = await new Client(app).register('ada');
@@ -200,6 +216,7 @@ test('an unavailable database is left out of the metrics, and an unexpected erro
 		pings++;
 		throw new Failure('unavailable', 'The database is away.');
 	};
+	await until('the fault is not the latest answer any more', async () => (await read(address)).status === 200);
 	const { families } = await metricsWith('stowage_root_up');
 	t.false(families.has('stowage_database_ping_seconds'));
 	t.true(pings >= 2);

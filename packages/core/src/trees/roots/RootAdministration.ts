@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Database } from '@stowage/database';
-import { hasSharing, type RootRecord, type RootStore, type StorageProvider } from '@stowage/plugin-api';
+import type { RootRecord, RootStore, StorageProvider } from '@stowage/plugin-api';
 import { Failure, isFailure, isValidUsername, parsePath, undefinedIf } from '@stowage/rules';
 import type { Config } from '../../config/schema.js';
 import { ensureFolder } from '../storage/folders.js';
@@ -35,6 +35,9 @@ export interface RootState {
 	totalBytes: number | null;
 }
 
+/** How long the disk of a root may take to answer a command: one that slept has to spin up. */
+const answerMs = 30_000;
+
 /** The administration of storage roots. */
 export class RootAdministration {
 	readonly #roots: Roots;
@@ -55,11 +58,16 @@ export class RootAdministration {
 
 	async list(): Promise<RootState[]> {
 		await this.#roots.reload();
+		return this.states(answerMs);
+	}
+
+	/** The roots as last read from the database. One whose disk does not answer within this time has that as its fault. */
+	async states(withinMs: number): Promise<RootState[]> {
 		return Promise.all(
 			this.#roots.records.map(async ({ name, rootId, driver, location }) => {
 				const mount = this.#roots.mountOf(rootId);
 				const state = { name, rootId, driver, location, isDefault: mount === this.#roots.default };
-				return { ...state, ...(await stateOf((mount ?? this.#roots.first).storage)) };
+				return { ...state, ...(await this.#stateOf((mount ?? this.#roots.first).storage, withinMs)) };
 			}),
 		);
 	}
@@ -162,6 +170,18 @@ export class RootAdministration {
 		await this.#roots.reload();
 	}
 
+	async #stateOf(
+		storage: StorageProvider,
+		withinMs: number,
+	): Promise<Pick<RootState, 'fault' | 'sharingFaults' | 'freeBytes' | 'totalBytes'>> {
+		try {
+			return { fault: null, ...(await this.#roots.probes.measure(storage, withinMs)) };
+		} catch (error) {
+			if (!isFailure(error)) throw error;
+			return { fault: withCause(error), sharingFaults: null, freeBytes: null, totalBytes: null };
+		}
+	}
+
 	/** Throws `invalid` if a location is inside another root, or the other way round, or is no place for one. */
 	async #assertApart(location: string, rootId?: string): Promise<void> {
 		const others = this.#roots.records.flatMap((record) =>
@@ -171,24 +191,6 @@ export class RootAdministration {
 		const { folder = path.join(this.#config.dataDir, 'files') } = this.#roots.driver(this.#config.storage);
 		await assertApart(location, [...others, { name: this.#roots.first.name, location: folder }]);
 		await assertUnreserved(location, reservedFolders(this.#config));
-	}
-}
-
-async function stateOf(
-	storage: StorageProvider,
-): Promise<Pick<RootState, 'fault' | 'sharingFaults' | 'freeBytes' | 'totalBytes'>> {
-	try {
-		await storage.check();
-		const [freeBytes = null, totalBytes = null] = [await storage.freeSpace(), await storage.totalSpace()];
-		return {
-			fault: null,
-			sharingFaults: hasSharing(storage) ? await storage.sharingFaults() : [],
-			freeBytes,
-			totalBytes,
-		};
-	} catch (error) {
-		if (!isFailure(error)) throw error;
-		return { fault: withCause(error), sharingFaults: null, freeBytes: null, totalBytes: null };
 	}
 }
 

@@ -9,6 +9,7 @@ import type { Mount, Mounts } from '../storage/Mounts.js';
 import { HomeMounts } from './HomeMounts.js';
 import type { RootClaims } from './RootClaims.js';
 import { type OpenMount, RootOpener } from './RootOpener.js';
+import { RootProbes } from './RootProbes.js';
 
 interface Dependencies {
 	drivers: Registry<StorageDriver>;
@@ -35,6 +36,8 @@ const defaultReloadMs = 2000;
 export class Roots implements Mounts {
 	/** On which root each home lies. */
 	readonly homes: HomeMounts;
+	/** Whether their disks answer. */
+	readonly probes: RootProbes;
 	readonly #dependencies: Dependencies;
 	readonly #opener: RootOpener;
 	readonly #reloadMs: number;
@@ -53,6 +56,7 @@ export class Roots implements Mounts {
 		this.#dependencies = dependencies;
 		this.#reloadMs = dependencies.reloadMs ?? defaultReloadMs;
 		this.#opener = new RootOpener(dependencies);
+		this.probes = new RootProbes(monotonic);
 		const { homes } = database;
 		this.homes = new HomeMounts({ roots: this, homes, log, identity, monotonic, reloadMs: this.#reloadMs });
 	}
