@@ -1,3 +1,4 @@
+import './files/countedRows.test.js';
 import './files/failedChanges.test.js';
 import './files/files.test.js';
 import './files/folderFeeds.test.js';

@@ -1,4 +1,4 @@
-import { type ArchiveContents, Yielder } from '@stowage/plugin-api';
+import { type ArchiveContents, forEachConcurrently, Yielder } from '@stowage/plugin-api';
 import type { Checksums } from './Checksums.js';
 import { type Pause, pausing } from './pausing.js';
 import { RunningCrc } from './RunningCrc.js';
@@ -19,15 +19,27 @@ export async function computeMissing(
 		if (isMissing(next) && (await checksums.recall(next)).bytes < contents.entry(next).size) break;
 	}
 	if (next === contents.count) return;
-	const work = async (pause: Pause) => {
-		for (let index = next++; index < contents.count; index = next++) {
-			if (yielder.shouldYield) await yielder.yield(signal);
+	const failed = new AbortController();
+	const reading = signal === undefined ? failed.signal : AbortSignal.any([signal, failed.signal]);
+	const work = async (index: number, pause: Pause) => {
+		try {
+			if (yielder.shouldYield) await yielder.yield(reading);
 			await pause();
-			if (isMissing(index)) await compute(contents, checksums, index, pause, signal);
+			if (isMissing(index)) await compute(contents, checksums, index, pause, reading);
+		} catch (error) {
+			// Nobody gets this archive any more: the other readers stop at their next chunk, and keep what they have computed.
+			failed.abort(error);
+			throw error;
 		}
 	};
-	const readers = (pause: Pause) => Promise.all(Array.from({ length: readConcurrency }, () => work(pause)));
-	await contents.throttle((turn) => readers(pausing(turn)), signal);
+	await contents.throttle(async (turn) => {
+		const pause = pausing(turn);
+		await forEachConcurrently(readConcurrency, indexes(next, contents.count), (index) => work(index, pause));
+	}, reading);
+}
+
+function* indexes(first: number, end: number): Generator<number> {
+	for (let index = first; index < end; index++) yield index;
 }
 
 async function compute(

@@ -63,7 +63,7 @@ export class GeneratedFiles implements ArchiveContents {
 	/** The turn of work that is throttled, which by default ends only with it. */
 	turn: Turn = { isOver: false, next: async () => {} };
 
-	async throttle<T>(work: (turn: Turn) => Promise<T>): Promise<T> {
+	async throttle<T>(work: (turn: Turn) => Promise<T>, _signal?: AbortSignal): Promise<T> {
 		this.throttled++;
 		return work(this.turn);
 	}

@@ -235,6 +235,61 @@ test('all readers for checksums pause while others have their turn, also in the 
 	t.true(chunks > paused);
 });
 
+test('a file that fails while checksums are read ends all other readers, and what they had read is kept', async (t) => {
+	const size = 50_000_000;
+	const files = new GeneratedFiles();
+	for (let n = 0; n < 12; n++) files.add(`file ${n}`, size);
+	const chunks = new Map<string, number>();
+	files.onChunk = async (name) => {
+		await setImmediate();
+		chunks.set(name, (chunks.get(name) ?? 0) + 1);
+		if (name === 'file 3' && chunks.get(name) === 5) throw new Failure('unavailable', 'The disk is away.');
+	};
+	const rows = new Rows();
+	const archive = await zipFormat(rows).archive(files);
+	const last = { start: archive.size - 1, end: archive.size - 1 };
+	t.is((await t.throwsAsync(bytesOf(archive, last)))?.message, 'The disk is away.');
+	t.is(files.opened, 8);
+	t.is(files.closed, 8, 'nothing is read for an archive that has failed');
+	const read = files.bytesRead;
+	t.true(read < 8 * 10 * 1024 * 1024, `${read} bytes`);
+	for (let round = 0; round < 20; round++) await setImmediate();
+	t.is(files.bytesRead, read);
+	t.is(rows.rows.size, 8);
+	files.onChunk = () => {};
+	await bytesOf(await zipFormat(rows).archive(files), last);
+	t.true(files.bytesRead - 12 * size < 8 * 1024 * 1024, 'of each the chunk that had just come is read twice at most');
+});
+
+test('readers whose place is waited for end at once where another one fails', async (t) => {
+	const files = new GeneratedFiles();
+	for (const name of ['a', 'b', 'c']) files.add(name, 30_000_000);
+	let isOver = false;
+	let aborted: AbortSignal | undefined;
+	const throttle = files.throttle.bind(files);
+	files.throttle = (work, signal) => {
+		aborted = signal;
+		return throttle(work);
+	};
+	files.turn = {
+		get isOver() {
+			return isOver;
+		},
+		next: () => new Promise((_, reject) => aborted?.addEventListener('abort', () => reject(aborted?.reason))),
+	};
+	files.onChunk = async (name, at) => {
+		if (at === 0) return;
+		isOver = true;
+		if (name !== 'b') return;
+		await setImmediate();
+		throw new Failure('conflict', 'It was changed.');
+	};
+	const archive = await zipFormat(new Rows()).archive(files);
+	const reading = bytesOf(archive, { start: archive.size - 1, end: archive.size - 1 });
+	t.is((await t.throwsAsync(reading))?.message, 'It was changed.');
+	t.is(files.opened, files.closed);
+});
+
 test('a storage that reads into buffers makes the same bytes in every range', async (t) => {
 	const files = new GeneratedFiles()
 		.add('a', randomBytes(3_000_001))

@@ -132,15 +132,17 @@ export function createArchives({ files, format, walks, limits }: Dependencies): 
 			if (zip === undefined) throw new Failure('unavailable', 'ZIP archives are not available on this server.');
 			const { manifest, chosen, skipped, fingerprint } = await makeManifest(dependencies, found);
 			reserve(manifest.count * zip.bytesPerEntry);
+			const closed = new AbortController();
+			const reading = signal === undefined ? closed.signal : AbortSignal.any([signal, closed.signal]);
 			const archive = await zip.archive<ManifestEntry>(
 				{
 					count: manifest.count,
 					entry: (index) => manifest.entry(index),
 					open: (entry) => openUnchanged(files, viewer, area, entry),
 					readSmall: (some, into) => readUnchanged(files, viewer, area, some, into),
-					throttle: (work, workSignal) => checksums.run(client, work, workSignal),
+					throttle: (work, workSignal = reading) => checksums.run(client, work, workSignal),
 				},
-				signal,
+				reading,
 			);
 			const name = zipFileName(chosen, new Date());
 			const version = createHash('sha256').update(`${zip.version} ${fingerprint}`).digest('base64url');
@@ -148,9 +150,10 @@ export function createArchives({ files, format, walks, limits }: Dependencies): 
 			const item = { name, type: 'file', size: archive.size, mtime: Number.NaN, id: version, version } as const;
 			const file: OpenFile = {
 				item,
-				read: (range?: ByteRange) => archive.read(range, signal),
+				read: (range?: ByteRange) => archive.read(range, reading),
 				isChanged: async () => false,
-				close: async () => {},
+				// What still reads for it holds a place, and files, for nobody.
+				close: async () => closed.abort(new Error('The archive is closed.')),
 			};
 			return { kind: 'archive', file, name, skipped, entries: manifest.count, items };
 		}

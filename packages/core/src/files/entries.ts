@@ -1,4 +1,4 @@
-import type { StorageEntry, StorageItem } from '@stowage/plugin-api';
+import { forEachConcurrently, type StorageEntry, type StorageItem } from '@stowage/plugin-api';
 import { type Entry, isFailure, isProtected, joinPath, type StoragePath, undefinedIf } from '@stowage/rules';
 import { folderOf, type Place } from '../trees/Tree.js';
 
@@ -34,27 +34,22 @@ export async function countedRow(folder: Place, item: StorageEntry): Promise<Ent
 	return entryIn(folder, item, item.type === 'directory' ? await countChildren(folder, item) : undefined);
 }
 
-/**
- * The rows of many, in their order, without folders that went away meanwhile. Throws the signal's reason once it is
- * fired. The package p-limit would make a promise for each of a hundred thousand files, which need none.
- */
+/** The rows of many, in their order, without folders that went away meanwhile. Throws the signal's reason once it is fired. */
 export async function countedRows(found: readonly Found[], signal?: AbortSignal): Promise<Entry[]> {
 	const rows: (Entry | undefined)[] = [];
-	let next = 0;
-	const countNext = async (): Promise<void> => {
-		while (next < found.length) {
-			const at = next++;
-			const { folder, item } = found[at] as Found;
-			if (item.type === 'file') {
-				rows[at] = entryIn(folder, item);
-				continue;
-			}
-			signal?.throwIfAborted();
-			const count = await countChildren(folder, item);
-			rows[at] = count === undefined ? undefined : entryIn(folder, item, count);
+	/** A hundred thousand files need no promise each, and get their rows on the way. */
+	function* folders(): Generator<number> {
+		for (const [at, { folder, item }] of found.entries()) {
+			if (item.type === 'file') rows[at] = entryIn(folder, item);
+			else yield at;
 		}
-	};
-	await Promise.all(Array.from({ length: countConcurrency }, countNext));
+	}
+	await forEachConcurrently(countConcurrency, folders(), async (at) => {
+		const { folder, item } = found[at] as Found;
+		signal?.throwIfAborted();
+		const count = await countChildren(folder, item);
+		rows[at] = count === undefined ? undefined : entryIn(folder, item, count);
+	});
 	return rows.filter((row) => row !== undefined);
 }
 

@@ -186,6 +186,23 @@ for (const [reading, { block, range }] of Object.entries(heavyReads)) {
 	});
 }
 
+test('an archive that is closed while it is read for its checksums frees its place, and reads no further file', async (t) => {
+	const { app, viewer } = await withDocs(t);
+	const archives = archivesOf(app, {});
+	const { file } = await archives.open(viewer, docsSelection, { client: 'a' });
+	const blocked = blockOpening(app.services.roots.first.storage);
+	const { size } = file.item;
+	const source = file.read({ start: size - 1, end: size - 1 })[Symbol.asyncIterator]();
+	const reading = source.next();
+	await until('files are opened', () => blocked.waiting() > 0);
+	const opened = blocked.waiting();
+	await file.close();
+	blocked.release();
+	t.is((await t.throwsAsync(async () => reading))?.message, 'The archive is closed.');
+	t.is(blocked.waiting(), opened);
+	t.is(archives.queue.running, 0);
+});
+
 test('visitors who have checksums read take no more than half of the places, however many they are', async (t) => {
 	const { app } = await withDocs(t, 0);
 	const { queue } = archivesOf(app, {});

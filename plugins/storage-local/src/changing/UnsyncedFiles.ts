@@ -1,6 +1,6 @@
+import { forEachConcurrently } from '@stowage/plugin-api';
 import type { Disk } from '../root/Disk.js';
 import { closeSync, fsync, open, setModifiedAt } from '../system/descriptors.js';
-import { forEachConcurrently } from '../system/forEachConcurrently.js';
 import { type Folder, openChild, readFileFlags } from '../system/openFolder.js';
 import { pathPart, type RawName } from '../system/rawNames.js';
 

@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import type { CopyOptions } from '@stowage/plugin-api';
+import { type CopyOptions, forEachConcurrently } from '@stowage/plugin-api';
 import { tooDeepToCopy } from '@stowage/rules';
 import { AdaptiveBatch, statMany } from '../reading/statMany.js';
 import type { Disk } from '../root/Disk.js';
@@ -19,7 +19,6 @@ import {
 	writeFully,
 } from '../system/descriptors.js';
 import { type FileStat, toFileStat } from '../system/fileStat.js';
-import { forEachConcurrently } from '../system/forEachConcurrently.js';
 import { type Folder, openChild, readFileFlags } from '../system/openFolder.js';
 import { addressableName, pathPart, type RawEntry, type RawName } from '../system/rawNames.js';
 import { isSystemError } from '../system/systemErrors.js';

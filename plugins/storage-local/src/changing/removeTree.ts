@@ -1,7 +1,7 @@
+import { forEachConcurrently } from '@stowage/plugin-api';
 import type { Disk } from '../root/Disk.js';
 import { randomName, scratchPrefix } from '../root/privateFolder.js';
 import { lstat, readlink, rename, rmdir, unlink } from '../system/descriptors.js';
-import { forEachConcurrently } from '../system/forEachConcurrently.js';
 import { type Folder, openChild } from '../system/openFolder.js';
 import { pathPart, type RawName, rawName } from '../system/rawNames.js';
 import { isSystemError } from '../system/systemErrors.js';

@@ -1,4 +1,4 @@
-import { forEachConcurrently } from '../system/forEachConcurrently.js';
+import { forEachConcurrently } from '@stowage/plugin-api';
 import { isDamage } from '../system/systemErrors.js';
 
 /** A stat that takes longer, in milliseconds, has waited for a disk. */
