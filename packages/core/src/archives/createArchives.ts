@@ -6,7 +6,14 @@ import { Budget, type BudgetLimits } from '../limits/Budget.js';
 import { byTurns } from '../limits/byTurns.js';
 import { FairQueue } from '../limits/FairQueue.js';
 import { contentKeyOf, type ManifestEntry } from './Manifest.js';
-import { type ChosenItem, makeManifest, ownedBy, type Selection, statSelected } from './makeManifest.js';
+import {
+	type ChosenItem,
+	type KeptSelection,
+	makeManifest,
+	ownedBy,
+	type Selection,
+	statSelected,
+} from './makeManifest.js';
 
 /** A selection that can be sent like a file. An archive is made while it is read; nothing of it is on disk. */
 export interface OpenSelection {
@@ -38,7 +45,7 @@ export interface Archives {
 	 */
 	open(viewer: Viewer, selection: Selection, requester: Requester): Promise<OpenSelection>;
 	/** Opens a selection like `open`, but a single selected file as itself and not as an archive. */
-	openFileOrArchive(viewer: Viewer, selection: Selection, requester: Requester): Promise<OpenSelection>;
+	openFileOrArchive(viewer: Viewer, selection: Selection | KeptSelection, requester: Requester): Promise<OpenSelection>;
 	/** How many are made or sent right now. */
 	underWay(): number;
 	/** The queue for reading checksums. */
@@ -93,7 +100,7 @@ export function createArchives({ files, format, walks, limits }: Dependencies): 
 
 	async function open(
 		viewer: Viewer,
-		selection: Selection,
+		selection: Selection | KeptSelection,
 		requester: Requester,
 		mayBeFile: boolean,
 	): Promise<OpenSelection> {
@@ -121,7 +128,8 @@ export function createArchives({ files, format, walks, limits }: Dependencies): 
 				hold(more);
 			};
 			const dependencies = { files, viewer, area, reserve, maxEntries: limits.maxEntries, signal, turn };
-			const found = await statSelected(dependencies, selection.items);
+			const chosen = 'items' in selection ? selection.items : await selection.readItems(turn, signal);
+			const found = await statSelected(dependencies, chosen);
 			const items = found.map(({ path, owner }) => ({ path, ...ownedBy(owner) }));
 			const [only] = found;
 			if (mayBeFile && only?.type === 'file' && found.length === 1) {
@@ -130,7 +138,7 @@ export function createArchives({ files, format, walks, limits }: Dependencies): 
 			}
 			const zip = format();
 			if (zip === undefined) throw new Failure('unavailable', 'ZIP archives are not available on this server.');
-			const { manifest, chosen, skipped, fingerprint } = await makeManifest(dependencies, found);
+			const { manifest, chosen: named, skipped, fingerprint } = await makeManifest(dependencies, found);
 			reserve(manifest.count * zip.bytesPerEntry);
 			const closed = new AbortController();
 			const reading = signal === undefined ? closed.signal : AbortSignal.any([signal, closed.signal]);
@@ -144,7 +152,7 @@ export function createArchives({ files, format, walks, limits }: Dependencies): 
 				},
 				reading,
 			);
-			const name = zipFileName(chosen, new Date());
+			const name = zipFileName(named, new Date());
 			const version = createHash('sha256').update(`${zip.version} ${fingerprint}`).digest('base64url');
 			// Its time would be that of its newest part, and stay so when a part is removed: only the version distinguishes archives.
 			const item = { name, type: 'file', size: archive.size, mtime: Number.NaN, id: version, version } as const;

@@ -20,6 +20,12 @@ export interface Selection {
 	items: readonly ChosenItem[];
 }
 
+/** A selection whose items are kept elsewhere. A list may be long, so it is read in the turn of the work that needs it. */
+export interface KeptSelection {
+	area: Area;
+	readItems(turn: Turn, signal?: AbortSignal): Promise<readonly ChosenItem[]>;
+}
+
 export interface ChosenItem {
 	path: StoragePath;
 	owner?: Owner;

@@ -125,11 +125,15 @@ export interface AuditOutcome {
 	reason?: string;
 }
 
-/** One item by its place, several by the paths of some of them. */
-export function chosen(items: readonly { path: string; owner?: Owner }[]): Partial<AuditEvent> {
+/** One item by its place, several by the paths of some of them; `placeOf` says where an item is, where that is not what it says itself. */
+export function chosen<Item extends { path: string; owner?: Owner }>(
+	items: readonly Item[],
+	placeOf: (item: Item) => { path: string; owner?: Owner } = (item) => item,
+): Partial<AuditEvent> {
 	const [only] = items;
-	if (items.length === 1 && only !== undefined) return { ...only };
-	return { paths: items.slice(0, maxPaths).map(({ path }) => path), entries: items.length };
+	if (only === undefined) return {};
+	if (items.length === 1) return { ...placeOf(only) };
+	return { paths: items.slice(0, maxPaths).map((item) => placeOf(item).path), entries: items.length };
 }
 
 /** A line as readers get it. */

@@ -1,7 +1,7 @@
 import * as contract from '@stowage/contract';
-import { type Call, route } from '@stowage/plugin-api';
+import { type Call, route, type Turn } from '@stowage/plugin-api';
 import { Failure, type Viewer } from '@stowage/rules';
-import { ownedBy, type Selection } from '../archives/makeManifest.js';
+import { type ChosenItem, ownedBy, type Selection } from '../archives/makeManifest.js';
 import { type AuditEvent, chosen } from '../audit/auditLine.js';
 import { visitorOf } from '../config/strangers.js';
 import { clientGone } from '../http/connections/clientGone.js';
@@ -10,7 +10,7 @@ import { retryIfChanged } from '../responses/retryIfChanged.js';
 import { sendFile } from '../responses/sendFile.js';
 import type { Services } from '../services.js';
 import { shareEvent, sideBySide } from '../shares/shareItems.js';
-import type { Ticket } from '../tickets/createTickets.js';
+import type { Ticket, TicketDetails } from '../tickets/createTickets.js';
 import { queued } from './queued.js';
 
 /** A fixed selection under a secret URL that permits the download, with any number of ranges, for some hours. */
@@ -56,18 +56,27 @@ async function sendByTicket(
 	const action = ticket.kind === 'file' ? 'download' : 'downloadArchive';
 	const guest = share?.isWhole && visit !== undefined ? sideBySide(visit.guest) : visit?.guest;
 	const reader = guest ?? owner;
-	describe(
+	const eventOf = (items: readonly ChosenItem[]) =>
 		visit === undefined || guest === undefined
-			? { action, viewer: owner, area: ticket.area, ...chosen(ticket.items) }
-			: { action: 'followShare', ...shareEvent({ share: visit.share, guest }, ticket.items) },
-	);
+			? ({ action, viewer: owner, area: ticket.area, ...chosen(items) } as const)
+			: ({ action: 'followShare', ...shareEvent({ share: visit.share, guest }, items) } as const);
+	// Who it is, also where it is refused before its items are read.
+	describe(eventOf([]));
+	const selection = {
+		area: ticket.area,
+		async readItems(turn: Turn, signal?: AbortSignal) {
+			const items = await ticket.readItems(turn, signal);
+			describe(eventOf(items));
+			return items;
+		},
+	};
 	const requester = { client: clientKey(owner, request.client.address), signal: clientGone(request) };
 	// Before the archive is made, which takes long for large folders: one that has ended meanwhile is neither made nor sent.
 	const breakOff = () => request.raw.res.destroy();
 	const transfer = transfers.enter(token, ticket, breakOff);
 	const leaveShare = share && shareTransfers.enter(share.pass, breakOff);
 	try {
-		const opened = await archives.openFileOrArchive(reader, ticket, requester);
+		const opened = await archives.openFileOrArchive(reader, selection, requester);
 		describe({ entries: opened.entries });
 		const { size, version } = opened.file.item;
 		const file =
@@ -118,6 +127,6 @@ export async function makeTicket(
 	return h.response({ ticket, url, fileName: name, size, skipped }).code(201);
 }
 
-function viewerOf({ user }: Ticket, config: Services['config']): Viewer {
+function viewerOf({ user }: TicketDetails, config: Services['config']): Viewer {
 	return user === undefined ? visitorOf(config) : { kind: 'user', id: user.id, username: user.username };
 }

@@ -15,8 +15,8 @@ export function wholeShare({ root }: Guest): { path: StoragePath }[] {
 
 /** What the audit log says of items of a share: their places in the home, which its owner knows. */
 export function shareEvent({ share, guest }: Visit, items: readonly { path: StoragePath }[]): Partial<AuditEvent> {
-	const inHome = items.map(({ path }) => ({ path: homePathOf(guest, path) }));
-	return { share: share.id, owner: share.owner.username, area: 'private', ...chosen(inHome) };
+	const inHome = chosen(items, ({ path }) => ({ path: homePathOf(guest, path) }));
+	return { share: share.id, owner: share.owner.username, area: 'private', ...inHome };
 }
 
 function homePathOf({ root }: Guest, path: StoragePath): StoragePath {

@@ -2,7 +2,7 @@ import type { Audience, ByteRange, Notification, Notifications, OpenFile } from 
 import { isFailure } from '@stowage/rules';
 import { EndSubscriptions } from '../events/EndSubscriptions.js';
 import { throttle } from '../events/throttle.js';
-import type { Ticket, Tickets } from './createTickets.js';
+import type { TicketDetails, Tickets } from './createTickets.js';
 
 /** Least time between two notifications of one ticket's progress. */
 const spacingMs = 250;
@@ -43,7 +43,7 @@ export class Transfers {
 	}
 
 	/** A transfer begins. `breakOff` is called when the ticket or its session ends, in whatever process, until the transfer is left. */
-	enter(token: string, ticket: Ticket, breakOff: () => void): Transfer {
+	enter(token: string, ticket: TicketDetails, breakOff: () => void): Transfer {
 		const running = this.#running.get(token) ?? this.#begin(token, ticket);
 		running.ends.add(breakOff);
 		const stopListening = this.#onEnd(token, ticket, () => this.end(token, ticket));
@@ -58,14 +58,14 @@ export class Transfers {
 	}
 
 	/** Breaks off all that is sent on a ticket, and publishes that it has ended. */
-	end(token: string, ticket: Ticket): void {
+	end(token: string, ticket: TicketDetails): void {
 		const running = this.#running.get(token) ?? this.#begin(token, ticket);
 		this.#running.delete(token);
 		running.report(0, ticket.size, 'ended');
 		for (const end of [...running.ends]) end();
 	}
 
-	#onEnd(token: string, { user }: Ticket, end: () => void): () => void {
+	#onEnd(token: string, { user }: TicketDetails, end: () => void): () => void {
 		const { onSessionEnd } = this.dependencies;
 		const unsubscribe = user === undefined ? () => {} : onSessionEnd(user.session, end);
 		const unsubscribeTicket = this.#subscriptions.subscribe(token, end);
@@ -75,7 +75,7 @@ export class Transfers {
 		};
 	}
 
-	#begin(token: string, ticket: Ticket): Running {
+	#begin(token: string, ticket: TicketDetails): Running {
 		const { notifications } = this.dependencies;
 		const audiences: Audience[] = [{ ticket: token }];
 		if (ticket.user !== undefined) audiences.push({ userId: ticket.user.id });

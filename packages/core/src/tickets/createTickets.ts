@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { deflateRaw, inflateRaw } from 'node:zlib';
-import type { CounterStore, TicketRecord, TicketStore } from '@stowage/plugin-api';
+import { type CounterStore, type TicketRecord, type TicketStore, Yielder } from '@stowage/plugin-api';
 import { baseName, Failure, noFreeSpace, type Owner, parentPath, parsePath } from '@stowage/rules';
 import { z } from 'zod';
-import { type ChosenItem, ownedBy, type Selection } from '../archives/makeManifest.js';
+import { type ChosenItem, type KeptSelection, ownedBy, type Selection } from '../archives/makeManifest.js';
 import { siteKey } from '../http/requests/proxy.js';
 import type { DatabaseReserve } from '../limits/databaseReserve.js';
 import { createKeyedMutex } from '../limits/keyedMutex.js';
@@ -48,9 +48,12 @@ const ticketDetails = z.object({
 	size: z.number(),
 });
 
-type TicketDetails = z.output<typeof ticketDetails>;
+export type TicketDetails = z.output<typeof ticketDetails>;
 
 export type Ticket = TicketDetails & Selection;
+
+/** A ticket as it is found again. */
+export type KeptTicket = TicketDetails & KeptSelection;
 
 interface Dependencies {
 	store: TicketStore;
@@ -74,11 +77,11 @@ export interface Tickets {
 	 */
 	add(client: string, ticket: Ticket): Promise<string>;
 	/** Throws `expired` for a ticket that has ended and `notFound` for an unknown one, or one that ended long ago. */
-	find(token: string): Promise<Ticket>;
+	find(token: string): Promise<KeptTicket>;
 	/** Remembers which bytes the next part of a download has to fit to. */
-	change(token: string, ticket: Ticket, change: Pick<Ticket, 'version' | 'size'>): Promise<void>;
+	change(token: string, ticket: TicketDetails, change: Pick<Ticket, 'version' | 'size'>): Promise<void>;
 	/** Ends a ticket at once. Throws as `find` does. */
-	end(token: string): Promise<Ticket>;
+	end(token: string): Promise<TicketDetails>;
 	/** Those of these tickets that were ended, in whatever process. */
 	findEnded(tokens: readonly string[]): Promise<ReadonlySet<string>>;
 }
@@ -173,10 +176,10 @@ export function createTickets({
 			if (row.isEnded || now() >= row.endsAt || row.endsAt > now() + ttlMs + clockSkewMs) throw ticketEnded();
 			const ticket = ticketDetails.parse(JSON.parse(row.details));
 			if (ticket.user !== undefined && !(await isSessionValid(ticket.user.session))) throw ticketEnded();
-			return { ...ticket, items: await unpackItems(row.selection) };
+			return { ...ticket, readItems: (turn, signal) => unpackItems(row.selection, new Yielder(turn), signal) };
 		},
 
-		async change(token, { items: _, ...ticket }, change) {
+		async change(token, ticket, change) {
 			await store.setDetails(secretHash(token), JSON.stringify(ticketDetails.parse({ ...ticket, ...change })));
 		},
 
@@ -214,24 +217,57 @@ const maxTextBytes = 64 * 1024 * 1024;
 const group = z.tuple([z.array(z.string().nullable()).max(1), z.string(), z.array(z.string())]);
 type Group = z.output<typeof group>;
 
-/** Items as a short text: a folder is written once for all consecutive items in it. */
+/** The most names in one group, so that each is read in a moment. */
+const maxNames = 100;
+
+/**
+ * Items as a short text: a folder is written once for consecutive items in it. The text is compressed JSON with a line for each group:
+ * no line break is part of a string there, so a long list can be read line by line.
+ */
 export async function packItems(items: readonly ChosenItem[]): Promise<string> {
-	const groups: Group[] = [];
+	const yielder = new Yielder();
+	const lines: string[] = [];
+	let last: Group | undefined;
+	const end = () => last !== undefined && lines.push(JSON.stringify(last));
 	for (const { path, owner } of items) {
+		if (yielder.shouldYield) await yielder.yield();
 		const folder = parentPath(path);
-		const last = groups.at(-1);
-		if (last !== undefined && last[1] === folder && ownerOf(last) === owner) last[2].push(baseName(path));
-		else groups.push([owner === undefined ? [] : [owner], folder, [baseName(path)]]);
+		const isOfLast = last?.[1] === folder && ownerOf(last) === owner && last[2].length < maxNames;
+		if (last !== undefined && isOfLast) last[2].push(baseName(path));
+		else {
+			end();
+			last = [owner === undefined ? [] : [owner], folder, [baseName(path)]];
+		}
 	}
-	return (await deflate(JSON.stringify(groups))).toString('base64url');
+	end();
+	return (await deflate(`[\n${lines.join(',\n')}\n]`)).toString('base64url');
 }
 
-export async function unpackItems(text: string): Promise<ChosenItem[]> {
+export async function unpackItems(
+	text: string,
+	yielder = new Yielder(),
+	signal?: AbortSignal,
+): Promise<readonly ChosenItem[]> {
 	const json = await inflate(Buffer.from(text, 'base64url'), { maxOutputLength: maxTextBytes });
-	const groups = z.array(group).parse(JSON.parse(json.toString()));
-	return groups.flatMap(([[owner], folder, names]) =>
-		names.map((name) => ({ path: parsePath(folder === '' ? name : `${folder}/${name}`), ...ownedBy(owner) })),
-	);
+	const items: ChosenItem[] = [];
+	for (let start = 0; start < json.length; ) {
+		if (yielder.shouldYield) await yielder.yield(signal);
+		const lineEnd = json.indexOf('\n', start);
+		const end = lineEnd === -1 ? json.length : lineEnd;
+		for (const [[owner], folder, names] of groupsOf(json.toString('utf8', start, end))) {
+			for (const name of names)
+				items.push({ path: parsePath(folder === '' ? name : `${folder}/${name}`), ...ownedBy(owner) });
+		}
+		start = end + 1;
+	}
+	return items;
+}
+
+/** The groups of a line. Earlier versions wrote all of them in one. */
+function groupsOf(line: string): Group[] {
+	if (line === '' || line === '[' || line === ']') return [];
+	const json: unknown = JSON.parse(line.endsWith(',') ? line.slice(0, -1) : line);
+	return line.startsWith('[[[') || line === '[]' ? z.array(group).parse(json) : [group.parse(json)];
 }
 
 const ownerOf = ([[owner]]: Group): Owner | undefined => owner;

@@ -2,9 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { openDatabase } from '@stowage/database';
+import { Yielder } from '@stowage/plugin-api';
 import { isFailure, parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
+import { secretHash } from '../../src/secretHash.js';
 import { createTickets, packItems, type Ticket, unpackItems } from '../../src/tickets/createTickets.js';
 
 const kilobyte = 1024;
@@ -129,4 +132,57 @@ test('a selection is stored compressed and restored unchanged', async (t) => {
 	t.deepEqual(await unpackItems(packed), items);
 	t.true(packed.length < JSON.stringify(items).length / 10, `${packed.length}`);
 	t.deepEqual(await unpackItems(await packItems([])), []);
+});
+
+test('a selection that an earlier version has stored is read', async (t) => {
+	const stored = (groups: unknown) => deflateRawSync(JSON.stringify(groups)).toString('base64url');
+	t.deepEqual(await unpackItems(stored([])), []);
+	const groups = [
+		[[], '', ['a.txt', '[[[']],
+		[['ada'], 'docs', ['b', 'c']],
+		[[null], 'docs', ['b']],
+	];
+	t.deepEqual(await unpackItems(stored(groups)), [
+		{ path: parsePath('a.txt') },
+		{ path: parsePath('[[[') },
+		{ path: parsePath('docs/b'), owner: 'ada' },
+		{ path: parsePath('docs/c'), owner: 'ada' },
+		{ path: parsePath('docs/b'), owner: null },
+	]);
+	const packed = await packItems([{ path: parsePath('docs/b'), owner: 'ada' }]);
+	const json = inflateRawSync(Buffer.from(packed, 'base64url')).toString();
+	t.deepEqual(JSON.parse(json), [[['ada'], 'docs', ['b']]], 'and an earlier version reads what is stored now');
+});
+
+test('a long selection is read in steps, between which others have their turn', async (t) => {
+	const items = Array.from({ length: 2_000 }, (_, n) => ({ path: parsePath(`folder ${n}/IMG_${n}.jpg`) }));
+	const many = Array.from({ length: 20_000 }, (_, n) => ({ path: parsePath(`photos/IMG_${n}.jpg`) }));
+	for (const selection of [items, many]) {
+		const packed = await packItems(selection);
+		let steps = 0;
+		const yielder = { shouldYield: true, yield: async () => void steps++ } as unknown as Yielder;
+		t.deepEqual(await unpackItems(packed, yielder), selection);
+		t.true(steps >= selection.length / 100, `${steps} steps`);
+	}
+	const packed = await packItems(many);
+	const left = new AbortController();
+	left.abort(new Error('The client has left.'));
+	const now = new Yielder();
+	Object.defineProperty(now, 'shouldYield', { value: true });
+	await t.throwsAsync(unpackItems(packed, now, left.signal), { message: 'The client has left.' });
+});
+
+test('a ticket is found, changed and ended without reading its selection', async (t) => {
+	const { tickets, database } = await ticketsOf(t, undefined);
+	const token = await tickets.add('ada', ticketOf(1000));
+	const row = await database.tickets.find(secretHash(token));
+	if (row === undefined) return t.fail();
+	const damaged = 'damaged';
+	await database.tickets.add(secretHash(damaged), { ...row, selection: 'AAAA' });
+	const found = await tickets.find(damaged);
+	await t.throwsAsync(found.readItems({ isOver: false, next: async () => {} }));
+	await tickets.change(damaged, found, { version: 'w', size: 2 });
+	t.like(await tickets.find(damaged), { version: 'w', size: 2 });
+	t.is((await tickets.end(damaged)).size, 2);
+	t.is(await reasonOf(tickets.find(damaged)), 'expired');
 });
