@@ -1,5 +1,5 @@
 import { Failure } from '../failure.js';
-import { candidateNames } from './names.js';
+import { candidateNames, foldedName } from './names.js';
 import { baseName, maxNameBytes, type StoragePath } from './paths.js';
 import { truncateToBytes, utf8Length } from './text.js';
 
@@ -25,25 +25,29 @@ function localDate(date: Date): string {
 
 /**
  * Names chosen items at the top of the archive, one after another in the order of choice: each has its own name wherever
- * it lies, and a twin the next free one of `candidateNames`. None begins with the letter of a drive.
+ * it lies, and a twin the next free one of `candidateNames`. Two that a disk could take for the same are twins: of `Photo.jpg` and
+ * `photo.jpg` one would replace the other where they are unpacked. None begins with the letter of a drive.
  */
 export function archiveNamer(): (chosen: Chosen) => string {
 	const taken = new Set<string>();
-	// Further items of a name start at the suffix of the last one, or thousands of them would each try all names again.
-	const candidates = new Map<string, Generator<string, void>>();
+	// Further items of a name go on behind the last number, or thousands of them would each try all names again.
+	const tried = new Map<string, number>();
+	const take = (name: string): boolean => {
+		const folded = foldedName(name);
+		if (taken.has(folded)) return false;
+		taken.add(folded);
+		return true;
+	};
 	return ({ path, type }) => {
 		const own = withoutDrive(baseName(path));
-		if (!taken.has(own)) {
-			taken.add(own);
-			return own;
+		if (take(own)) return own;
+		const twins = `${type}/${foldedName(own)}`;
+		let skipped = tried.get(twins) ?? 1;
+		for (const name of candidateNames(own, type, skipped)) {
+			tried.set(twins, ++skipped);
+			if (take(name)) return name;
 		}
-		const names = candidates.get(`${type}/${own}`) ?? candidateNames(own, type);
-		candidates.set(`${type}/${own}`, names);
-		let next = names.next();
-		while (!next.done && taken.has(next.value)) next = names.next();
-		if (next.done) throw new Failure('conflict', `Too many chosen items have the same name: ${own}`);
-		taken.add(next.value);
-		return next.value;
+		throw new Failure('tooLarge', `Too many chosen items have the same name: ${own}`);
 	};
 }
 
