@@ -183,6 +183,52 @@ test('SIGUSR2 replaces one process after another, and no request fails', async (
 	t.is(await server.stop(), 0);
 });
 
+/** Starts a server whose log goes into a file; `lines` reads it. */
+async function loggingServer(t: ExecutionContext, folder: string, ...rest: string[]) {
+	const file = path.join(folder, 'log');
+	const program = [process.execPath, ...plainArgs(path.join(folder, 'data'), ...rest)];
+	const server = await startServer(t, {
+		command: '/bin/sh',
+		args: ['-c', 'exec "$@" 2> "$0"', file, ...program],
+	});
+	return { server, lines: async () => (await readFile(file, 'utf8')).split('\n') };
+}
+
+test('where one process serves, SIGUSR2 changes nothing, and the log says so', async (t) => {
+	const { server, lines } = await loggingServer(t, await temporaryFolder(t), '--workers', '1');
+	process.kill(server.pid, 'SIGUSR2');
+	await until('the log says so', async () =>
+		(await lines()).some((line) => line.includes('one process serves, and nothing was replaced')),
+	);
+	t.is((await fetch(`${server.url}/api/health`)).status, 200);
+	t.is(await server.stop(), 0);
+});
+
+test('of `workers: auto` the log says how many serve', async (t) => {
+	const { server, lines } = await loggingServer(t, await temporaryFolder(t), '--workers', 'auto');
+	const count = os.availableParallelism();
+	t.true((await lines()).some((line) => line.includes(`"workers":${count},`)));
+	t.is(await server.stop(), 0);
+});
+
+test('the process that listens logs by the level that its workers have read', async (t) => {
+	const folder = await temporaryFolder(t);
+	const config = path.join(folder, 'stowage.yaml');
+	await writeFile(config, 'log:\n  level: error\n');
+	const { server, lines } = await loggingServer(t, folder, '--workers', '2', '--config', config);
+	await writeFile(config, 'log:\n  level: info\n');
+	process.kill(server.pid, 'SIGHUP');
+	await until('both have read it', async () => {
+		return (await lines()).filter((line) => line.includes('the configuration was reloaded')).length === 2;
+	});
+	await until('the first process has its level', async () => {
+		process.kill(server.pid, 'SIGUSR2');
+		await wait(100);
+		return (await lines()).some((line) => line.includes('the processes are replaced one after another'));
+	});
+	t.is(await server.stop(), 0);
+});
+
 test('what a process sends goes on when it is asked to end, and is whole', async (t) => {
 	const folder = await temporaryFolder(t);
 	const server = await startServer(t, { args: plainArgs(folder, '--workers', '2') });

@@ -397,8 +397,17 @@ test('a reload applies the settings that can change, names those that need a res
 	t.is(asked, `READY=1\nSTATUS=Serving at ${server.url}; a restart is needed for basePath, publicListing`);
 	t.is(await registration(), 'closed');
 	const broken = await reload('registration: perhaps\n');
-	t.is(broken, `READY=1\nSTATUS=Serving at ${server.url}; the configuration on disk has a mistake, see the log`);
+	const mistake = `READY=1\nSTATUS=Serving at ${server.url}; the configuration on disk has a mistake, see the log`;
+	t.is(broken, mistake);
 	t.is(await registration(), 'closed');
+	for (const wrong of [
+		"plugins: {'@stowage/zip': {levle: 3}}",
+		"plugins: {'./no-such-plugin.js': {}}",
+		'databaseUrl: mysql://stowage@localhost/stowage?sokcet=/run/x',
+	]) {
+		t.is(await reload(`registration: open\n${wrong}\n`), mistake, wrong);
+		t.is(await registration(), 'closed', 'the next start would end with it');
+	}
 });
 
 test('a server that runs as root reads no configuration again that others may write by now, as it does not begin with one', async (t) => {

@@ -1,7 +1,15 @@
 import { access } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type App, type Config, ConfigError, createApp, endFailedRequest, workerCount } from '@stowage/core';
+import {
+	type App,
+	type Config,
+	ConfigError,
+	checkConfig,
+	createApp,
+	endFailedRequest,
+	workerCount,
+} from '@stowage/core';
 import { Command } from 'commander';
 import { startupCode, withHelp } from '../commandLine/help.js';
 import { configAgain, dropRootPrivileges, examinedConfig, isPassedByShell } from '../commandLine/loadConfigAsOwner.js';
@@ -25,6 +33,8 @@ export function serveCommand(): Command {
 			throw new ConfigError(
 				'The server does not run as root here: give the service a user of its own (User= in its unit).',
 			);
+		// Until it serves there is nothing to replace, and by default the signal ends a process.
+		process.on('SIGUSR2', () => {});
 		const primaryAddress = takeWorkerAddress(process.env);
 		const { config, objection } = await examinedConfig(command);
 		await dropRootPrivileges(config.dataDir, [], objection);
@@ -45,6 +55,7 @@ function assertForWorkers(configFile: string | undefined): void {
 async function serveAlone(config: Config, command: Command): Promise<void> {
 	const app = await createApp(config, { webRoot: await webRoot() });
 	const { log } = app.services;
+	if (config.workers === 'auto') log.info({ workers: 1 }, 'one process serves, for there is one core');
 	const supervisor = await findSupervisor(process.env, log, heartbeatOf(app.services));
 	const stopping = createStop(app, supervisor);
 	let serving = 'Starting';
@@ -55,6 +66,9 @@ async function serveAlone(config: Config, command: Command): Promise<void> {
 		void reload(app, command).then((outcome) => supervisor.ready(`${serving}${outcome}`));
 	});
 	process.on('SIGTERM', () => stopping('SIGTERM', 0)).on('SIGINT', () => stopping('SIGINT', 0));
+	process.on('SIGUSR2', () =>
+		log.warn('one process serves, and nothing was replaced: restart the server, or set workers to 2 or more'),
+	);
 	stopAfterUnexpected(app, stopping);
 	const address = await app.start();
 	serving = `Serving at ${address}`;
@@ -67,10 +81,10 @@ async function serveAlone(config: Config, command: Command): Promise<void> {
  * SIGTERM, which ends this one.
  */
 async function serveAsWorker(config: Config, command: Command, address: string): Promise<void> {
-	for (const signal of ['SIGHUP', 'SIGINT', 'SIGUSR2']) process.on(signal, () => {});
+	for (const signal of ['SIGHUP', 'SIGINT']) process.on(signal, () => {});
 	const app = await createApp(config, {
 		webRoot: await webRoot(),
-		connections: connectionsOfPrimary(address),
+		connections: connectionsOfPrimary(address, config.log),
 		siblings: new SiblingsOfPrimary(),
 	});
 	const stopping = createStop(
@@ -93,11 +107,12 @@ function stopAfterUnexpected({ services: { log } }: App, stopping: (reason: stri
 	process.on('uncaughtException', onUnexpected).on('unhandledRejection', onUnexpected);
 }
 
-/** Reads the configuration again. An error in it leaves the former one in force. Returns the addition to a status line. */
+/** Reads the configuration again. An error in it, as a start would find it, leaves the former one in force. Returns the addition to a status line. */
 async function reload(app: App, command: Command): Promise<string> {
 	const { log } = app.services;
 	try {
 		const next = await configAgain(command);
+		await checkConfig(next);
 		for (const warning of next.warnings) log.warn({ reason: warning }, 'an environment variable was ignored');
 		const { applied, needRestart } = app.reload(next);
 		log.info({ settings: applied }, 'the configuration was reloaded');

@@ -78,7 +78,9 @@ function unnamedFindings(root: string, [first, ...others]: readonly string[]): F
 	if (first === undefined) return [];
 	const more = others.length === 0 ? '' : ` and ${plural(others.length, 'other')}`;
 	const message = `the trash of ${root} has something of nobody that no list shows: ${JSON.stringify(first)}${more}`;
-	return [warn('trash', message, `Look at ${unrecordedFolder} in that root, and move what is wanted to where it belongs`)];
+	return [
+		warn('trash', message, `Look at ${unrecordedFolder} in that root, and move what is wanted to where it belongs`),
+	];
 }
 
 /** What was removed for good and can't be, such as files of another account in a folder that was deleted. */

@@ -133,6 +133,9 @@ export class Primary {
 				this.#introduce();
 				this.#afterReady();
 			},
+			onLogLevel(level) {
+				log.level = level;
+			},
 			onClosing: () => {
 				listener.remove(worker);
 				this.#introduce();

@@ -21,6 +21,8 @@ const maxOnTheWay = 32;
 interface Events {
 	/** Called once it serves, and accepts connections. */
 	onReady(): void;
+	/** Called with the level of its log, each time it has read the configuration. */
+	onLogLevel(level: string): void;
 	/** Called once it accepts no further connections. */
 	onClosing(): void;
 	/** Called with messages for the other workers, or for the one named `to`. */
@@ -152,8 +154,10 @@ export class Worker {
 		else if (message.type === 'pong') {
 			this.#missed = 0;
 			this.isAlive = message.isAlive;
-		} else if (message.type === 'reloaded') this.#reloaded(message.outcome);
-		else if (message.type === 'metrics') {
+		} else if (message.type === 'reloaded') {
+			this.#events.onLogLevel(message.logLevel);
+			this.#reloaded(message.outcome);
+		} else if (message.type === 'metrics') {
 			this.families = message.families;
 			if (message.id !== undefined) this.#metrics.get(message.id)?.(message.families);
 		} else if (message.type === 'named') this.name = message.name;
@@ -163,6 +167,7 @@ export class Worker {
 			this.#events.onClosing();
 			this.#send({ type: 'closed' });
 		} else {
+			this.#events.onLogLevel(message.logLevel);
 			this.isReady = true;
 			this.#events.onReady();
 		}

@@ -18,8 +18,8 @@ export function takeWorkerAddress(env: NodeJS.ProcessEnv): string | undefined {
 	return address;
 }
 
-/** The connections that the primary process accepts. */
-export function connectionsOfPrimary(address: string): ConnectionSource {
+/** The connections that the primary process accepts, which is told the level of the log. */
+export function connectionsOfPrimary(address: string, log: { level: string }): ConnectionSource {
 	return {
 		address,
 		begin(accept) {
@@ -29,7 +29,7 @@ export function connectionsOfPrimary(address: string): ConnectionSource {
 				// It was closed on its way.
 				if (socket !== undefined) accept(socket);
 			});
-			tell({ type: 'ready' });
+			tell({ type: 'ready', logLevel: log.level });
 		},
 		end: () =>
 			new Promise((resolve) => {
@@ -75,7 +75,8 @@ export function superviseByPrimary(app: App, reload: () => Promise<string>): Sup
 	};
 	process.on('message', (message: ToWorker) => {
 		if (message.type === 'ping') void beat().then((isAlive) => tell({ type: 'pong', isAlive }));
-		else if (message.type === 'reload') void reload().then((outcome) => tell({ type: 'reloaded', outcome }));
+		else if (message.type === 'reload')
+			void reload().then((outcome) => tell({ type: 'reloaded', outcome, logLevel: app.services.config.log.level }));
 		else if (message.type === 'readMetrics') void readMetrics(message.id);
 	});
 	return {

@@ -20,8 +20,8 @@ export type FromWorker =
 	| { type: 'named'; name: string }
 	/** Messages for all other workers, or for the one named `to`. */
 	| { type: 'tell'; messages: readonly SiblingMessage[]; to: string | undefined }
-	/** It serves. */
-	| { type: 'ready' }
+	/** It serves, and logs from this level on, as the configuration says. */
+	| { type: 'ready'; logLevel: string }
 	/** It has got the connection with this id. */
 	| { type: 'accepted'; id: number }
 	/** It wants no further connection. */
@@ -29,6 +29,6 @@ export type FromWorker =
 	/** The answer to a ping: its event loop runs; `isAlive` is whether its database answers. */
 	| { type: 'pong'; isAlive: boolean }
 	/** What the reading of the configuration adds to the status line; empty after no mistake. */
-	| { type: 'reloaded'; outcome: string }
+	| { type: 'reloaded'; outcome: string; logLevel: string }
 	/** `id` is that of the request, or undefined for the last reading of a worker that stops. */
 	| { type: 'metrics'; id: number | undefined; families: Family[] };

@@ -12,11 +12,13 @@ import { Primary } from './Primary.js';
  */
 export async function servePrimary(config: Config): Promise<void> {
 	const log = createLog(config.log.level);
+	const count = workerCount(config);
+	if (config.workers === 'auto') log.info({ workers: count }, 'as many processes serve as there are cores');
 	const listener = new Listener(config);
 	const address = await listener.listen();
 	let status = 'Starting';
 	const primary = new Primary({
-		count: workerCount(config),
+		count,
 		env: { [workerVariable]: `${process.umask().toString(8)} ${address}` },
 		listener,
 		log,
