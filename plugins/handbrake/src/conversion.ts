@@ -7,6 +7,8 @@ export const conversion = z.strictObject({
 	path: z.string(),
 	/** The id of the shared folder that the file was in when it was requested: by now another owner's folder may have its name. */
 	folderId: z.string().optional(),
+	/** The film as it was requested: by now another one may be at its path. An older version did not save it. */
+	source: z.object({ id: z.string(), version: z.string(), size: z.number(), mtime: z.number() }).optional(),
 	/** The full wished name. */
 	outputName: z.string(),
 	format: z.enum(conversionFormats),
@@ -20,6 +22,8 @@ const encoded = {
 	staged: z.string(),
 	/** The object that was converted, as it was. */
 	source: z.object({ id: z.string(), version: z.string() }),
+	/** Where it was then; an older version knew the path of the request only. */
+	path: z.string().optional(),
 	/** The id of the folder that it was in, which may be renamed meanwhile; none at the top of an area, and from an older version. */
 	folderItemId: z.string().optional(),
 	sizeBefore: z.number(),

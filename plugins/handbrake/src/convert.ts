@@ -105,20 +105,48 @@ export function sourceOf({ viewer, input }: Pick<JobContext<Conversion>, 'viewer
 	return { area, path, ...(folderId === undefined ? {} : { folderId }) };
 }
 
+/** An item of the area of the video, by the path that it has now where the owner of a shared folder has renamed that. */
+function itemAt(job: JobContext<Conversion>, path: string, files: Files): Promise<ItemRef> {
+	return files.locate(job.viewer, { ...sourceOf(job), path: parsePath(path) });
+}
+
+/** The chosen film, wherever in its area it is by now. Where it is nowhere, or was not recorded, what lies at its path. */
+async function findSource(job: JobContext<Conversion>, files: Files): Promise<ItemRef> {
+	const { viewer, input, signal } = job;
+	const requested = await itemAt(job, input.path, files);
+	if (input.source === undefined) return requested;
+	const { id } = input.source;
+	if ((await statIfPresent(files, viewer, requested))?.id === id) return requested;
+	const found = await findById(files, viewer, { ...requested, path: parentPath(requested.path) }, id, signal);
+	return found?.type === 'file' ? { ...requested, path: found.path } : requested;
+}
+
+/**
+ * Throws unless the file is the chosen one, as it was then. A new name changes the version on most disks, and a disk that was mounted anew
+ * may have given it another id: neither has changed its size and time.
+ */
+function assertChosen(file: OpenFile['item'], { path, source }: Conversion): void {
+	if (source === undefined || isSame(file, source)) return;
+	if (file.size === source.size && file.mtime === source.mtime) return;
+	const what = file.id === source.id ? 'changed' : 'replaced by another file';
+	throw new Failure('conflict', `${baseName(parsePath(path))} was ${what} after its conversion was requested.`);
+}
+
 async function encodeSource(
 	job: JobContext<Conversion>,
 	staged: StagedFile,
 	{ files, handbrake, log, temporaryFolder, timeLimitMs }: ConvertDependencies,
 ): Promise<EncodedStep> {
 	const { viewer } = job;
-	const source = sourceOf(job);
-	assertAllowed(convertDenial(viewer, source));
+	assertAllowed(convertDenial(viewer, sourceOf(job)));
 	const found = await handbrake.find();
 	if (found.installed === undefined) throw new Failure('unavailable', found.reason);
 	const { installed } = found;
-	const folder = await folderItem(job, files);
+	const source = await findSource(job, files);
+	const folder = await folderOf(viewer, source, files);
 	const { file } = await files.open(viewer, source);
 	try {
+		assertChosen(file.item, job.input);
 		const container = await assertVideo(baseName(source.path), file);
 		const local = {
 			folder: temporaryFolder,
@@ -149,6 +177,7 @@ async function encodeSource(
 			step: 'encoded',
 			staged: staged.id,
 			source: { id, version },
+			path: source.path,
 			...(folder === undefined ? {} : { folderItemId: folder.id }),
 			sizeBefore: size,
 			sizeAfter: await staged.size(),
@@ -169,18 +198,19 @@ function expectedSeconds({ seconds, video: [track] }: Film): number {
 }
 
 /** The folder of the original, as long as it has its name. */
-async function folderItem(job: JobContext<Conversion>, files: Files): Promise<WalkedItem | undefined> {
-	const source = sourceOf(job);
+async function folderOf(viewer: Viewer, source: ItemRef, files: Files): Promise<WalkedItem | undefined> {
 	const path = parentPath(source.path);
-	return path === '' ? undefined : statIfPresent(files, job.viewer, { ...source, path });
+	return path === '' ? undefined : statIfPresent(files, viewer, { ...source, path });
 }
 
 /** Where the output goes: to the folder of the original, also if that has got another name or place meanwhile. */
-async function folderNow(job: JobContext<Conversion>, { folderItemId }: EncodedStep, files: Files): Promise<ItemRef> {
-	const source = sourceOf(job);
+async function folderNow(job: JobContext<Conversion>, encoded: EncodedStep, files: Files): Promise<ItemRef> {
+	const { viewer, input, signal } = job;
+	const { folderItemId, path = input.path } = encoded;
+	const source = await itemAt(job, path, files);
 	const folder: ItemRef = { ...source, path: parentPath(source.path) };
-	if (folderItemId === undefined || (await folderItem(job, files))?.id === folderItemId) return folder;
-	const found = await findById(files, job.viewer, folder, folderItemId, job.signal);
+	if (folderItemId === undefined || (await folderOf(viewer, source, files))?.id === folderItemId) return folder;
+	const found = await findById(files, viewer, folder, folderItemId, signal);
 	return found?.type === 'directory' ? { ...folder, path: found.path } : folder;
 }
 
@@ -274,7 +304,6 @@ async function replaceOriginal(
 ): Promise<ConversionResult> {
 	const { source: converted, sizeBefore, sizeAfter, losses, name, outputId } = published;
 	const { viewer, input, signal } = job;
-	const source = sourceOf(job);
 	const convertedTo = (outputPath: string, isOriginalDeleted: boolean) => ({
 		outputPath,
 		sizeBefore,
@@ -283,15 +312,16 @@ async function replaceOriginal(
 		isOriginalDeleted,
 		losses,
 	});
-	const publishedAt = joinPath(publishedIn(job, published), name);
-	if (!input.deleteOriginal || losses.length > 0) return convertedTo(publishedAt, false);
+	const publishedAt = joinPath(folderPath(job, published), name);
+	const isKept = !published.isRemoving && !isCertain(input, converted);
+	if (!input.deleteOriginal || losses.length > 0 || isKept) return convertedTo(publishedAt, false);
 	let isSaved = published.isRemoving;
 	let isDeleted = published.isRemoving;
-	const look = () => statIfPresent(files, viewer, source);
+	const look = async () => statIfPresent(files, viewer, await itemAt(job, published.path ?? input.path, files));
 	const remove = async (): Promise<ConversionResult> => {
 		let original = await look();
 		// An earlier run was completed and interrupted before it recorded that, or the name was free as the original had been moved.
-		if (original?.id === outputId) return convertedTo(source.path, isDeleted);
+		if (original?.id === outputId) return convertedTo(original.path, isDeleted);
 		let output: WalkedItem | undefined;
 		if (original !== undefined && isSame(original, converted)) {
 			output = await findOutput(job, published, files);
@@ -308,11 +338,12 @@ async function replaceOriginal(
 		if (original !== undefined && !isSame(original, converted)) return convertedTo(publishedAt, false);
 		// Where it is gone, an earlier run removed it and was interrupted, or somebody has moved or deleted it.
 		if (original !== undefined) {
-			await files.remove(viewer, source);
+			await files.remove(viewer, { ...sourceOf(job), path: original.path });
 			isDeleted = true;
 		}
 		// Its owner has given it another place.
-		if (output !== undefined && output.path !== publishedAt) return convertedTo(output.path, isDeleted);
+		const { path: folder } = await publishedIn(job, published, files);
+		if (output !== undefined && output.path !== joinPath(folder, name)) return convertedTo(output.path, isDeleted);
 		return convertedTo(await renameOutput(job, published, files), isDeleted);
 	};
 	try {
@@ -329,16 +360,24 @@ async function replaceOriginal(
 	}
 }
 
-/** The folder that the output was published in. */
-function publishedIn(job: JobContext<Conversion>, { folder }: PublishedStep): StoragePath {
-	return folder === undefined ? parentPath(sourceOf(job).path) : parsePath(folder);
+/** Whether the converted film is certainly the chosen one, by its id. */
+function isCertain({ source }: Conversion, converted: EncodedStep['source']): boolean {
+	return source?.id === converted.id;
 }
+
+/** The path of the folder that the output was published in, as it was then. */
+function folderPath({ input }: JobContext<Conversion>, { folder, path = input.path }: PublishedStep): StoragePath {
+	return folder === undefined ? parentPath(parsePath(path)) : parsePath(folder);
+}
+
+const publishedIn = (job: JobContext<Conversion>, published: PublishedStep, files: Files): Promise<ItemRef> =>
+	itemAt(job, folderPath(job, published), files);
 
 /** The output as it was published, wherever its owner has it by now. Throws if it is gone: then the original is all there is. */
 async function findOutput(job: JobContext<Conversion>, published: PublishedStep, files: Files): Promise<WalkedItem> {
 	const { name, outputId, outputMtime, sizeAfter } = published;
 	const { viewer, signal } = job;
-	const folder: ItemRef = { ...sourceOf(job), path: publishedIn(job, published) };
+	const folder = await publishedIn(job, published, files);
 	const there = await statIfPresent(files, viewer, { ...folder, path: joinPath(folder.path, name) });
 	const found = there?.id === outputId ? there : await findById(files, viewer, folder, outputId, signal);
 	const isAsPublished = found?.size === sizeAfter && (outputMtime === undefined || found.mtime === outputMtime);
@@ -351,9 +390,9 @@ async function findOutput(job: JobContext<Conversion>, published: PublishedStep,
 async function renameOutput(job: JobContext<Conversion>, published: PublishedStep, files: Files): Promise<StoragePath> {
 	const { viewer, input } = job;
 	const { name, outputId } = published;
-	const folder = publishedIn(job, published);
-	const beside = (each: string): ItemRef => ({ ...sourceOf(job), path: joinPath(folder, each) });
-	const publishedAt = joinPath(folder, name);
+	const folder = await publishedIn(job, published, files);
+	const beside = (each: string): ItemRef => ({ ...folder, path: joinPath(folder.path, each) });
+	const publishedAt = joinPath(folder.path, name);
 	if (name === input.outputName) return publishedAt;
 	const output = await statIfPresent(files, viewer, beside(name));
 	if (output?.id !== outputId) {
@@ -362,7 +401,7 @@ async function renameOutput(job: JobContext<Conversion>, published: PublishedSte
 		return (await statIfPresent(files, viewer, wished))?.id === outputId ? wished.path : publishedAt;
 	}
 	try {
-		return joinPath(folder, (await files.rename(viewer, beside(name), input.outputName)).name);
+		return joinPath(folder.path, (await files.rename(viewer, beside(name), input.outputName)).name);
 	} catch (error) {
 		if (isFailure(error, 'alreadyExists')) return publishedAt;
 		throw error;

@@ -52,13 +52,13 @@ export function handbrakeRoutes(server: PluginHost, handbrake: HandBrake, conver
 			if (area === 'shared') await server.files.assertUpload(user, { area, path: parentPath(path) });
 			const source = { area, path, ...(owner === undefined ? {} : { owner }) };
 			const folder = area === 'shared' ? await sharedFolderOf(server, user, source) : {};
-			await assertConvertible(server, user, { ...source, ...folder });
+			const film = await assertConvertible(server, user, { ...source, ...folder });
 			// Where another process converts, it knows its encoders.
 			const encoders = await installed?.encoders();
 			if (encoders !== undefined && videoEncoder(format, encoders, handbrake.options.mayUseHardware) === undefined) {
 				throw new Failure('unavailable', `HandBrake on this server has no encoder for ${format} files.`);
 			}
-			const input: Conversion = { area, path, ...folder, outputName, format, quality, deleteOriginal };
+			const input: Conversion = { area, path, ...folder, source: film, outputName, format, quality, deleteOriginal };
 			const { id } = await conversions.start(user, input, `Convert ${fileName} to ${format.toUpperCase()}`);
 			return h.response({ conversionId: id }).code(202);
 		}),
@@ -83,17 +83,20 @@ async function sharedFolderOf(server: PluginHost, user: JobOwner, ref: ItemRef):
 	return {};
 }
 
+/** The film, as it is now. */
 async function assertConvertible(
 	server: PluginHost,
 	user: JobOwner,
-	ref: Parameters<PluginHost['files']['open']>[1],
-): Promise<void> {
+	ref: ItemRef,
+): Promise<NonNullable<Conversion['source']>> {
 	const found = await server.files.find(user, ref);
 	// A folder can't be opened, and most files show their type by their names.
 	if (found.type !== 'file' || fileType(found.name) !== 'video') throw new Failure('invalid', 'File is not a video');
 	const { file } = await server.files.open(user, ref);
 	try {
 		await assertVideo(found.name, file);
+		const { id, version, size, mtime } = file.item;
+		return { id, version, size, mtime };
 	} finally {
 		await file.close();
 	}

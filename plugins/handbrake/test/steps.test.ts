@@ -12,6 +12,8 @@ import {
 	type JobProgress,
 	parsePath,
 	type StagedFile,
+	statIfPresent,
+	type Viewer,
 } from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
 import { Client, type TestApp, testApp } from '../../../packages/core/test/testApp.js';
@@ -117,9 +119,9 @@ class KillableProcess {
 
 const log = { info() {}, warn() {}, error() {} };
 
-async function setUp(t: ExecutionContext) {
-	// Without a trash, whose notes lie in staging for a moment.
-	const app = await testApp(t, { '--trash-keep-for': '0' });
+/** By default without a trash, whose notes lie in staging for a moment. */
+async function setUp(t: ExecutionContext, keepFor = '0') {
+	const app = await testApp(t, { '--trash-keep-for': keepFor });
 	await new Client(app).register('alice');
 	const { id } = (await app.services.database.users.find('alice')) ?? { id: '' };
 	return {
@@ -129,6 +131,12 @@ async function setUp(t: ExecutionContext) {
 	};
 }
 
+/** The film as it is now; undefined if there is none. */
+async function stated(files: Files, viewer: Viewer, requested: Pick<Conversion, 'area' | 'path'>) {
+	const item = await statIfPresent(files, viewer, { ...requested, path: parsePath(requested.path) });
+	return item && { id: item.id, version: item.version, size: item.size, mtime: item.mtime };
+}
+
 const receiptsOf = (app: TestApp) => path.join(app.dataDir, 'conversions');
 
 interface RunOptions {
@@ -136,7 +144,8 @@ interface RunOptions {
 	viewer: JobContext<Conversion>['viewer'];
 	input: Partial<Conversion>;
 	killable?: KillableProcess;
-	saved?: { value: unknown };
+	/** The checkpoint, and the film as it was requested: as it lies there at the first run. */
+	saved?: { value: unknown; source?: Conversion['source'] };
 	attempt?: number;
 	encoder?: typeof quickEncoder;
 	handbrake?: HandBrake;
@@ -148,7 +157,7 @@ interface RunOptions {
 	cancelled?: AbortSignal;
 }
 
-function run({
+async function run({
 	app,
 	viewer,
 	input,
@@ -164,6 +173,8 @@ function run({
 	cancelled = new AbortController().signal,
 }: RunOptions) {
 	const { files } = app.services;
+	const requested = { area: 'private', path: 'film.mp4', ...input } as const;
+	saved.source ??= await stated(files, viewer, requested);
 	const killableFiles: Files = killable.guard({
 		...files,
 		stage: async (viewer, id?: string) => killable.guard<StagedFile>(await files.stage(viewer, id)),
@@ -172,13 +183,12 @@ function run({
 		id: 'job',
 		viewer,
 		input: {
-			area: 'private',
-			path: 'film.mp4',
+			...(saved.source === undefined ? {} : { source: saved.source }),
 			outputName: 'film.mp4',
 			format: 'mp4',
 			quality: 28,
 			deleteOriginal: true,
-			...input,
+			...requested,
 		},
 		attempt,
 		saved: saved.value,
@@ -628,6 +638,131 @@ test('an original that is overwritten while a conversion saves that it removes i
 	const result = await run({ app, viewer, input: { outputName: 'out.mp4' }, saved });
 	t.like(result, { outputPath: 'out.mp4', isOriginalDeleted: false });
 	t.is(await readFile(at, 'utf8'), 'another content');
+});
+
+/** What a waiting conversion finds in place of its film, and what it says then. */
+const replaced: Readonly<Record<string, { change(at: string): Promise<void>; error: RegExp; left: string[] }>> = {
+	'was renamed, and got another film under its name': {
+		change: async (at) => {
+			await rename(at, path.join(path.dirname(at), 'Public', 'old cut.mp4'));
+			await writeFile(at, `${film} of later`);
+			await rm(path.join(path.dirname(at), 'Public', 'old cut.mp4'));
+		},
+		error: /^film\.mp4 was replaced by another file after its conversion was requested\.$/,
+		left: ['film.mp4'],
+	},
+	'was overwritten': {
+		change: (at) => writeFile(at, `${film} of later`),
+		error: /^film\.mp4 was changed after its conversion was requested\.$/,
+		left: ['film.mp4'],
+	},
+	'was deleted': { change: (at) => rm(at), error: /film\.mp4/, left: [] },
+};
+
+for (const [what, { change, error, left }] of Object.entries(replaced)) {
+	test(`a conversion whose film ${what} while it waited says so, and converts and deletes nothing`, async (t) => {
+		const { app, viewer, home } = await setUp(t);
+		const at = path.join(home, 'film.mp4');
+		await writeFile(at, film);
+		const saved = { value: undefined, source: await stated(app.services.files, viewer, filmAt) };
+		await change(at);
+		const encoder = encoderBefore();
+		for (const attempt of [1, 2])
+			await t.throwsAsync(run({ app, viewer, input: {}, saved, attempt, encoder }), { message: error });
+		t.is(encoder.encoded, 0);
+		t.deepEqual(await files(home), left);
+		t.deepEqual(await stagedIn(app), []);
+	});
+}
+
+const filmAt = { area: 'private', path: 'film.mp4' } as const;
+
+test('of two conversions of one film that both delete it the second one converts and deletes nothing', async (t) => {
+	const { app, viewer, home } = await setUp(t);
+	await writeFile(path.join(home, 'film.mp4'), film);
+	const source = await stated(app.services.files, viewer, filmAt);
+	const encoder = encoderBefore();
+	const given = { app, viewer, input: {}, encoder };
+	t.like(await run({ ...given, saved: { value: undefined, source } }), { isOriginalDeleted: true });
+	await t.throwsAsync(run({ ...given, saved: { value: undefined, source } }), {
+		message: /was replaced by another file/,
+	});
+	t.is(encoder.encoded, 1);
+	t.is(await readFile(path.join(home, 'film.mp4'), 'utf8'), converted);
+});
+
+for (const [area, place] of [
+	['private', 'deep/er/holidays.mp4'],
+	['private', 'holidays.mp4'],
+	['public', 'deep/holidays.mp4'],
+] as const) {
+	test(`a film that was moved to ${area}:${place} while its conversion waited is converted and deleted there`, async (t) => {
+		const { app, viewer, home } = await setUp(t);
+		const top = area === 'public' ? path.join(home, 'Public') : home;
+		await mkdir(path.join(top, path.dirname(place)), { recursive: true });
+		await mkdir(path.join(top, 'films'));
+		await writeFile(path.join(top, 'films/film.mov'), film);
+		const requested = { area, path: 'films/film.mov' } as const;
+		const source = await stated(app.services.files, viewer, { ...requested, owner: 'alice' } as never);
+		await rename(path.join(top, 'films/film.mov'), path.join(top, place));
+		await writeFile(path.join(top, 'films/film.mov'), 'of somebody else');
+		const result = await run({ app, viewer, input: requested, saved: { value: undefined, source } });
+		const outputPath = path.join(path.dirname(place), 'film.mp4');
+		t.like(result, { outputPath, isOriginalDeleted: true });
+		t.is(await readFile(path.join(top, outputPath), 'utf8'), converted);
+		t.is(await readFile(path.join(top, 'films/film.mov'), 'utf8'), 'of somebody else');
+		t.false((await readdir(path.join(top, path.dirname(place)))).includes('holidays.mp4'));
+	});
+}
+
+test('a film that has another id since its disk was mounted anew is converted, and kept', async (t) => {
+	const { app, viewer, home } = await setUp(t);
+	await writeFile(path.join(home, 'film.mp4'), film);
+	const now = await stated(app.services.files, viewer, filmAt);
+	const saved = { value: undefined, source: now && { ...now, id: 'another', version: 'another' } };
+	const result = await run({ app, viewer, input: { outputName: 'out.mp4' }, saved });
+	t.like(result, { outputPath: 'out.mp4', deletesOriginal: true, isOriginalDeleted: false });
+	t.deepEqual(await files(home), ['film.mp4', 'out.mp4']);
+});
+
+test('a conversion that an older version stored, without its film, converts what lies at its path, and keeps it', async (t) => {
+	const { app, viewer, home } = await setUp(t);
+	await writeFile(path.join(home, 'film.mp4'), film);
+	const saved = {
+		value: undefined,
+		get source() {
+			return undefined;
+		},
+		set source(_) {},
+	};
+	const result = await run({ app, viewer, input: { outputName: 'out.mp4' }, saved });
+	t.like(result, { outputPath: 'out.mp4', isOriginalDeleted: false });
+	t.deepEqual(await files(home), ['film.mp4', 'out.mp4']);
+});
+
+test('a conversion in a shared folder that its owner renames, before it begins or while it encodes, goes on there', async (t) => {
+	for (const when of ['before', 'meanwhile'] as const) {
+		const { app, viewer } = await setUp(t, '30 days');
+		const bob = await new Client(app).register('bob');
+		const home = path.join(app.filesDir, 'users/bob');
+		await mkdir(path.join(home, 'Films'));
+		await writeFile(path.join(home, 'Films/film.mp4'), film);
+		const members = [{ username: 'alice', role: 'edit' }];
+		t.is((await bob.call('PUT', '/api/members', { path: 'Films', members })).statusCode, 200);
+		const shared = { area: 'shared', path: 'Films/film.mp4' } as const;
+		const folderId = (await app.services.sharedFolders.joined(viewer.id))[0]?.folder.id ?? '';
+		const saved = { value: undefined, source: await stated(app.services.files, viewer, shared) };
+		const renameFolder = async () => {
+			const renamed = await bob.post('/api/renameItem', { oldPath: 'Films', newName: 'Movies', type: 'private' });
+			t.is(renamed.statusCode, 200, renamed.payload);
+		};
+		if (when === 'before') await renameFolder();
+		const encoder = encoderBefore(when === 'meanwhile' ? renameFolder : undefined);
+		const result = await run({ app, viewer, input: { ...shared, folderId }, saved, encoder });
+		t.like(result, { outputPath: 'Movies/film.mp4', isOriginalDeleted: true }, when);
+		t.deepEqual(await readdir(path.join(home, 'Movies')), ['film.mp4']);
+		t.is(await readFile(path.join(home, 'Movies/film.mp4'), 'utf8'), converted);
+	}
 });
 
 test('a conversion in a folder that is no longer shared puts nothing into one of another owner that has its name, and deletes nothing there', async (t) => {

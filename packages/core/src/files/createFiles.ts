@@ -22,6 +22,7 @@ export function createFiles(parts: FileParts, folders: SharedFolders): Files {
 		list: (...call) => list(parts, ...call),
 		search: (...call) => search(parts, ...call),
 		watch: (viewer, folder, onChange) => watch(parts, viewer, folder, onChange),
+		locate: async (_viewer, ref) => ref,
 		find: (...call) => find(parts, ...call),
 		open: (...call) => open(parts, ...call),
 		readSmallFiles: (...call) => readSmallFiles(parts, ...call),

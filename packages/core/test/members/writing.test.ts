@@ -416,6 +416,7 @@ test('a reference with the id of its shared folder means no other one, also of t
 		for await (const _ of files.stat(viewer, 'shared', [fox])) t.fail();
 	};
 	for (const attempt of [
+		() => files.locate(viewer, fox),
 		() => files.find(viewer, fox),
 		stat,
 		() => files.copy(viewer, own, { ...at('new.txt'), folderId }),

@@ -115,6 +115,11 @@ export interface Files {
 	 * any more. Throws as `list` does.
 	 */
 	watch(viewer: Viewer, folder: ItemRef, onChange: () => void, onEnd?: () => void): Promise<Watch>;
+	/**
+	 * The item by the path that it has now: a shared folder is found by its id, whatever its owner calls it by now. Any other one as it is.
+	 * Throws `notFound` for a folder that is not shared with the viewer any more.
+	 */
+	locate(viewer: Viewer, ref: ItemRef): Promise<ItemRef>;
 	/** The item of `ref`. A public item may be read by anyone who names its owner. */
 	find(viewer: Viewer, ref: ItemRef): Promise<Entry>;
 	/** Opens a file for reading; the caller closes it. Throws `notFound` for a folder. */

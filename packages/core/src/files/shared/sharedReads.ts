@@ -3,11 +3,15 @@ import { type MemberRole, type Owner, type StoragePath, signedIn, type Viewer } 
 import { endingFile } from '../../members/endingFile.js';
 import { type Entered, enterFolder } from '../../members/enterFolder.js';
 import { listShared } from '../../members/listShared.js';
-import type { SharedFolders } from '../../members/SharedFolders.js';
+import { pathNow } from '../../members/payer.js';
+import { notSharedAnyMore, type SharedFolders } from '../../members/SharedFolders.js';
 import { readWhileMember, whileMember } from '../../members/whileMember.js';
 import { searchShared } from './searchShared.js';
 
-type Reads = Pick<Files, 'list' | 'search' | 'watch' | 'find' | 'open' | 'readSmallFiles' | 'stat' | 'listWithStats'>;
+type Reads = Pick<
+	Files,
+	'list' | 'search' | 'watch' | 'locate' | 'find' | 'open' | 'readSmallFiles' | 'stat' | 'listWithStats'
+>;
 
 /** What only reads, and what ends as soon as the viewer's role does. */
 export function sharedReads(files: Reads, folders: SharedFolders): Reads {
@@ -79,6 +83,14 @@ export function sharedReads(files: Reads, folders: SharedFolders): Reads {
 					watch?.close();
 				},
 			};
+		},
+
+		async locate(viewer, ref) {
+			const { area, path, folderId } = ref;
+			if (area !== 'shared' || folderId === undefined) return files.locate(viewer, ref);
+			const now = await pathNow(folders, viewer, { folderId, path });
+			if (now === undefined) throw notSharedAnyMore();
+			return { ...ref, path: now };
 		},
 
 		async find(viewer, item) {
