@@ -29,7 +29,9 @@ export function trashRules(assertThat: Rule): void {
 		await trash.setSizes(new Map([[folder.id, { bytes: 2 ** 50, entries: 77 }]]));
 		t.true(await trash.setRoot(folder.id, 'root-2'));
 		t.true(await trash.setRoot(folder.id, 'root-2'), 'also where it has that root already');
-		const changed = { ...folder, size: { bytes: 2 ** 50, entries: 77 }, rootId: 'root-2' };
+		await trash.setType(folder.id, 'file');
+		await trash.setType('unknown', 'file');
+		const changed = { ...folder, type: 'file', size: { bytes: 2 ** 50, entries: 77 }, rootId: 'root-2' } as const;
 		t.deepEqual(await trash.get(folder.id), changed);
 		await trash.remove([folder.id]);
 		t.is(await trash.get(folder.id), undefined);

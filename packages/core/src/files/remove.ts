@@ -55,26 +55,23 @@ async function moveToTrash(
 	{ storagePath }: Place,
 ): Promise<string> {
 	const home = homeRoot(viewer.username);
-	const { type, size } = await storage.stat(storagePath);
+	const { type } = await storage.stat(storagePath);
 	// It would be taken into the trash, and be removed there.
 	if (type === 'directory') await storage.assertUnmounted(storagePath);
 	const kept = {
-		kind: 'item',
 		ownerId: viewer.id,
 		ownerName: viewer.username,
 		rootId: (await storage.mount()).storage.rootId,
 		path: relativePath(storagePath, home),
 		type,
-		size: type === 'file' ? { bytes: size, entries: 1 } : undefined,
 		deletedBy: viewer.member?.username ?? viewer.username,
 	} as const;
-	return trash
-		.keep(kept, (id, to) =>
+	const { id } = await trash
+		.keep(kept, (keptId, to) =>
 			tracker.moving(viewer, storagePath, async (before) => {
-				await before(joinPath(home, trashedLinkPath(id)));
+				await before(joinPath(home, trashedLinkPath(keptId)));
 				const move = () => storage.moveFrom(storage, storagePath, to);
-				await withTrashFolder(storage, move, [trashFolder, unrecordedFolder]);
-				return id;
+				return withTrashFolder(storage, move, [trashFolder, unrecordedFolder]);
 			}),
 		)
 		.catch((error: unknown) => {
@@ -84,6 +81,7 @@ async function moveToTrash(
 				cause: error,
 			});
 		});
+	return id;
 }
 
 async function removeForGood({ tracker }: FileParts, tree: OwnTree, { storagePath }: Place): Promise<void> {

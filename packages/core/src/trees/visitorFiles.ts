@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { fstat } from 'node:fs';
 import { promisify } from 'node:util';
-import { type StorageProvider, trashFolder } from '@stowage/plugin-api';
+import { type StorageItem, type StorageProvider, trashFolder } from '@stowage/plugin-api';
 import {
 	anonymousOwner,
 	baseName,
@@ -84,13 +84,14 @@ async function statFile(storage: StorageProvider, at: StoragePath): Promise<Visi
  */
 export async function removeVisitorFile(
 	storage: StorageProvider,
-	{ path, size, id }: VisitorFile,
+	{ path, id }: VisitorFile,
 	trash?: Pick<TrashBin, 'keep'>,
 ): Promise<{ isRemoved: boolean; trashId?: string }> {
 	const at = joinPath(root, path);
-	const take = async (to: StoragePath) => {
+	const take = async (to: StoragePath): Promise<StorageItem> => {
 		if ((await storage.stat(at)).id !== id) throw fileReplaced();
-		if ((await storage.move(at, to)).id === id) return;
+		const taken = await storage.move(at, to);
+		if (taken.id === id) return taken;
 		await withFreeName(parentPath(at), baseName(at), 'file', (back, options) => storage.move(to, back, options));
 		throw fileReplaced();
 	};
@@ -102,19 +103,16 @@ export async function removeVisitorFile(
 			await storage.remove(taken);
 		} else {
 			const kept = {
-				kind: 'item',
 				ownerId: anonymousOwner,
 				ownerName: anonymousOwner,
 				rootId: storage.rootId,
 				path: relativePath(at, homeRoot(anonymousOwner)),
 				type: 'file',
-				size: { bytes: size, entries: 1 },
 				deletedBy: administrator,
 			} as const;
-			trashId = await trash.keep(kept, async (keptId, to) => {
-				await withTrashFolder(storage, () => take(to), [trashFolder, unrecordedFolder]);
-				return keptId;
-			});
+			const move = (_id: string, to: StoragePath) =>
+				withTrashFolder(storage, () => take(to), [trashFolder, unrecordedFolder]);
+			trashId = (await trash.keep(kept, move)).id;
 		}
 	} catch (error) {
 		if (isFailure(error, 'notFound')) return { isRemoved: false };

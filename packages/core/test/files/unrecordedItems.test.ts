@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events';
-import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Failure, joinPath } from '@stowage/rules';
@@ -10,6 +10,7 @@ import { unrecordedName } from '../../src/trees/trash/recording/unrecordedNames.
 import { unrecordedFolder } from '../../src/trees/trash/trashPaths.js';
 import { logLines } from '../logLines.js';
 import { Client, json, type TestApp, testApp } from '../testApp.js';
+import { until } from '../until.js';
 
 async function setUp(t: ExecutionContext, options: AppOptions = {}) {
 	const app = await testApp(t, {}, options);
@@ -218,6 +219,49 @@ test('an item whose path is too long for a name, or whose disk has no such names
 	t.deepEqual(await names(), ['a.txt', `${'ü'.repeat(60)}.txt`]);
 	t.is(json(await ada.post('/api/trash/restore', { ids: [id, short] })).restored.length, 2);
 	t.is(await readFile(path.join(home, long), 'utf8'), long);
+});
+
+test('the row that is written first says the size and type of what was deleted, also where that came meanwhile', async (t) => {
+	const { app, home, remove, names } = await setUp(t);
+	const { trash } = app.services.database;
+	const folder = 'folder'.repeat(30);
+	const { add } = trash;
+	/** Deletes a file, in whose place there is something else once its row is written. */
+	const removeOther = async (name: string, replace: (at: string) => Promise<unknown>) => {
+		trash.add = async (record) => {
+			await add(record);
+			await replace(path.join(home, folder, name));
+		};
+		const id = await remove(joinPath(folder as never, name));
+		trash.add = add;
+		await until('it is settled', async () => (await trash.get(id))?.state === 'kept');
+		return trash.get(id);
+	};
+	const large = `${'ü'.repeat(60)}.txt`;
+	const replaced = await removeOther(large, (at) => writeFile(at, Buffer.alloc(100_000)));
+	t.like(replaced, { type: 'file', size: { bytes: 100_000, entries: 1 } });
+	const tree = await removeOther(`${'ä'.repeat(60)}.txt`, async (at) => {
+		await rm(at);
+		await mkdir(at);
+		await writeFile(path.join(at, 'a.txt'), 'abc');
+	});
+	t.is(tree?.type, 'directory');
+	t.is((await names()).length, 2);
+	t.deepEqual(await trash.totals({}), { bytes: 100_003, entries: 3, unmeasured: 0 });
+});
+
+test('a file whose row was written first is measured where the process ended before its row had the size', async (t) => {
+	const { app, remove, names } = await setUp(t);
+	const { trash } = app.services.database;
+	const { setSizes } = trash;
+	trash.setSizes = () => Promise.reject(new Failure('unavailable', 'The database is away.'));
+	const name = `${'ü'.repeat(60)}.txt`;
+	const id = await remove(joinPath('folder'.repeat(30) as never, name));
+	await wait(500);
+	t.is((await trash.get(id))?.size, undefined);
+	trash.setSizes = setSizes;
+	t.deepEqual(await names(), [name]);
+	t.deepEqual(await trash.totals({}), { bytes: 180 + 1 + 124, entries: 1, unmeasured: 0 });
 });
 
 test('one item that can’t be moved on holds up no others, and is tried again', async (t) => {

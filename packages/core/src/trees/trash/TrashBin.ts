@@ -1,4 +1,4 @@
-import type { FileVersion, TrashedItem, TrashRecord, TrashSelection, TrashSize } from '@stowage/plugin-api';
+import type { StorageItem, TrashedItem, TrashRecord, TrashSelection, TrashSize } from '@stowage/plugin-api';
 import type { StoragePath } from '@stowage/rules';
 import type { Mount } from '../storage/Mounts.js';
 import { LeftCopies } from './LeftCopies.js';
@@ -6,7 +6,7 @@ import { moveAllTrash, moveTrashed } from './moveTrash.js';
 import { ClockJumps, completeTrash } from './sweepTrash.js';
 import { TrashLimits } from './TrashLimits.js';
 import { TrashList } from './TrashList.js';
-import { type NewRecord, TrashMoves, throwIfWithout } from './TrashMoves.js';
+import { type Kept, type NewItem, type NewVersion, TrashMoves, throwIfWithout } from './TrashMoves.js';
 import { TrashPurge } from './TrashPurge.js';
 import { TrashSizes } from './TrashSizes.js';
 import type { TrashParts } from './trashParts.js';
@@ -52,12 +52,14 @@ export class TrashBin {
 		return this.#parts.config.trash.keepFor;
 	}
 
-	/** Puts an item into the trash by `move`, which gets its id and the path to move it to. Resolves to what that does. */
-	keep<T>(
-		kept: NewRecord<TrashedItem> | NewRecord<FileVersion>,
-		move: (id: string, path: StoragePath) => Promise<T>,
-	): Promise<T> {
+	/** Puts an item into the trash by `move`, which gets its id and the path to move it to, and resolves to what it has moved. */
+	keep(kept: NewItem, move: (id: string, path: StoragePath) => Promise<StorageItem>): Promise<Kept> {
 		return this.#moves.keep(kept, move);
+	}
+
+	/** Keeps a former content by `replace`, which gets the path to keep it at. Resolves to what that does. */
+	keepVersion<T>(version: NewVersion, replace: (path: StoragePath) => Promise<T>): Promise<T> {
+		return this.#moves.keepVersion(version, replace);
 	}
 
 	/**

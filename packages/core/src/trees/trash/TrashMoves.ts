@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { FileVersion, TrashedItem, TrashRecord } from '@stowage/plugin-api';
+import type { FileVersion, StorageItem, TrashedItem, TrashRecord } from '@stowage/plugin-api';
 import { isFailure, joinPath, type StoragePath } from '@stowage/rules';
 import { isTrashed, locateTrashed } from './locateTrashed.js';
 import { PendingRecords } from './recording/PendingRecords.js';
@@ -13,8 +13,17 @@ import { finishVersion } from './versions/finishVersion.js';
 /** How long a process that has put an item into the trash may take until its row says so; it may also have died. */
 const recordedWithinMs = 1_000;
 
-/** What is known of an item before it is in the trash. */
-export type NewRecord<Kept extends TrashRecord> = Omit<Kept, 'id' | 'deletedAt' | 'state'>;
+/** What is known of an item before it is in the trash. Its size is that of what has arrived there. */
+export type NewItem = Omit<TrashedItem, 'id' | 'kind' | 'deletedAt' | 'state' | 'size'>;
+export type NewVersion = Omit<FileVersion, 'id' | 'kind' | 'deletedAt' | 'state'>;
+
+/** An item that was put into the trash. */
+export interface Kept {
+	id: string;
+	/** Where it has arrived; it may have its own name there by now (`trashedPath`). */
+	path: StoragePath;
+	item: StorageItem;
+}
 
 interface Listeners {
 	/** Called with each item that is there and has a row. */
@@ -42,20 +51,18 @@ export class TrashMoves {
 		this.#pendingRecords = new PendingRecords(parts);
 	}
 
-	/** Puts an item into the trash by `move`, which gets its id and the path to move it to. Resolves to what that does. */
-	async keep<T>(
-		kept: NewRecord<TrashedItem> | NewRecord<FileVersion>,
-		move: (id: string, path: StoragePath) => Promise<T>,
-	): Promise<T> {
-		const { store, now } = this.#parts;
-		const id = randomBytes(16).toString('hex');
-		const record: TrashRecord = { ...kept, id, deletedAt: now(), state: 'moving' };
-		const name = record.kind === 'item' ? unrecordedName(record) : undefined;
+	/** Puts an item into the trash by `move`, which gets its id and the path to move it to, and resolves to what it has moved. */
+	async keep(kept: NewItem, move: (id: string, path: StoragePath) => Promise<StorageItem>): Promise<Kept> {
+		const { onChanged } = this.#parts;
+		const record = { ...kept, ...this.#begun(), kind: 'item', size: undefined } as const;
+		const { id, ownerId } = record;
+		const name = unrecordedName(record);
 		if (name !== undefined) {
 			try {
-				const result = await move(id, joinPath(unrecordedFolder, name));
-				this.#parts.onChanged(record.ownerId);
-				return result;
+				const path = joinPath(unrecordedFolder, name);
+				const item = await move(id, path);
+				onChanged(ownerId);
+				return { id, path, item };
 			} catch (error) {
 				// A file system that has no names of that length.
 				if (!isFailure(error, 'invalidName')) throw error;
@@ -64,18 +71,45 @@ export class TrashMoves {
 				this.#unrecorded.schedule();
 			}
 		}
-		await store.add(record);
-		let result: T;
+		const path = trashedPath(id);
+		const item = await this.#withRow(record, () => move(id, path));
+		this.#arrived(await this.#asFound(record, item));
+		onChanged(ownerId);
+		return { id, path, item };
+	}
+
+	/** Keeps a former content by `replace`, which gets the path to keep it at. Resolves to what that does. */
+	async keepVersion<T>(version: NewVersion, replace: (path: StoragePath) => Promise<T>): Promise<T> {
+		const record = { ...version, ...this.#begun(), kind: 'version' } as const;
+		const result = await this.#withRow(record, () => replace(trashedPath(record.id)));
+		this.#arrived(record);
+		return result;
+	}
+
+	#begun(): Pick<TrashRecord, 'id' | 'deletedAt' | 'state'> {
+		return { id: randomBytes(16).toString('hex'), deletedAt: this.#parts.now(), state: 'moving' };
+	}
+
+	async #withRow<T>(record: TrashRecord, move: () => Promise<T>): Promise<T> {
+		await this.#parts.store.add(record);
 		try {
-			result = await move(id, trashedPath(id));
+			return await move();
 		} catch (error) {
 			await this.#forgetUnlessHere(record, error);
 			throw error;
 		}
+	}
+
+	#arrived(record: TrashRecord): void {
 		this.#pendingRecords.add(record);
 		this.#listeners.onAdded(record);
-		if (record.kind === 'item') this.#parts.onChanged(record.ownerId);
-		return result;
+	}
+
+	/** The record of what was in fact moved: something else may have got the path after the record was made. */
+	async #asFound(record: TrashedItem, { type, size: bytes }: StorageItem): Promise<TrashedItem> {
+		if (type !== record.type)
+			await this.#parts.store.setType(record.id, type).catch((error: unknown) => warnOfTrash(this.#parts, error));
+		return { ...record, type, size: type === 'file' ? { bytes, entries: 1 } : undefined };
 	}
 
 	/** Resolves once all that this process or another one has deleted has its row, to what could get none. */

@@ -5,7 +5,10 @@ import { measureTree, TooDeep } from '../../quotas/measureTree.js';
 import { locateTrashed } from './locateTrashed.js';
 import { type TrashParts, trashBatch, warnOfTrash } from './trashParts.js';
 
-/** The sizes of folders in the trash, which are measured once they are there: a folder of any size is deleted in the time of a file. */
+/**
+ * The sizes of folders in the trash, which are measured once they are there: a folder of any size is deleted in the time of a file. So is that
+ * of a file whose process ended before its row had it.
+ */
 export class TrashSizes {
 	readonly #parts: TrashParts;
 	readonly #measuring = new Map<string, Promise<TrashSize | undefined>>();
@@ -71,7 +74,8 @@ export class TrashSizes {
 			if (located === undefined) return undefined;
 			const { mount, item, path } = located;
 			const measure = () => measureTree(mount.storage, path, async () => {});
-			const inside = await this.#walks.run(record.ownerId, measure);
+			const isFolder = item.type === 'directory';
+			const inside = isFolder ? await this.#walks.run(record.ownerId, measure) : { bytes: 0, entries: 0 };
 			const size = { bytes: inside.bytes + item.size, entries: inside.entries + 1 };
 			await this.#keep(record.id, size);
 			return size;

@@ -127,6 +127,9 @@ export function trashStore(knex: Knex, now: () => number): TrashStore {
 			);
 			return sum(marked);
 		},
+		async setType(id, type) {
+			await trash().where({ id }).update(plainRow({ type }));
+		},
 		async setSizes(sizes) {
 			for (const part of batches([...sizes])) {
 				const byId = (column: 'bytes' | 'entries') =>

@@ -107,6 +107,8 @@ export interface TrashStore {
 	beginMoving(id: string): Promise<boolean>;
 	/** Sets the state `purging` in one transaction, so only a few. Resolves to how many were not in it before. */
 	beginPurging(selection: TrashSelection & { ids: readonly string[] }): Promise<number>;
+	/** Records that it is a file or a folder. Does nothing where there is no such record. */
+	setType(id: string, type: TrashedItem['type']): Promise<void>;
 	/** Saves sizes by the ids of the records. */
 	setSizes(sizes: ReadonlyMap<string, TrashSize>): Promise<void>;
 	/** Records that it is in the trash of another root now. Resolves to false where there is no such record, in any state. */

@@ -1,4 +1,4 @@
-import type { TrashRecord } from '@stowage/plugin-api';
+import type { TrashRecord, TrashSize } from '@stowage/plugin-api';
 import { isTrashed } from '../locateTrashed.js';
 import { type TrashParts, warnOfTrash } from '../trashParts.js';
 import { writeNotes } from './TrashNotes.js';
@@ -61,6 +61,7 @@ export class PendingRecords {
 		if (records.length === 0) return;
 		this.#recording = new Set(records.map(({ id }) => id));
 		try {
+			await store.setSizes(sizesOf(records));
 			const saved = await store.settle(records.map(({ id }) => id));
 			await this.#note(await this.#current(records));
 			if (saved === records.length) return;
@@ -91,4 +92,11 @@ export class PendingRecords {
 			if (here.length > 0) await writeNotes(storage, here);
 		}
 	}
+}
+
+/** The sizes of files: what has arrived may be another one than was there when its row was written. */
+function sizesOf(records: readonly TrashRecord[]): Map<string, TrashSize> {
+	const sizes = new Map<string, TrashSize>();
+	for (const { id, kind, size } of records) if (kind === 'item' && size !== undefined) sizes.set(id, size);
+	return sizes;
 }

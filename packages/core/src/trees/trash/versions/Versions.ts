@@ -65,7 +65,6 @@ export class Versions {
 	): Promise<StorageItem> {
 		const replacedId = identityOf(item);
 		const version = {
-			kind: 'version',
 			ownerId: user.id,
 			ownerName: user.username,
 			rootId: (await storage.mount()).storage.rootId,
@@ -77,7 +76,7 @@ export class Versions {
 			versionOf: replacedId,
 			replacedId,
 		} as const;
-		return this.#bin.keep(version, async (_id, to) => {
+		return this.#bin.keepVersion(version, async (to) => {
 			const made = await withTrashFolder(storage, () => replace(to));
 			await this.#bind(version, made, user.member?.username);
 			return made;
