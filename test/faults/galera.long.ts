@@ -142,7 +142,8 @@ function uploadOf(userId: string | null, length: number, share?: string): Upload
 		...{ stagedId: `staged ${length}`, userId, address: '10.0.0.1', area: 'private', directory: parsePath('') },
 		...{ name: 'a', mtime: null, onConflict: { kind: 'rename' }, metadata: '', length, offset: 0, entryPath: null },
 		...{ startedAt: 0, touchedAt: 10_000, expiresAt: 10 ** 9 },
-		received: share === undefined ? null : { share, client: 'c', itemId: null },
+		itemId: null,
+		received: share === undefined ? null : { share, client: 'c' },
 	};
 }
 

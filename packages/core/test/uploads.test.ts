@@ -1,6 +1,7 @@
 import './uploads/boundarySearch.test.js';
 import './uploads/equalNames.test.js';
 import './uploads/fileDigest.test.js';
+import './uploads/finishedUploads.test.js';
 import './uploads/forms.test.js';
 import './uploads/interrupted.test.js';
 import './uploads/replacingUploads.test.js';

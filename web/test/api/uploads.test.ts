@@ -548,6 +548,47 @@ test('an upload that the server no longer has begins anew', async (t) => {
 	t.true(server.bytes.equals(upload.bytes));
 });
 
+test('a file that is gone when it is sent again is uploaded anew, also by a page that has kept nothing', async (t) => {
+	for (const storage of [new FakeStorage(), undefined]) {
+		const server = new FakeServer();
+		const page = openPage(server);
+		page.dependencies.records = createUploadRecords(storage as Storage | undefined);
+		const upload = uploadOf(megabyte);
+		const { send } = page.dependencies;
+		page.dependencies.send = async (request) => {
+			const answer = await send(request);
+			if (request.method === 'PATCH') throw new UploadNetworkFailure();
+			if (request.method === 'HEAD') throw new UploadNetworkFailure();
+			return answer;
+		};
+		await fails(t, page.upload(upload), 'Network error during upload');
+		t.true(server.bytes.equals(upload.bytes));
+
+		let expired = 0;
+		page.dependencies.send = async (request) => {
+			const isOld = request.url.endsWith('/u1') || request.headers['stowage-upload-key'] === upload.key;
+			if (!isOld) return send(request);
+			expired++;
+			return answerOf(refusal(410, 'EXPIRED'));
+		};
+		t.like(await page.upload(upload), { isVerified: true });
+		t.is(expired, 1);
+		t.is(server.uploads.size, 2);
+		t.true(server.bytes.equals(upload.bytes));
+	}
+});
+
+test('an upload to a share that has ended fails with its sentence, whatever was begun', async (t) => {
+	const server = new FakeServer();
+	const page = openPage(server);
+	page.dependencies.send = async () => answerOf(refusal(410, 'EXPIRED', 'This share has ended.'));
+	const upload = uploadOf(megabyte);
+	page.dependencies.records.save(upload, 'u1');
+	await fails(t, page.upload(upload), 'This share has ended.');
+	page.dependencies.records.remove(upload);
+	await fails(t, page.upload(upload), 'This share has ended.');
+});
+
 test('a missing folder fails the file at once', async (t) => {
 	const server = new FakeServer();
 	server.faults.push(refusal(404, 'NOT_FOUND', 'No such file or folder: docs'));

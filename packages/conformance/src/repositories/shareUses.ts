@@ -159,7 +159,7 @@ export function receivedUploadRules(assertThat: Rule): void {
 	const uploadOf = (share: string, userId: string, length: number): UploadRecord => ({
 		...{ stagedId: `staged ${length}`, userId, address: '10.0.0.1', area: 'private', directory: parsePath('') },
 		...{ name: 'a', mtime: null, onConflict: { kind: 'rename' }, metadata: '', length, offset: 0, entryPath: null },
-		...{ startedAt: 0, touchedAt: 10_000, expiresAt: 10 ** 9, received: { share, client: 'c', itemId: null } },
+		...{ startedAt: 0, touchedAt: 10_000, expiresAt: 10 ** 9, itemId: null, received: { share, client: 'c' } },
 	});
 
 	assertThat('a share receives no more than it may, also by many uploads at once', async (t, db) => {
@@ -182,15 +182,16 @@ export function receivedUploadRules(assertThat: Rule): void {
 		t.true(await uploads.finish(`${kept}`, record.stagedId ?? '', 'docs/a', 'item'));
 		t.false(await uploads.finish(`${kept}`, record.stagedId ?? '', 'docs/a', 'item'));
 		t.like(await shares.get(share), { uploads: 1, bytesReceived: 300 + kept, lastUsedAt: 10_000 });
-		t.like(await uploads.find(`${kept}`), { received: { share, client: 'c', itemId: 'item' }, entryPath: 'docs/a' });
+		t.like(await uploads.find(`${kept}`), { received: { share, client: 'c' }, entryPath: 'docs/a', itemId: 'item' });
 		await uploads.beginTakeBack(`${kept}`);
 		await uploads.beginTakeBack(`${kept}`);
-		const begun = { share, client: 'c', itemId: 'item', isTakenBack: true } as const;
-		t.deepEqual((await uploads.find(`${kept}`))?.received, begun);
+		const begun = { share, client: 'c', isTakenBack: true } as const;
+		t.like(await uploads.find(`${kept}`), { received: begun, itemId: 'item' });
 		t.like(await shares.get(share), { uploads: 1 });
 		await uploads.cancelTakeBack(`${kept}`);
 		await uploads.cancelTakeBack(`${kept}`);
-		t.deepEqual((await uploads.find(`${kept}`))?.received, { share, client: 'c', itemId: 'item' });
+		t.like(await uploads.find(`${kept}`), { itemId: 'item' });
+		t.deepEqual((await uploads.find(`${kept}`))?.received, { share, client: 'c' });
 		await uploads.beginTakeBack('none');
 		await uploads.beginTakeBack(`${kept}`);
 		await uploads.takeBack(`${kept}`);

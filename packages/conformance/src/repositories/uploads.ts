@@ -16,6 +16,7 @@ const upload: UploadRecord = {
 	length: 100,
 	offset: 40,
 	entryPath: null,
+	itemId: null,
 	received: null,
 	startedAt: 500,
 	touchedAt: 1000,
@@ -66,8 +67,8 @@ export function uploadRules(assertThat: Rule): void {
 		await uploads.add('two', upload);
 		t.true(await uploads.saveProgress('one', 'staged', { offset: 70, touchedAt: 2000, expiresAt: 6000 }));
 		t.deepEqual(await uploads.find('one'), { ...upload, offset: 70, touchedAt: 2000, expiresAt: 6000 });
-		t.true(await uploads.finish('one', 'staged', 'docs/a (1).txt'));
-		t.like(await uploads.find('one'), { offset: 100, stagedId: null, entryPath: 'docs/a (1).txt' });
+		t.true(await uploads.finish('one', 'staged', 'docs/a (1).txt', 'item'));
+		t.like(await uploads.find('one'), { offset: 100, stagedId: null, entryPath: 'docs/a (1).txt', itemId: 'item' });
 		t.deepEqual(await uploads.find('two'), upload);
 		const removed = await Promise.all(Array.from({ length: 8 }, () => uploads.remove('one')));
 		t.deepEqual(removed.filter(Boolean), [true]);
@@ -83,10 +84,10 @@ export function uploadRules(assertThat: Rule): void {
 			t.false(await uploads.restage('two', 'staged', 'third'));
 			t.true(await uploads.restage('one', 'staged', 'other'));
 			t.false(await uploads.saveProgress('one', 'staged', { offset: 70, touchedAt: 2000, expiresAt: 6000 }));
-			t.false(await uploads.finish('one', 'staged', 'a.txt'));
+			t.false(await uploads.finish('one', 'staged', 'a.txt', 'item'));
 			t.deepEqual(await uploads.find('one'), { ...upload, stagedId: 'other' });
-			t.true(await uploads.finish('one', 'other', 'a.txt'));
-			t.false(await uploads.finish('one', 'other', 'b.txt'));
+			t.true(await uploads.finish('one', 'other', 'a.txt', 'item'));
+			t.false(await uploads.finish('one', 'other', 'b.txt', 'item'));
 			t.false(await uploads.restage('one', 'other', 'staged'));
 		},
 	);
@@ -95,7 +96,7 @@ export function uploadRules(assertThat: Rule): void {
 		await uploads.add('one', upload);
 		await uploads.add('two', upload);
 		await uploads.add('done', upload);
-		await uploads.finish('done', 'staged', 'a.txt');
+		await uploads.finish('done', 'staged', 'a.txt', 'item');
 		await uploads.add('late', { ...upload, expiresAt: 10 });
 		await uploads.add('elsewhere', { ...upload, address: '192.0.2.2' });
 		await uploads.add('of a user', { ...upload, userId: 'ada' });
@@ -107,7 +108,7 @@ export function uploadRules(assertThat: Rule): void {
 		'visitors of one address cannot begin more than the limit of uploads, also concurrently',
 		async (t, { uploads }) => {
 			await uploads.add('finished', upload, 2);
-			await uploads.finish('finished', 'staged', 'a.txt');
+			await uploads.finish('finished', 'staged', 'a.txt', 'item');
 			await uploads.add('late', { ...upload, expiresAt: 10 }, 2);
 			const results = await Promise.allSettled(
 				Array.from({ length: 8 }, (_, n) => uploads.add(`upload ${n}`, { ...upload, stagedId: `staged ${n}` }, 2)),
@@ -129,7 +130,7 @@ export function uploadRules(assertThat: Rule): void {
 			await uploads.add('two', { ...upload, offset: 0, stagedId: 's2' });
 			await uploads.add('hers', { ...upload, userId: 'ada', offset: 2 ** 45, stagedId: 's3' });
 			await uploads.add('done', { ...upload, offset: 40, stagedId: 's4' });
-			await uploads.finish('done', 's4', 'a.txt');
+			await uploads.finish('done', 's4', 'a.txt', 'item');
 			t.deepEqual(await uploads.unfinishedTotals(null, []), { bytes: 40, entries: 2 });
 			t.deepEqual(await uploads.unfinishedTotals(null, ['s1', 's3']), { bytes: 0, entries: 1 });
 			t.deepEqual(await uploads.unfinishedTotals('ada', ['s1']), { bytes: 2 ** 45, entries: 1 });
@@ -171,7 +172,7 @@ export function uploadRules(assertThat: Rule): void {
 		await uploads.add('one', { ...own, stagedId: '1', touchedAt: 1 });
 		await uploads.add('two', { ...own, stagedId: '2', touchedAt: 2 });
 		await uploads.add('done', { ...own, stagedId: '3' });
-		await uploads.finish('done', '3', 'a.txt');
+		await uploads.finish('done', '3', 'a.txt', 'item');
 		await uploads.add('other', { ...upload, userId: 'bob' });
 		const listed = await uploads.listUnfinished('alice');
 		t.deepEqual(
@@ -204,7 +205,7 @@ export function uploadRules(assertThat: Rule): void {
 			await uploads.add('one', { ...upload, expiresAt: 3000 });
 			await uploads.add('two', { ...upload, stagedId: 'other', expiresAt: 2000 });
 			await uploads.add('done', { ...upload, expiresAt: 1000 });
-			await uploads.finish('done', 'staged', 'a.txt');
+			await uploads.finish('done', 'staged', 'a.txt', 'item');
 			await uploads.add('young', upload);
 			t.deepEqual(await uploads.listExpired(3000, 10), [
 				{ idHash: 'two', stagedId: 'other' },

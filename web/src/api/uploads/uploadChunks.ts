@@ -201,7 +201,7 @@ class ChunkedUpload {
 
 	/** Whether the server says that it has no such upload, or none any more. */
 	#isGone(error: unknown): boolean {
-		return this.#id !== undefined && error instanceof UploadRefusal && [404, 410].includes(error.httpStatus);
+		return this.#id !== undefined && isRefusedWith(error, 404, 410);
 	}
 
 	/** Whether an immediate retry may succeed. An upload that the server no longer has begins anew. */
@@ -213,10 +213,15 @@ class ChunkedUpload {
 			this.listener.onOffset(0);
 			return true;
 		}
+		// What was begun with this key is done, and its file is gone since. Once: it may also be that the share has ended.
+		if (this.#id === undefined && this.#key === this.upload.key && isRefusedWith(error, 410)) {
+			this.#key = newUploadKey();
+			return true;
+		}
 		// The name is taken, which a retry does not change.
 		if (isFailure(error, 'alreadyExists')) return false;
 		// The chunk was damaged in transit, or the server expects another offset.
-		return isFailure(error, 'checksumMismatch') || (error instanceof UploadRefusal && error.httpStatus === 409);
+		return isFailure(error, 'checksumMismatch') || isRefusedWith(error, 409);
 	}
 
 	/** Reduces the chunk size; false if it is at its minimum already. */
@@ -244,6 +249,10 @@ class ChunkedUpload {
 		if (response.status < 200 || response.status >= 300) throw new UploadRefusal(response);
 		return response;
 	}
+}
+
+function isRefusedWith(error: unknown, ...statuses: readonly number[]): boolean {
+	return error instanceof UploadRefusal && statuses.includes(error.httpStatus);
 }
 
 function base64(text: string): string {

@@ -50,7 +50,7 @@ export async function beginUpload(
 	admission.assertFileSize(length);
 	assertAnnounced(raw.req, length);
 	const receiving = receivingOf(viewer);
-	const received = receiving === undefined ? null : { ...receiving, itemId: null };
+	const received = receiving ?? null;
 	const receiver = receiving && (await parts.receiver(receiving.share));
 	const directory = receiver === undefined ? wish.directory : senderFolder(receiver, wish);
 	const area = receiver === undefined ? (wish.area ?? defaultArea(viewer, request)) : 'private';
@@ -83,6 +83,7 @@ async function add(
 		address: limitAddress(upload.address),
 		offset: 0,
 		entryPath: null,
+		itemId: null,
 		startedAt: touched.touchedAt,
 		...touched,
 	};

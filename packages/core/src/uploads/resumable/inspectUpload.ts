@@ -1,11 +1,12 @@
 import type { Request, UploadRecord } from '@stowage/plugin-api';
 import type { Viewer } from '@stowage/rules';
+import { assertInPlace } from './finishedUpload.js';
 import { awaitOtherWriter, withLockedUpload } from './lockStaged.js';
 import { publishIfComplete, withDurableOffset } from './publishUpload.js';
 import { findUpload, type UploadParts } from './UploadParts.js';
 import type { Writer } from './Writer.js';
 
-/** The offset of an upload. A complete one that is not published yet is published. */
+/** The offset of an upload. A complete one that is not published yet is published. Throws `expired` for a finished one whose file is gone. */
 export async function inspectUpload(
 	parts: UploadParts,
 	viewer: Viewer,
@@ -15,7 +16,11 @@ export async function inspectUpload(
 	const { writers } = parts;
 	await findUpload(parts, viewer, idHash);
 	await writers.endStaleWriter(idHash);
-	if (writers.isBusy(idHash)) return findUpload(parts, viewer, idHash);
+	if (writers.isBusy(idHash)) {
+		const record = await findUpload(parts, viewer, idHash);
+		await assertInPlace(parts, viewer, record);
+		return record;
+	}
 	return writers.runExclusively(idHash, request.raw.req, (writer) => publishOrGetOffset(parts, viewer, idHash, writer));
 }
 

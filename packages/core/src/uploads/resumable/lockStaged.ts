@@ -1,7 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { StagedFile, StagedLock, UploadRecord } from '@stowage/plugin-api';
 import { isFailure, undefinedIf, type Viewer } from '@stowage/rules';
-import { ensureTargetFolder, finishUpload } from './receivedUpload.js';
+import { finishUpload } from './finishedUpload.js';
+import { ensureTargetFolder } from './receivedUpload.js';
 import { findUpload, ownerOf, type UploadParts } from './UploadParts.js';
 import { inUse, type Writer } from './Writer.js';
 
@@ -135,7 +136,7 @@ async function fork(parts: UploadParts, viewer: Viewer, idHash: string, staged: 
 		const folder = await ensureTargetFolder(parts, owner, record);
 		const published = await parts.files.findPublished(owner, { area, path: folder }, staged.id, name);
 		if (published !== undefined) {
-			await finishUpload(parts, owner, idHash, other.id, published.path);
+			await finishUpload(parts, owner, idHash, { ...record, stagedId: other.id, entryPath: published.path });
 			await other.discard();
 		}
 		parts.log.warn('an upload was taken over from a process that has stopped');

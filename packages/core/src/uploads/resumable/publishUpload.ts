@@ -1,6 +1,7 @@
 import type { UploadRecord } from '@stowage/plugin-api';
 import { isFailure, type StoragePath, type Viewer } from '@stowage/rules';
-import { ensureTargetFolder, finishUpload, publishReceived } from './receivedUpload.js';
+import { assertInPlace, finishUpload } from './finishedUpload.js';
+import { ensureTargetFolder, publishReceived } from './receivedUpload.js';
 import { ownerOf, payerOf, stagedOf, type UploadParts } from './UploadParts.js';
 
 /** Publishes a complete file, or finds it published. */
@@ -26,7 +27,7 @@ export async function publishUpload(
 			},
 		);
 		// Also if another process recorded it meanwhile, or ended the upload: a published file stays.
-		await finishUpload(parts, owner, idHash, staged.id, entry.path);
+		await finishUpload(parts, owner, idHash, { ...record, stagedId: staged.id, entryPath: entry.path });
 		return { ...record, offset: length, stagedId: null, entryPath: entry.path };
 	});
 }
@@ -49,14 +50,17 @@ async function intoFolder<T>(
 
 /**
  * The row with the number of durable bytes; undefined for a file that is complete, or that a call published without
- * recording it: it is to be published.
+ * recording it: it is to be published. Throws `expired` for a finished one whose file is gone.
  */
 export async function withDurableOffset(
 	parts: UploadParts,
 	viewer: Viewer,
 	record: UploadRecord,
 ): Promise<UploadRecord | undefined> {
-	if (record.entryPath !== null) return record;
+	if (record.entryPath !== null) {
+		await assertInPlace(parts, viewer, record);
+		return record;
+	}
 	if (record.offset === record.length) return undefined;
 	try {
 		const size = await (await stagedOf(parts, viewer, record)).size();

@@ -1,4 +1,4 @@
-import type { StorageItem, UploadRecord } from '@stowage/plugin-api';
+import type { UploadRecord } from '@stowage/plugin-api';
 import {
 	baseName,
 	candidateNames,
@@ -13,7 +13,7 @@ import {
 	type Viewer,
 	withSuffix,
 } from '@stowage/rules';
-import { identityOf } from '../../trees/identity.js';
+import { versionOf } from './finishedUpload.js';
 import { findUpload, receivingOf, targetOf, type UploadParts } from './UploadParts.js';
 
 /** How long a sender may take a file back. */
@@ -72,35 +72,19 @@ async function senderFolder({ files }: UploadParts, owner: Viewer, path: Storage
 	throw new Failure('conflict', 'No folder of that name can be made.');
 }
 
-/** Records that the file of an upload is in its place. */
-export async function finishUpload(
-	{ database, storage }: UploadParts,
-	owner: Viewer,
-	idHash: string,
-	stagedId: string,
-	entryPath: string,
-): Promise<void> {
-	if (owner.kind !== 'user' || owner.receives === undefined) {
-		await database.uploads.finish(idHash, stagedId, entryPath);
-		return;
-	}
-	const item = await undefinedIf(storage.stat(joinPath(homeRoot(owner.username), entryPath)), 'notFound');
-	await database.uploads.finish(idHash, stagedId, entryPath, item === undefined ? '' : versionOf(item));
-}
-
 /**
  * Removes for good a file that this client has sent to a share. Resolves to false for an upload that is not finished. Throws `expired` an
  * hour after it was sent, and `notFound` where the file was moved or changed since, or was sent by another client.
  */
 export async function takeBack(parts: UploadParts, viewer: Viewer, idHash: string): Promise<boolean> {
 	const { database, files, storage, log, now } = parts;
-	const { received, entryPath, touchedAt } = await findUpload(parts, viewer, idHash);
+	const { received, entryPath, itemId, touchedAt } = await findUpload(parts, viewer, idHash);
 	const receiving = receivingOf(viewer);
 	if (viewer.kind !== 'user' || received === null || received.client !== receiving?.client) throw notFound();
 	if (entryPath === null) return false;
 	const path = parsePath(entryPath);
 	const item = await undefinedIf(storage.stat(joinPath(homeRoot(viewer.username), path)), 'notFound');
-	const isThere = item !== undefined && versionOf(item) === received.itemId;
+	const isThere = item !== undefined && versionOf(item) === itemId;
 	// It was removed by an earlier call, which could not record it.
 	if (!isThere && received.isTakenBack) {
 		await database.uploads.takeBack(idHash);
@@ -121,8 +105,5 @@ export async function takeBack(parts: UploadParts, viewer: Viewer, idHash: strin
 	await database.uploads.takeBack(idHash);
 	return true;
 }
-
-/** Identifies an item with its content. */
-const versionOf = (item: StorageItem) => `${identityOf(item)} ${item.version}`;
 
 const notFound = () => new Failure('notFound', 'That is not here any more.');

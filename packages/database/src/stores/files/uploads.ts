@@ -78,24 +78,17 @@ export function uploadStore(knex: Knex): UploadStore {
 			const row = plainRow({ offset, touched_at: touchedAt, expires_at: expiresAt });
 			return (await uploads().where({ id_hash: idHash, staged_id: stagedId }).update(row)) > 0;
 		},
-		async finish(idHash, stagedId, entryPath, itemId) {
-			const finish = async (connection: Knex) => {
-				const changed = await connection('uploads')
-					.where({ id_hash: idHash, staged_id: stagedId })
+		finish(idHash, stagedId, entryPath, itemId) {
+			return transact(knex, async (transaction) => {
+				const own = () => transaction<UploadRow>('uploads').where({ id_hash: idHash });
+				const changed = await own()
+					.where({ staged_id: stagedId })
 					.update({
-						...plainRow({ entry_path: entryPath, staged_id: null, item_id: itemId ?? null }),
+						...plainRow({ entry_path: entryPath, staged_id: null, item_id: itemId }),
 						offset: knex.raw('??', ['length']),
 					});
+				if (changed > 0) await countReceived(transaction, await own().first(), 1);
 				return changed > 0;
-			};
-			if (itemId === undefined) return finish(knex);
-			return transact(knex, async (transaction) => {
-				const isChanged = await finish(transaction);
-				if (isChanged) {
-					const row = await transaction<UploadRow>('uploads').where({ id_hash: idHash }).first();
-					await countReceived(transaction, row, 1);
-				}
-				return isChanged;
 			});
 		},
 		async claim(idHash, touchedAt) {
@@ -313,7 +306,7 @@ function toRow(idHash: string, upload: UploadRecord): UploadRow {
 		expires_at: upload.expiresAt,
 		share_id: upload.received?.share ?? null,
 		share_client: upload.received?.client ?? null,
-		item_id: upload.received?.itemId ?? null,
+		item_id: upload.itemId,
 	};
 }
 
@@ -342,13 +335,12 @@ function toUpload(row: UploadRow): UploadRecord {
 		startedAt: row.started_at,
 		touchedAt: row.touched_at,
 		expiresAt: row.expires_at,
+		itemId: row.item_id?.startsWith(takenBack) ? row.item_id.slice(takenBack.length) : row.item_id,
 		received: toReceived(row),
 	};
 }
 
 function toReceived({ share_id: share, share_client: client, item_id: itemId }: UploadRow): UploadRecord['received'] {
 	if (share === null) return null;
-	const received = { share, client: client ?? '', itemId };
-	if (!itemId?.startsWith(takenBack)) return received;
-	return { ...received, itemId: itemId.slice(takenBack.length), isTakenBack: true };
+	return { share, client: client ?? '', ...(itemId?.startsWith(takenBack) ? { isTakenBack: true } : {}) };
 }

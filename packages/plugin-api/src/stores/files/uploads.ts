@@ -28,11 +28,13 @@ export interface UploadRecord {
 	offset: number;
 	/** Where the file is, once it is in its place. */
 	entryPath: string | null;
+	/** The item and version that it has become; null before that, and for one that an older version finished. */
+	itemId: string | null;
 	/**
 	 * Only for an upload that a guest of a share sends to its owner, with a directory relative to the share's folder:
-	 * the client, the item and version that it has become, and whether its sender has begun to take it back.
+	 * the client, and whether its sender has begun to take it back.
 	 */
-	received: { share: string; client: string; itemId: string | null; isTakenBack?: true } | null;
+	received: { share: string; client: string; isTakenBack?: true } | null;
 	/** Null for an upload that an older version began. */
 	startedAt: number | null;
 	/** When its last bytes arrived. */
@@ -63,10 +65,10 @@ export interface UploadStore {
 		progress: Pick<UploadRecord, 'offset' | 'touchedAt' | 'expiresAt'>,
 	): Promise<boolean>;
 	/**
-	 * Marks it as finished: the file is published completely. One that a share has received is counted by it, and keeps the id of its item.
-	 * Resolves as `advance` does.
+	 * Marks it as finished: the file is published completely, as this item. One that a share has received is counted by it.
+	 * Resolves as `saveProgress` does.
 	 */
-	finish(idHash: string, stagedId: string, entryPath: string, itemId?: string): Promise<boolean>;
+	finish(idHash: string, stagedId: string, entryPath: string, itemId: string): Promise<boolean>;
 	/**
 	 * Takes the room of one that a share receives, which goes on at that time: it may have been left to others. Does
 	 * nothing for any other one. Throws `tooLarge` where the share may not receive that much any more.
@@ -78,7 +80,7 @@ export interface UploadStore {
 	cancelTakeBack(idHash: string): Promise<void>;
 	/** Forgets a finished one that a share has received and its sender has taken back: the share does not count it any more. */
 	takeBack(idHash: string): Promise<void>;
-	/** Replaces its staged file. Resolves as `advance` does. */
+	/** Replaces its staged file. Resolves as `saveProgress` does. */
 	restage(idHash: string, stagedId: string, otherStagedId: string): Promise<boolean>;
 	/** Resolves to whether it was there: of several calls at once one removes it. */
 	remove(idHash: string): Promise<boolean>;
