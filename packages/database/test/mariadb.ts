@@ -174,6 +174,8 @@ async function launch(folder: string, asRoot: string[]): Promise<{ supervisor: C
 	// In a session of its own, so that Ctrl+C reaches only the tests.
 	const child = spawn('/bin/sh', ['-c', supervisor, 'supervisor', folder, server, ...options], {
 		detached: true,
+		// Where clocks are put back in autumn.
+		env: { ...process.env, TZ: 'CET-1CEST,M3.5.0,M10.5.0/3' },
 		stdio: ['pipe', 'pipe', 'ignore'],
 	});
 	for await (const line of createInterface({ input: child.stdout })) {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { repositoriesSuite } from '@stowage/conformance';
-import { DatabaseError, openDatabase } from '@stowage/database';
+import { checkDatabase, DatabaseError, openDatabase } from '@stowage/database';
 import test from 'ava';
 import type { Knex } from 'knex';
 import mysql from 'mysql2/promise';
@@ -281,6 +281,21 @@ test('a process whose clock is ten minutes fast counts limits, leases and sessio
 		(await db.processes?.live(60_000))?.map(({ node, ageMs }) => [node, Math.abs(ageMs) < 60_000]),
 		[['fast', true]],
 	);
+});
+
+test('the time of the server is told right in the hour that its clocks show twice in autumn', async (t) => {
+	const url = new URL(await mariadb.createDatabase());
+	await mariadb.run(
+		`create user autumn@'%' identified by 'autumn'; grant all on ${url.pathname.slice(1)}.* to autumn@'%'`,
+	);
+	Object.assign(url, { username: 'autumn', password: 'autumn' });
+	t.teardown(() => mariadb.run("set global init_connect = ''"));
+	// The first 2:30 of the 27th of October 2030, and the second. An administrator's connections are not concerned.
+	for (const time of [Date.UTC(2030, 9, 27, 0, 30), Date.UTC(2030, 9, 27, 1, 30)]) {
+		await mariadb.run(`set global init_connect = 'set timestamp = ${time / 1000}'`);
+		const { now = 0 } = await checkDatabase(url.href, 1000);
+		t.true(Math.abs(now - time) < 30_000, new Date(now).toISOString());
+	}
 });
 
 test('a statement that the database has broken off is repeated, also outside of a transaction', async (t) => {

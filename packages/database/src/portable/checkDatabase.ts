@@ -61,10 +61,11 @@ async function checkMysql(url: string, liveMs: number): Promise<DatabaseFindings
 			for (const { Table, Msg_type: type, Msg_text: text } of rows)
 				if (type !== 'note' && text !== 'OK') damage.push(`${Table}: ${text}`);
 		}
-		const [[clock]] = await knex.raw('select unix_timestamp(now(3)) * 1000 as now');
-		const clockOfServer = new DatabaseClock(knex, Date.now);
-		const live = names.includes('processes') ? await processStore(knex, clockOfServer).live(liveMs) : [];
-		return { damage, orphans: 0, now: Number(clock.now), live };
+		const clock = new DatabaseClock(knex, Date.now);
+		const { offset } = await clock.compare();
+		const now = Date.now() - offset;
+		const live = names.includes('processes') ? await processStore(knex, clock).live(liveMs) : [];
+		return { damage, orphans: 0, now, live };
 	} finally {
 		await knex.destroy();
 	}
