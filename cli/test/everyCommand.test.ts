@@ -81,7 +81,12 @@ async function runEveryCommand(t: ExecutionContext, database: Record<string, str
 		if (args.includes('--json') && ended.code === 0 && name !== 'audit') JSON.parse(ended.stdout);
 		return ended.stdout;
 	};
-	const list = async (words: string) => JSON.parse(await call(`${words} --json`));
+	/** The JSON of a list, whose sizes are bytes for programs that read it without --json, too. */
+	const list = async (words: string) => {
+		if (/ (list|show|members)\b/.test(words))
+			for (const cell of (await call(words)).split(/[\n\t]/)) t.notRegex(cell, /^[\d.]+ [KMGT]?B$/, words);
+		return JSON.parse(await call(`${words} --json`));
+	};
 	const signIn = async (username: string, word = password) => {
 		const client = new Client(app);
 		const { statusCode } = await client.post('/api/login', { username, password: word });

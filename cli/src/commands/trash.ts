@@ -1,5 +1,5 @@
 import { assignTrash, findOwnersByName, recoverTrash, type Services, type TrashRecord } from '@stowage/core';
-import { anonymousOwner, Failure, formatListSize, plural, type User, type Visitor } from '@stowage/rules';
+import { anonymousOwner, Failure, plural, type User, type Visitor } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../commandLine/appCommand.js';
 import { resolveId } from '../commandLine/resolveId.js';
@@ -11,7 +11,7 @@ import {
 	selectionOf,
 	withSelection,
 } from '../commandLine/trashSelection.js';
-import { printEach, printError, printLine, timeCell, timeText } from '../terminal/output.js';
+import { printEach, printError, printLine, sizeCell, timeCell, timeText } from '../terminal/output.js';
 
 const publicOption = ['--public', 'only what visitors had uploaded, which stowage public purge has deleted'] as const;
 
@@ -132,7 +132,7 @@ async function listTrash(
 		],
 		row: ({ id, path, size, deletedAt, ...owner }) => [
 			...[id, nameOf(owner), timeCell(deletedAt), timeCell(deletedAt + trash.keepFor)],
-			...[size === undefined ? '-' : formatListSize(size.bytes), path],
+			...[size === undefined ? '-' : sizeCell(size.bytes), path],
 		],
 	});
 }

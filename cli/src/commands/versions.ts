@@ -1,5 +1,5 @@
 import type { Services, TrashRecord } from '@stowage/core';
-import { Failure, formatListSize, plural } from '@stowage/rules';
+import { Failure, plural } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../commandLine/appCommand.js';
 import { resolveId } from '../commandLine/resolveId.js';
@@ -11,7 +11,7 @@ import {
 	selectionOf,
 	withSelection,
 } from '../commandLine/trashSelection.js';
-import { printEach, printLine, timeCell, timeText } from '../terminal/output.js';
+import { printEach, printLine, sizeCell, timeCell, timeText } from '../terminal/output.js';
 
 /** The former contents of files that were replaced, whether the server runs or not. */
 export function versionsCommand(): Command {
@@ -68,7 +68,7 @@ async function listVersions(
 		],
 		row: ({ id, path, size, deletedAt, ...owner }) => [
 			...[id, nameOf(owner), timeCell(deletedAt), timeCell(deletedAt + versions.keepFor)],
-			...[formatListSize(size.bytes), path],
+			...[sizeCell(size.bytes), path],
 		],
 	});
 }
