@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import {
 	chown,
+	copyFile,
 	cp,
 	mkdir,
 	open,
@@ -675,6 +676,14 @@ test('migrate --back puts the copy of before a migration back, refuses one that 
 		[],
 	);
 
+	// As a process that was killed leaves it: the last commits are beside the file.
+	const db = await openDatabase(url);
+	await db.users.add({ username: 'bob', secret: 's' });
+	for (const ending of ['', '-wal'])
+		await copyFile(path.join(folder, `stowage.db${ending}`), path.join(folder, `killed${ending}`));
+	await db.users.remove((await db.users.find('bob'))?.id ?? '');
+	await db.close();
+
 	const done = await back(copy, '--json');
 	t.is(done.code, 0, done.stderr);
 	t.false((await names()).includes(last));
@@ -689,6 +698,22 @@ test('migrate --back puts the copy of before a migration back, refuses one that 
 	t.deepEqual([await users(url), await users(`sqlite:${replaced}`)], [0, 1]);
 	t.is((await stat(path.join(folder, 'stowage.db'))).mode & 0o777, 0o600);
 	t.is((await orders(folder)).at(-1), 'migrate');
+
+	await symlink('killed', path.join(folder, 'link'));
+	t.is((await back('link')).code, 0);
+	t.is(await users(url), 2);
+});
+
+test('nothing is restored into the database that a server uses', async (t) => {
+	const folder = await dataFolder(t);
+	const zip = path.join(folder, 'backup.zip');
+	const app = await testApp(t);
+	t.is((await run(['backup', zip, '--data-dir', app.dataDir, ...quiet])).code, 0);
+	const refused = await run(['restore', zip, '--data-dir', app.dataDir, ...quiet]);
+	t.deepEqual([refused.code, refused.stderr], [
+		1,
+		`Stop the server first, which uses this database: process ${process.pid}.`,
+	]);
 });
 
 test('migrate --status lists migrations without running them, and migrate takes a snapshot before it runs them', async (t) => {

@@ -17,6 +17,7 @@ import { targetOf } from '../backup/target.js';
 import { type Unreadable, writeBackup } from '../backup/writeBackup.js';
 import { createFile, type NewFile } from '../backup/writeDurably.js';
 import { administrator } from '../commandLine/administrator.js';
+import { assertNoServerHere } from '../commandLine/assertNoServerHere.js';
 import { withApp } from '../commandLine/appCommand.js';
 import { commandLog } from '../commandLine/commandLog.js';
 import { startupCode, withHelp } from '../commandLine/help.js';
@@ -176,6 +177,7 @@ export function restoreCommand(): Command {
 			const config = await loadConfigAsOwner(command, writeConfig === undefined ? [source] : [source, target]);
 			const backup = await opened();
 			try {
+				await assertNoServerHere(config);
 				await withProgress({}, (progress) => restore(backup, config, target.opened, progress));
 				const { createdAt, database } = backup.manifest;
 				const detail = `the backup of ${createdAt}`;

@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import {
 	agreeOnSecret,
@@ -14,14 +15,14 @@ import {
 	readSnapshot,
 	recordCommand,
 	type Snapshot,
-	servingHere,
 	type TableRows,
 	withoutPassword,
 } from '@stowage/core';
-import { Failure } from '@stowage/rules';
+import { Failure, undefinedIf } from '@stowage/rules';
 import { Command } from 'commander';
 import { openBackupFile } from '../backup/readBackup.js';
 import { administrator } from '../commandLine/administrator.js';
+import { assertNoServerHere } from '../commandLine/assertNoServerHere.js';
 import { commandLog } from '../commandLine/commandLog.js';
 import { withHelp } from '../commandLine/help.js';
 import { loadConfigAsOwner, NamedFile } from '../commandLine/loadConfigAsOwner.js';
@@ -117,13 +118,22 @@ export function migrateCommand(): Command {
 /** Puts a copy back. A server that runs would go on with the former database, and write of it over the copy. */
 async function goBack(command: Command, file: string, json: boolean): Promise<void> {
 	const source = new NamedFile(file, async () => openBackupFile(file));
-	const config = await loadConfigAsOwner(command, [source]);
-	const copy = createReadStream('', { fd: source.opened as number });
+	// What a killed process has left belongs to the database: its last commits, or how to roll one back.
+	const real = await realpath(file).catch(() => file);
+	const [wal, journal] = ['-wal', '-journal'].map((ending) => {
+		const beside = `${real}${ending}`;
+		const open = async () => openBackupFile(beside);
+		return new NamedFile(beside, () => undefinedIf(open(), 'notFound'));
+	}) as [NamedFile<number | undefined>, NamedFile<number | undefined>];
+	const config = await loadConfigAsOwner(command, [source, wal, journal]);
+	const copy = {
+		file: createReadStream('', { fd: source.opened }),
+		wal: wal.opened === undefined ? undefined : createReadStream('', { fd: wal.opened }),
+		journal: journal.opened === undefined ? undefined : createReadStream('', { fd: journal.opened }),
+	};
 	try {
 		await checkConfig(config);
-		const serving = await servingHere(config);
-		if (serving.length > 0)
-			throw new Failure('locked', `Stop the server first, which uses this database: process ${serving.join(', ')}.`);
+		await assertNoServerHere(config);
 		const replaced = await putBack(config.databaseUrl, copy, new Date());
 		const detail = `back to ${path.basename(file)}`;
 		await recordCommand(config, commandLog(command, config), administrator(), { action: 'migrate', detail });
@@ -135,7 +145,7 @@ async function goBack(command: Command, file: string, json: boolean): Promise<vo
 			);
 		}
 	} finally {
-		copy.destroy();
+		for (const each of Object.values(copy)) each?.destroy();
 	}
 }
 

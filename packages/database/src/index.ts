@@ -1,6 +1,7 @@
 export { DatabaseError, DatabaseFull, DatabaseUnavailable, isOfDatabase } from './connection/errors.js';
 export { parseDatabaseUrl } from './connection/target.js';
 export { type Migration, migrationNames } from './migrations/all.js';
+export type { DatabaseCopy } from './migrations/putBack.js';
 export type { Database, DatabaseOptions } from './open.js';
 export type { DatabaseFindings } from './portable/checkDatabase.js';
 export { filledScope } from './portable/filledScope.js';

@@ -24,6 +24,12 @@ const sinkBoats: Migration = {
 	},
 };
 
+/** A file, with the one beside it that has this ending. */
+function copyOf(file: string, ending?: '-wal' | '-journal') {
+	const beside = (each: string) => (each === ending ? createReadStream(`${file}${each}`) : undefined);
+	return { file: createReadStream(file), wal: beside('-wal'), journal: beside('-journal') };
+}
+
 test('a copy of before a migration is put back whole, though a killed process has left a write-ahead log, and after an earlier call was cut off', async (t) => {
 	const { url, path } = await database(t);
 	const now = Date.UTC(2031, 1, 2, 3, 4, 5);
@@ -41,7 +47,7 @@ test('a copy of before a migration is put back whole, though a killed process ha
 	t.true((left.get('-wal')?.length ?? 0) > 0);
 	await writeFile(`${path}/stowage.db.going-back`, 'what an earlier call was writing');
 
-	const former = await putBack(url, createReadStream(copy), new Date(now + 60_000));
+	const former = await putBack(url, copyOf(copy), new Date(now + 60_000));
 	t.is(former, `${path}/stowage.db.replaced-2031-02-02T03-05-05.000Z`);
 	const state = async (of: string) => {
 		const { damage, orphans } = await checkDatabase(of, 1e6);
@@ -52,13 +58,43 @@ test('a copy of before a migration is put back whole, though a killed process ha
 		});
 	};
 	t.deepEqual(await state(url), { damage: [], orphans: 0, users: 1, hasBoats: false });
+	await putBack(url, copyOf(former, '-wal'), new Date(now + 120_000));
+	t.deepEqual(await state(url), { damage: [], orphans: 0, users: 51, hasBoats: true });
+	await putBack(url, copyOf(copy), new Date(now + 180_000));
 	t.deepEqual(await state(`sqlite:${former}`), { damage: [], orphans: 0, users: 51, hasBoats: true });
 	t.deepEqual(await readFile(copy), whole);
 	await reopen(url, allMigrations);
 	t.false((await readdir(path)).includes('stowage.db.going-back'));
-	await t.throwsAsync(() => putBack('mysql://u:p@127.0.0.1:1/x', createReadStream(copy), new Date(now)), {
+	await t.throwsAsync(() => putBack('mysql://u:p@127.0.0.1:1/x', copyOf(copy), new Date(now)), {
 		message: /^Only of an SQLite database/,
 	});
+});
+
+test('a copy in whose file a transaction was interrupted is rolled back before it is put back', async (t) => {
+	const { url, path } = await database(t);
+	const [whole, copy] = [`${path}/whole`, `${path}/copy`];
+	await writeFile(whole, await readFile(`${path}/stowage.db`));
+	const connection = new Libsql(whole);
+	for (const statement of [
+		'PRAGMA journal_mode = DELETE',
+		// So small that changed pages are written to the file before the end of the transaction.
+		'PRAGMA cache_size = 1',
+		'BEGIN',
+		`with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 20000)
+			insert into key_values select 'many', n, '0', 1 from numbers`,
+	])
+		connection.exec(statement);
+	for (const ending of ['', '-journal']) await writeFile(`${copy}${ending}`, await readFile(`${whole}${ending}`));
+	connection.exec('ROLLBACK');
+	connection.close();
+	await putBack(url, copyOf(copy, '-journal'), new Date());
+	const rows = await readSnapshot(url, async (snapshot) => {
+		let count = 0;
+		for await (const some of snapshot.rows('key_values')) count += some.length;
+		return count;
+	});
+	t.is(rows, 0);
+	t.deepEqual((await checkDatabase(url, 1e6)).damage, []);
 });
 
 test('a database that is up to date is not copied', async (t) => {

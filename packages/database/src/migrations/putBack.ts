@@ -12,12 +12,21 @@ import { sync } from './snapshot.js';
 /** What SQLite keeps beside a database and would replay onto whatever lies in its place. */
 const replayed = ['-wal', '-journal'];
 
+const besides = [...replayed, '-shm'];
+
+/** A copy of a database, with what lies beside it: after a process was killed its last commits, or how to roll one back. */
+export interface DatabaseCopy {
+	file: Readable;
+	wal: Readable | undefined;
+	journal: Readable | undefined;
+}
+
 /**
  * Puts a copy in the place of the SQLite database, over which nobody serves. What was there stays as `<name>.replaced-<time>`, with what
  * belongs to it beside it. At any moment, also after a power cut, either of both is there, whole. Resolves to the name of what was there.
  * Throws `invalid` for a database of another kind, and for a copy that is none or is damaged; then nothing has changed.
  */
-export async function putBack(url: string, copy: Readable, now: Date): Promise<string> {
+export async function putBack(url: string, copy: DatabaseCopy, now: Date): Promise<string> {
 	const target = parseDatabaseUrl(url);
 	if (target.kind !== 'sqlite')
 		throw new Failure('invalid', 'Only of an SQLite database there are such copies. Bring your own dump back.');
@@ -27,26 +36,40 @@ export async function putBack(url: string, copy: Readable, now: Date): Promise<s
 	const file = realpathSync.native(named);
 	const partial = `${file}.going-back`;
 	try {
-		rmSync(partial, { force: true });
-		await pipeline(copy, createWriteStream(partial, { flags: 'wx', mode: 0o600, flush: true }));
-		assertCopy(partial);
+		remove(partial, ['', ...besides]);
+		await write(partial, copy.file);
+		if (copy.wal !== undefined) await write(`${partial}-wal`, copy.wal);
+		if (copy.journal !== undefined) await write(`${partial}-journal`, copy.journal);
+		makeWhole(partial);
+		sync(partial);
 		const former = `${file}.replaced-${now.toISOString().replaceAll(':', '-')}`;
 		for (const ending of ['', ...replayed]) keep(`${file}${ending}`, `${former}${ending}`);
 		sync(dirname(file));
 		// It has its second names by now. One that stayed here would be replayed onto the copy.
-		for (const ending of [...replayed, '-shm']) rmSync(`${file}${ending}`, { force: true });
+		remove(file, besides);
 		renameSync(partial, file);
 		sync(dirname(file));
 		return former;
 	} catch (error) {
 		throw translated(error);
 	} finally {
-		for (const ending of ['', '-wal', '-shm']) rmSync(`${partial}${ending}`, { force: true });
+		remove(partial, ['', ...besides]);
 	}
 }
 
-/** Throws `invalid` unless the file is a whole database of Stowage. */
-function assertCopy(file: string): void {
+function write(file: string, content: Readable): Promise<void> {
+	return pipeline(content, createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true }));
+}
+
+function remove(file: string, endings: readonly string[]): void {
+	for (const ending of endings) rmSync(`${file}${ending}`, { force: true });
+}
+
+/**
+ * Moves what lies beside the file into it: it goes on without that. Throws `invalid` unless it is a whole database of
+ * Stowage then.
+ */
+function makeWhole(file: string): void {
 	try {
 		const connection = new Libsql(file);
 		try {
@@ -55,6 +78,8 @@ function assertCopy(file: string): void {
 				.all() as { quick_check: string }[];
 			if (finding !== 'ok') throw new Failure('invalid', `The copy is damaged, and was not put back: ${finding}`);
 			if (connection.prepare('select name from migrations').all().length === 0) throw noCopy();
+			const [{ busy } = { busy: 1 }] = connection.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all() as { busy: number }[];
+			if (busy !== 0) throw new Error(`The log of ${file} could not be moved into it.`);
 		} finally {
 			connection.close();
 		}
