@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { checkDatabase, DatabaseError, openDatabase, readSnapshot } from '@stowage/database';
@@ -7,6 +7,7 @@ import { isFailure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { translated } from '../src/connection/errors.js';
 import { namingFullDisk } from '../src/connection/sqlite/sqliteFile.js';
+import { allMigrations } from '../src/migrations/all.js';
 import { temporaryFolder } from './temporaryFolder.js';
 
 const run = promisify(execFile);
@@ -73,6 +74,30 @@ test('a full disk is named as the reason where the files beside the database can
 	t.true(isFailure(error, 'storageFull') && error.message === 'The disk of the database is full.');
 	await rm(filler);
 	t.true(isFailure(translated(await fails()), 'unavailable'));
+});
+
+test('no migration begins where there is no room for the copy that is made before, and nothing is left of that', async (t) => {
+	const folder = await temporaryFolder();
+	t.teardown(folder.remove);
+	try {
+		await run('mount', ['-t', 'tmpfs', '-o', 'size=6m', 'stowage-test', folder.path]);
+	} catch (error) {
+		t.log(`No disk can be mounted here: ${(error as Error).message}`);
+		return t.pass();
+	}
+	t.teardown(() => run('umount', ['-l', folder.path]));
+	const path = join(folder.path, 'stowage.db');
+	const url = `sqlite:${path}`;
+	const db = await openDatabase(url);
+	await db.users.add({ username: 'alice', secret: 'x'.repeat(1_500_000) });
+	await db.close();
+	await writeFile(join(folder.path, 'filler'), Buffer.alloc(3_000_000));
+	const added = { name: '9001-none', up: async () => {} };
+	const error = await t.throwsAsync(openDatabase(url, { migrations: [...allMigrations, added] }));
+	t.true(isFailure(error, 'storageFull'));
+	t.regex(error?.message ?? '', /^Before a migration .* needs [\d.]+ MB; .* are free at .*stowage\.db\. Make room/);
+	t.deepEqual((await readdir(folder.path)).sort(), ['filler', 'stowage.db', 'stowage.db-shm', 'stowage.db-wal']);
+	await (await openDatabase(url)).close();
 });
 
 test('a flipped bit anywhere causes a clear error, or no session with another user', async (t) => {

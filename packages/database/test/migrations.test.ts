@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { checkDatabase, DatabaseError, type Migration, openDatabase, putBack, readSnapshot } from '@stowage/database';
 import test, { type ExecutionContext } from 'ava';
 import Libsql from 'libsql';
@@ -190,6 +190,27 @@ test('the migration to credentials keeps passwords and sessions, and the copy fr
 	]);
 	before.close();
 	await reopen(`sqlite:${folder.path}/${copy}`, former);
+});
+
+test('a copy that can’t be made leaves nothing, and a start without migrations removes what a killed one has left', async (t) => {
+	const { url, path } = await database(t);
+	const inTheWay = `${path}/stowage.db.2031-02-02T03-04-05.000Z.before-9001-boats`;
+	await mkdir(`${inTheWay}/full`, { recursive: true });
+	const now = Date.UTC(2031, 1, 2, 3, 4, 5);
+	await t.throwsAsync(reopen(url, [...allMigrations, addBoats], now), { code: 'EISDIR' });
+	const partials = async () => (await readdir(path)).filter((name) => name.includes('partial'));
+	t.deepEqual(await partials(), []);
+	for (const ending of ['', '-journal']) await writeFile(`${path}/stowage.db.partial${ending}`, 'cut off');
+	await reopen(url, allMigrations);
+	t.deepEqual(await partials(), []);
+	await writeFile(`${path}/stowage.db.partial`, 'what another process makes now');
+	const migrating = new Libsql(`${path}/stowage.db`);
+	migrating.exec('BEGIN IMMEDIATE');
+	const opened = await openDatabase(url);
+	migrating.exec('ROLLBACK');
+	migrating.close();
+	await opened.close();
+	t.deepEqual(await partials(), ['stowage.db.partial']);
 });
 
 test('only the last three copies are kept', async (t) => {

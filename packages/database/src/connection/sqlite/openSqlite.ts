@@ -10,7 +10,7 @@ import {
 	makeMigrationsTable,
 	migrationState,
 } from '../../migrations/migrate.js';
-import { makeSnapshot } from '../../migrations/snapshot.js';
+import { hasPartial, makeSnapshot, removePartial } from '../../migrations/snapshot.js';
 import { commonSettings } from '../commonSettings.js';
 import { DatabaseError, isLocked } from '../errors.js';
 import { ConnectionTurns } from './ConnectionTurns.js';
@@ -82,7 +82,7 @@ async function migrate(
 	now: () => number,
 	assertUnserved: AssertUnserved,
 ): Promise<void> {
-	if (await isUpToDate(database, migrations)) return;
+	if (await isUpToDate(database, migrations)) return removeLeftPartial(database, file);
 	// With foreign keys on, a step that makes a table anew would delete the rows that refer to it. Inside a transaction it cannot be set.
 	await database.raw('PRAGMA foreign_keys = OFF');
 	await database.transaction(async (transaction) => {
@@ -98,6 +98,17 @@ async function migrate(
 		if (orphans.length > 0) throw new Error(`The migration left ${orphans.length} rows that refer to nothing.`);
 	});
 	await database.raw('PRAGMA foreign_keys = ON');
+}
+
+/** What is left of a snapshot costs room, and no start: where it can't be removed it stays. */
+async function removeLeftPartial(database: Knex, file: string): Promise<void> {
+	if (!hasPartial(file)) return;
+	const removing = database.transaction(async (transaction) => {
+		// Knex calls this also where the transaction did not begin; but then it takes no statement.
+		await transaction.raw('select 1');
+		removePartial(file);
+	});
+	await removing.catch(() => undefined);
 }
 
 /** Looks without the lock that a transaction waits for, which another process may hold for long. */
