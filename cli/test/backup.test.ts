@@ -710,10 +710,10 @@ test('nothing is restored into the database that a server uses', async (t) => {
 	const app = await testApp(t);
 	t.is((await run(['backup', zip, '--data-dir', app.dataDir, ...quiet])).code, 0);
 	const refused = await run(['restore', zip, '--data-dir', app.dataDir, ...quiet]);
-	t.deepEqual([refused.code, refused.stderr], [
-		1,
-		`Stop the server first, which uses this database: process ${process.pid}.`,
-	]);
+	t.deepEqual(
+		[refused.code, refused.stderr],
+		[1, `Stop the server first, which uses this database: process ${process.pid}.`],
+	);
 });
 
 test('migrate --status lists migrations without running them, and migrate takes a snapshot before it runs them', async (t) => {

@@ -10,7 +10,6 @@ import {
 	makeDataDir,
 	openDatabase,
 	RestoredFiles,
-	type Row,
 	readKey,
 	relink,
 	type Services,
@@ -22,9 +21,6 @@ import { type Progress, withRowProgress } from '../terminal/Progress.js';
 import { entryNames } from './format.js';
 import type { Backup } from './readBackup.js';
 import { type NewFile, writeDurably } from './writeDurably.js';
-
-/** Rows that are written at once. */
-const batchSize = 500;
 
 /** The file that `restore` writes the configuration to. */
 export interface ConfigurationFile extends NewFile {
@@ -94,16 +90,7 @@ async function restoreKey(file: string, key: Buffer): Promise<void> {
 }
 
 async function* batches(backup: Backup): AsyncGenerator<TableRows> {
-	let batch: { table: string; rows: Row[] } | undefined;
-	for await (const { table, row } of backup.rows()) {
-		if (batch !== undefined && (batch.table !== table || batch.rows.length >= batchSize)) {
-			yield batch;
-			batch = undefined;
-		}
-		batch ??= { table, rows: [] };
-		batch.rows.push(row);
-	}
-	if (batch !== undefined) yield batch;
+	for await (const { table, row } of backup.rows()) yield { table, rows: [row] };
 }
 
 export interface RelinkCounts {

@@ -78,7 +78,9 @@ function makeWhole(file: string): void {
 				.all() as { quick_check: string }[];
 			if (finding !== 'ok') throw new Failure('invalid', `The copy is damaged, and was not put back: ${finding}`);
 			if (connection.prepare('select name from migrations').all().length === 0) throw noCopy();
-			const [{ busy } = { busy: 1 }] = connection.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all() as { busy: number }[];
+			const [{ busy } = { busy: 1 }] = connection.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all() as {
+				busy: number;
+			}[];
 			if (busy !== 0) throw new Error(`The log of ${file} could not be moved into it.`);
 		} finally {
 			connection.close();

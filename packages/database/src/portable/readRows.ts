@@ -6,6 +6,7 @@ import { parseDatabaseUrl } from '../connection/target.js';
 import { allMigrations } from '../migrations/all.js';
 import { incompatibleOf, type MigrationRow } from '../migrations/migrate.js';
 import { mysqlRows } from './mysqlRows.js';
+import { bytesExpression, pageRows, rowsAtOnce } from './pages.js';
 import type { Row, Value } from './Row.js';
 
 /** All rows of a database as they were at one moment, whatever is written meanwhile. */
@@ -20,9 +21,6 @@ export interface Snapshot {
 	/** The rows of a table in batches, in no order. */
 	rows(table: string): AsyncIterable<readonly Row[]>;
 }
-
-/** Rows that are read at once. */
-const batchSize = 500;
 
 /** How long the snapshot waits for a process that is just opening the file. */
 const busyMs = 5000;
@@ -76,13 +74,16 @@ async function readSqlite<T>(file: string, use: (snapshot: Snapshot) => Promise<
 			),
 			tables: ordered(names),
 			async *rows(table) {
-				const batch = connection.prepare(
-					`select rowid as "row id", * from ${quoted(table)} where rowid > ? order by rowid limit ${batchSize}`,
-				);
+				const bytes = bytesExpression(column(`PRAGMA table_info(${quoted(table)})`).map(quoted));
+				const next = (what: string) =>
+					connection.prepare(`select ${what} from ${quoted(table)} where rowid > ? order by rowid limit ?`);
+				const measure = next(`${bytes} as bytes`);
+				const read = next('rowid as "row id", *');
 				let last = Number.MIN_SAFE_INTEGER;
 				for (;;) {
-					const found = batch.all([last]) as Record<string, Value>[];
-					if (found.length === 0) return;
+					const sizes = measure.all([last, pageRows]) as { bytes: number }[];
+					if (sizes.length === 0) return;
+					const found = read.all([last, rowsAtOnce(sizes.map((row) => row.bytes))]) as Record<string, Value>[];
 					last = Number(found.at(-1)?.['row id']);
 					yield found.map(({ 'row id': _, ...row }) => row);
 					// Reading runs on the main thread: other requests are served between two batches.
@@ -112,7 +113,7 @@ async function readMysql<T>(knex: Knex, use: (snapshot: Snapshot) => Promise<T>)
 						: [],
 				),
 				tables: ordered(names),
-				rows: (table) => mysqlRows(transaction, table, batchSize),
+				rows: (table) => mysqlRows(transaction, table),
 			});
 		},
 		// The first read begins the snapshot of such a transaction.

@@ -1,4 +1,4 @@
-import { Failure } from '@stowage/rules';
+import { Failure, formatListSize } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { isMysql } from '../connection/dialect.js';
 import { codeOf, DatabaseError, isUnavailable, translated } from '../connection/errors.js';
@@ -8,6 +8,7 @@ import { allMigrations } from '../migrations/all.js';
 import { keyHash } from '../stores/keyHash.js';
 import { filledScope } from './filledScope.js';
 import { mysqlRows } from './mysqlRows.js';
+import { bytesExpression, pageBytes, pageRows, rowsAtOnce } from './pages.js';
 import type { Row } from './Row.js';
 import { RowDigest } from './RowDigest.js';
 import { readSnapshot } from './readRows.js';
@@ -20,8 +21,11 @@ export interface TableRows {
 /** The number of rows written to each table, and a digest of their content. */
 export type Written = ReadonlyMap<string, { count: number; digest: string }>;
 
-/** A statement has a bound for its values. */
-const batchSize = 100;
+/** A statement has a bound for its values; that for its bytes is `pageBytes`, unless one row alone has more. */
+const statementRows = 100;
+
+/** What a statement has beside the values of one row. */
+const frameBytes = 4096;
 
 interface Filling {
 	migrations: readonly string[];
@@ -114,14 +118,18 @@ async function fill(
 		await fitting(table, () => assertEmpty(transaction, table));
 		given.set(table, new RowDigest());
 	}
-	for await (const { table, rows } of batches) {
+	const most = isMysql(transaction) ? await maxStatementBytes(transaction) : Number.POSITIVE_INFINITY;
+	// Each character of a value may be escaped by another one.
+	for await (const { table, rows } of inStatements(batches, Math.min(pageBytes, most / 4))) {
 		const digest = given.get(table);
 		if (digest === undefined) throw new DatabaseError(`There are rows of a table that was not named: ${table}`);
 		await fitting(table, async () => {
 			const plain = rows.map((row) => plainRow({ ...row }));
-			for (const row of plain) digest.add(row);
-			for (let start = 0; start < plain.length; start += batchSize)
-				await transaction(table).insert(plain.slice(start, start + batchSize));
+			for (const row of plain) {
+				assertTaken(table, row, most);
+				digest.add(row);
+			}
+			await transaction(table).insert(plain);
 		});
 	}
 	const written = new Map<string, { count: number; digest: string }>();
@@ -135,12 +143,59 @@ async function fill(
 	return written;
 }
 
+/** The rows in batches that one statement can bear, however they arrive. */
+async function* inStatements(batches: AsyncIterable<TableRows>, maxBytes: number): AsyncGenerator<TableRows> {
+	let waiting: { table: string; rows: Row[]; bytes: number } | undefined;
+	for await (const { table, rows } of batches) {
+		for (const row of rows) {
+			const bytes = bytesOf(row);
+			const fits = waiting?.table === table && waiting.rows.length < statementRows && waiting.bytes + bytes <= maxBytes;
+			if (!fits && waiting !== undefined) yield waiting;
+			if (!fits || waiting === undefined) waiting = { table, rows: [], bytes: 0 };
+			waiting.rows.push(row);
+			waiting.bytes += bytes;
+		}
+	}
+	if (waiting !== undefined) yield waiting;
+}
+
+function bytesOf(row: Row): number {
+	return Object.values(row).reduce<number>(
+		(sum, value) => sum + (typeof value === 'string' ? Buffer.byteLength(value) : 8),
+		0,
+	);
+}
+
+async function maxStatementBytes(transaction: Knex.Transaction): Promise<number> {
+	const [[found]] = await transaction.raw('select @@max_allowed_packet as bytes');
+	return Number(found.bytes);
+}
+
+/** Throws for a row that is too large for a statement: the server would only end the connection in the middle of it. */
+function assertTaken(table: string, row: Row, most: number): void {
+	const bytes = bytesOf(row);
+	if (2 * bytes + frameBytes <= most || escapedBytes(row) + frameBytes <= most) return;
+	throw new DatabaseError(
+		`The database server does not take a row of ${table} with ${formatListSize(bytes)}: raise its max_allowed_packet. Nothing was written.`,
+	);
+}
+
+/** How many bytes the values have in a statement. */
+function escapedBytes(row: Row): number {
+	const escaped = Object.values(row)
+		.join('')
+		.match(/[\0\b\t\n\r\x1a"'\\]/g);
+	return bytesOf(row) + (escaped?.length ?? 0);
+}
+
 /** Throws `invalid` where the database, or its driver, refuses a table, a column or a value. Those may come from a forged backup. */
 async function fitting(table: string, work: () => Promise<void>): Promise<void> {
 	try {
 		await work();
 	} catch (cause) {
-		const isRefused = /^(SQLITE_(ERROR|CONSTRAINT|MISMATCH|TOOBIG)|ER_)/.test(codeOf(cause) ?? '');
+		const isRefused = /^(SQLITE_(ERROR|CONSTRAINT|MISMATCH|TOOBIG)|ER_(?!NET_PACKET_TOO_LARGE))/.test(
+			codeOf(cause) ?? '',
+		);
 		const isKnown = translated(cause) !== cause || isUnavailable(cause);
 		if (isKnown || !(isRefused || cause instanceof TypeError)) throw cause;
 		const message = `These are no rows of a table of Stowage: ${table}. It, a column or a value is another one.`;
@@ -150,13 +205,17 @@ async function fitting(table: string, work: () => Promise<void>): Promise<void> 
 
 async function* allRows(transaction: Knex.Transaction, table: string): AsyncGenerator<Row> {
 	if (isMysql(transaction)) {
-		for await (const rows of mysqlRows(transaction, table, 500)) yield* rows;
+		for await (const rows of mysqlRows(transaction, table)) yield* rows;
 		return;
 	}
+	const columns = Object.keys(await transaction(table).columnInfo());
+	const bytes = transaction.raw(bytesExpression(columns.map(() => '??')), columns);
 	for (let last = Number.MIN_SAFE_INTEGER; ; ) {
-		const page = transaction(table).where('rowid', '>', last).orderBy('rowid').limit(500);
+		const next = (count: number) => transaction(table).where('rowid', '>', last).orderBy('rowid').limit(count);
+		const sizes: { bytes: number }[] = await next(pageRows).select({ bytes });
+		if (sizes.length === 0) return;
+		const page = next(rowsAtOnce(sizes.map((row) => row.bytes)));
 		const found: (Row & { 'row id': number })[] = await page.select('*', { 'row id': 'rowid' });
-		if (found.length === 0) return;
 		last = found.at(-1)?.['row id'] as number;
 		for (const { 'row id': _, ...row } of found) yield row;
 	}
