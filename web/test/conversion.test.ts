@@ -1,6 +1,7 @@
 import type { Entry } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import type { ConversionStatus } from '../src/api/jobs/conversions.js';
+import { backgroundNotice } from '../src/features/conversion/backgroundNotice.js';
 import {
 	conversionRequest,
 	newConversion,
@@ -10,7 +11,7 @@ import {
 	withStatus,
 } from '../src/features/conversion/conversionState.js';
 import { noConversions, reduceConversions } from '../src/features/conversion/conversions.js';
-import { barOf, detailOf, keptText } from '../src/features/conversion/conversionText.js';
+import { barOf, detailOf } from '../src/features/conversion/conversionText.js';
 import { refreshAfterConversion } from '../src/features/conversion/refreshAfterConversion.js';
 
 type Status = ConversionStatus['status'];
@@ -128,18 +129,124 @@ test('a completed conversion shows what the new file lacks, for which the origin
 	}
 });
 
-test('the notice of conversions in the background says why an original was kept', (t) => {
-	const job = (title: string, detail: object) => ({ title, detail: { losses: [], ...detail } });
-	const deleted = job('Convert a.mov to MP4', { deletesOriginal: true, isOriginalDeleted: true });
-	const moved = job('Convert b.mov to MP4', { deletesOriginal: true, isOriginalDeleted: false });
-	const lossy = job('Convert c.mov to MP4', { isOriginalDeleted: false, losses: ['1 of 1 subtitles'] });
-	const asWished = job('Convert d.mov to MP4', { deletesOriginal: false, isOriginalDeleted: false });
-	t.is(keptText([deleted, asWished, { title: 'Convert e.mov to MP4', detail: null }]), undefined);
-	const sentence = 'The conversion deleted nothing, since the original was changed, moved or deleted meanwhile';
-	t.is(keptText([moved]), sentence);
-	t.is(keptText([deleted, moved, lossy]), `Convert b.mov to MP4: ${sentence}`);
-	t.is(keptText([lossy]), 'The original was kept, since the new file lacks 1 of 1 subtitles');
+const ended = (status: Status, title: string, detail: object = {}, error: string | null = null) => ({
+	...{ status, title: `Convert ${title}`, error },
+	detail: { losses: [], ...detail },
 });
+const deleted = { deletesOriginal: true, isOriginalDeleted: true };
+const moved = { deletesOriginal: true, isOriginalDeleted: false };
+const lossy = { isOriginalDeleted: false, losses: ['1 of 1 subtitles'] };
+const movedSentence = 'The conversion deleted nothing, since the original was changed, moved or deleted meanwhile';
+const lossySentence = 'The original was kept, since the new file lacks 1 of 1 subtitles';
+const allCompleted = 'All conversions completed successfully! The converted files have been saved.';
+const times = (count: number, one: (index: number) => ReturnType<typeof ended>) =>
+	Array.from({ length: count }, (_, index) => one(index));
+
+const tells = (
+	t: ExecutionContext,
+	given: ReturnType<typeof ended>[],
+	unknown: number,
+	...expected: (string | undefined)[]
+) => {
+	const notice = backgroundNotice({ ended: given, unknown });
+	t.deepEqual([notice?.intent, notice?.message, ...(notice?.detail?.split('\n') ?? [])], expected);
+};
+test('the background notice of nothing is none', tells, [], 0, undefined, undefined);
+test(
+	'the background notice of conversions that have all completed says so',
+	tells,
+	[
+		ended('completed', 'a.mov', deleted),
+		ended('completed', 'd.mov', { deletesOriginal: false, isOriginalDeleted: false }),
+		{ ...ended('completed', 'e.mov'), detail: null as unknown as { losses: never[] } },
+	],
+	0,
+	'success',
+	allCompleted,
+);
+test(
+	'the background notice says why the one original was kept',
+	tells,
+	[ended('completed', 'b.mov', moved)],
+	0,
+	'warning',
+	allCompleted,
+	movedSentence,
+);
+test(
+	'the background notice names the one of several that kept its original',
+	tells,
+	[ended('completed', 'a.mov', deleted), ended('completed', 'b.mov', lossy)],
+	0,
+	'warning',
+	allCompleted,
+	`Convert b.mov: ${lossySentence}`,
+);
+test(
+	'the background notice counts the originals that were kept',
+	tells,
+	[ended('completed', 'a.mov', deleted), ...times(12, (index) => ended('completed', `${index}.mov`, lossy))],
+	0,
+	'warning',
+	allCompleted,
+	'12 originals were kept.',
+	...['0.mov', '1.mov', '2.mov'].map((name) => `Convert ${name}: ${lossySentence}`),
+	'…and 9 more',
+);
+test(
+	'a failure among conversions in the background hides neither the other failures nor the originals that were kept',
+	tells,
+	[
+		ended('failed', 'a.mov', {}, 'The disk is full.'),
+		ended('completed', 'b.mov', lossy),
+		ended('failed', 'c.mov', {}, 'The source is broken.'),
+		ended('completed', 'd.mov', moved),
+		ended('cancelled', 'e.mov'),
+	],
+	1,
+	'danger',
+	'2 of 6 conversions failed',
+	'Convert a.mov: The disk is full.',
+	'Convert c.mov: The source is broken.',
+	'2 completed. 1 cancelled. 1 no longer known to the server.',
+	'2 originals were kept.',
+	`Convert b.mov: ${lossySentence}`,
+	`Convert d.mov: ${movedSentence}`,
+);
+test(
+	'the background notice of the one conversion that failed says which and why',
+	tells,
+	[ended('failed', 'a\u202Emov', {}, 'The disk is full.')],
+	0,
+	'danger',
+	'Convert a\uFFFDmov: failed',
+	'The disk is full.',
+);
+test(
+	'conversions that were cancelled in the background do not count as completed',
+	tells,
+	[ended('completed', 'a.mov', deleted), ...times(39, (index) => ended('cancelled', `${index}.mov`))],
+	0,
+	'none',
+	'1 of 40 conversions completed',
+	'39 cancelled.',
+);
+test(
+	'the background notice says that all were cancelled',
+	tells,
+	times(2, (index) => ended('cancelled', `${index}.mov`)),
+	0,
+	undefined,
+	'Conversions were cancelled.',
+);
+test(
+	'the background notice says that how a conversion ended is not known',
+	tells,
+	[],
+	1,
+	'warning',
+	'The server no longer knows this conversion.',
+);
 
 test('three output names are shown and the others are counted', (t) => {
 	const videos = (count: number) => Array.from({ length: count }, () => clip);

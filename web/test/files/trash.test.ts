@@ -1,7 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import type { TrashListing } from '../../src/api/trash.js';
 import { entryAt } from '../../src/features/files/list/rows.js';
-import { reasonLines } from '../../src/features/files/operations/runEach.js';
 import { keptFor } from '../../src/features/files/trash/keptFor.js';
 import { restoredPlace, restoreNotices } from '../../src/features/files/trash/restoreOutcome.js';
 import {
@@ -15,6 +14,7 @@ import {
 	trashRows,
 } from '../../src/features/files/trash/trashEntries.js';
 import { trashMenuFor } from '../../src/features/files/trash/trashMenu.js';
+import { reasonLines } from '../../src/ui/notifications/notifications.js';
 
 const hour = 60 * 60_000;
 

@@ -1,6 +1,4 @@
-import { conversionDetail } from '@stowage/contract';
 import { baseName, formatListSize, parsePath, shownName } from '@stowage/rules';
-import type { Job } from '../../api/jobs/jobs.js';
 import { keptReason } from '../../api/jobs/keptReason.js';
 import type { Conversion } from './conversionState.js';
 import { conversionMessages as messages } from './messages.js';
@@ -14,16 +12,6 @@ export function barOf({ status, progress }: Conversion): number {
 	if (status === 'completed') return 1;
 	const hasEnded = status === 'failed' || status === 'cancelled';
 	return hasEnded && progress >= 100 ? 0 : progress / 100;
-}
-
-/** Why the first completed conversion that should tell so has kept its original; undefined if none has. */
-export function keptText(completed: readonly Pick<Job, 'title' | 'detail'>[]): string | undefined {
-	for (const { title, detail } of completed) {
-		const reason = keptReason(conversionDetail.parse(detail ?? {}));
-		if (reason === undefined) continue;
-		return completed.length === 1 ? reason : messages.keptOf(shownName(title), reason);
-	}
-	return undefined;
 }
 
 /** The text below the bar of a conversion. */

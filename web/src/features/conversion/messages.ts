@@ -58,10 +58,26 @@ export const conversionMessages = {
 	startFailed: 'Error starting video conversions',
 	cancelFailed: 'Error cancelling conversions',
 	activity: 'Activity',
-	/** Names the first of several conversions that kept its original. */
-	keptOf: (title: string, reason: string) => `${title}: ${reason}`,
 	backgroundFailed: (title: string) => `${title}: failed`,
+	failedOf: (failed: number, total: number) => `${failed} of ${total} conversions failed`,
+	completedOf: (completed: number, total: number) => `${completed} of ${total} conversions completed`,
+	/** One line of several: which conversion it is about. */
+	about: (title: string, reason: string) => `${title}: ${reason}`,
+	/** How those have ended that the message before does not count. */
+	counts: ({
+		failed,
+		completed,
+		cancelled,
+		unknown,
+	}: Record<'failed' | 'completed' | 'cancelled' | 'unknown', number>) =>
+		[
+			...(failed > 0 && completed > 0 ? [`${completed} completed.`] : []),
+			...(cancelled > 0 ? [`${cancelled} cancelled.`] : []),
+			...(unknown > 0 ? [`${unknown} no longer known to the server.`] : []),
+		].join(' '),
+	originalsKept: (originals: number) => `${originals} originals were kept.`,
 	unknown: 'The server no longer knows this conversion.',
+	allUnknown: 'The server no longer knows these conversions.',
 
 	refreshFailed: 'Failed to refresh directory after 4 attempts. Please refresh manually.',
 } as const;

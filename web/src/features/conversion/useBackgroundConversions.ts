@@ -6,7 +6,7 @@ import type { Job } from '../../api/jobs/jobs.js';
 import { waitForJob } from '../../api/jobs/waitForJob.js';
 import { useFrame } from '../../ui/frame.js';
 import { useNotify } from '../../ui/notifications/useNotify.js';
-import { keptText } from './conversionText.js';
+import { backgroundNotice } from './backgroundNotice.js';
 import { conversionMessages as messages } from './messages.js';
 
 /** Conversions that go on after their dialog. */
@@ -30,6 +30,7 @@ export function useBackgroundConversions(
 	return useCallback(
 		async (area, { ids, username }) => {
 			const ended: Job[] = [];
+			let unknown = 0;
 			// In the order in which they run.
 			for (const id of ids) {
 				try {
@@ -38,24 +39,16 @@ export function useBackgroundConversions(
 					const { outputPath } = conversionDetail.parse(job.detail ?? {});
 					if (job.status === 'completed' && typeof outputPath === 'string') onConverted(area, [outputPath]);
 				} catch (error) {
-					// It is no longer known, or its user is not signed in, who could be notified.
-					if (isFailure(error, 'notFound')) continue;
+					// Its user is not signed in, who could be notified.
 					if (isFailure(error, 'notSignedIn')) return;
-					throw error;
+					if (!isFailure(error, 'notFound')) throw error;
+					unknown++;
 				}
 			}
-			const failed = ended.find(({ status }) => status === 'failed');
-			const completed = ended.filter(({ status }) => status === 'completed');
-			const kept = keptText(completed);
-			const action = { text: messages.activity, onClick: openActivity };
-			if (failed) {
-				const detail = failed.error === null ? {} : { detail: failed.error };
-				notify({ intent: 'danger', message: messages.backgroundFailed(failed.title), ...detail, action });
-			} else if (kept !== undefined) {
-				notify({ intent: 'warning', message: messages.completed, detail: kept, action });
-			} else if (completed.length > 0) {
-				notify({ intent: 'success', message: messages.completed });
-			}
+			const notice = backgroundNotice({ ended, unknown });
+			if (!notice) return;
+			const isToSee = notice.intent === 'danger' || notice.intent === 'warning';
+			notify({ ...notice, ...(isToSee && { action: { text: messages.activity, onClick: openActivity } }) });
 		},
 		[queryClient, notify, openActivity, onConverted],
 	);

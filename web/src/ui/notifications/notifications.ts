@@ -62,3 +62,12 @@ function withoutOldest(shown: readonly ShownNotice[], latest: ShownNotice): read
 export function autoHides(notice: Notice): boolean {
 	return notice.progress === undefined && !notice.stays;
 }
+
+/** Reasons that a notice has room for. */
+const maxReasons = 3;
+
+/** The first of the reasons, a line for each, and how many more there are. */
+export function reasonLines(reasons: readonly string[]): string {
+	const more = reasons.length - maxReasons;
+	return [...reasons.slice(0, maxReasons), ...(more > 0 ? [`…and ${more} more`] : [])].join('\n');
+}

@@ -43,15 +43,6 @@ export async function runEach<T>(
 	return outcome;
 }
 
-/** Reasons that a notice has room for. */
-const maxReasons = 3;
-
-/** The first of the reasons, a line for each, and how many more there are. */
-export function reasonLines(reasons: readonly string[]): string {
-	const more = reasons.length - maxReasons;
-	return [...reasons.slice(0, maxReasons), ...(more > 0 ? [`…and ${more} more`] : [])].join('\n');
-}
-
 /** The second line of a notice: the server's sentence. */
 export function reasonOf(error: unknown): string | undefined {
 	return error instanceof Error ? error.message : undefined;

@@ -1,9 +1,10 @@
 import { baseName, parentPath, parsePath, plural, type StoragePath } from '@stowage/rules';
 import type { Restored } from '../../../api/trash.js';
 import type { Notice } from '../../../ui/notifications/notifications.js';
+import { reasonLines } from '../../../ui/notifications/notifications.js';
 import { filesMessages as messages, nameItems } from '../messages.js';
 import type { RestoreOutcome } from '../operations/restoreItems.js';
-import { reasonLines, reasonOf } from '../operations/runEach.js';
+import { reasonOf } from '../operations/runEach.js';
 import { trashMessages } from './messages.js';
 
 /** The folder that all restored items are in, and the one of them that it begins at; undefined where there are several. */

@@ -1,6 +1,6 @@
 import { type Area, baseName, type Entry, type MoveStep, parsePath } from '@stowage/rules';
+import { reasonLines } from '../../../ui/notifications/notifications.js';
 import { nameItems } from '../messages.js';
-import { reasonLines } from '../operations/runEach.js';
 import type { Replacing } from '../operations/taken.js';
 import { undoMessages } from './messages.js';
 import type { CopiedItem, ReplacedItem, Reversal, Undo } from './undoStack.js';
