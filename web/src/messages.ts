@@ -13,6 +13,8 @@ export const messages = {
 	newVersion: 'A new version is there.',
 	keptForLosses: (losses: readonly string[]) => `The original was kept, since the new file lacks ${losses.join(', ')}`,
 	originalKept: 'The conversion deleted nothing, since the original was changed, moved or deleted meanwhile',
+	/** Why a job waits, and until when at least. */
+	heldUntil: (reason: string, date: string, time: string) => `${reason} By itself not before ${date} at ${time}.`,
 	newVersionLater: 'Reload the page once the uploads have ended.',
 
 	privateFiles: 'Private Files',

@@ -1,5 +1,6 @@
 import { formatDate, formatTime } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
+import { holdText } from '../src/api/jobs/jobReasons.js';
 import { type Job, withJob } from '../src/api/jobs/jobs.js';
 import {
 	activityItems,
@@ -12,7 +13,6 @@ import {
 	announcement,
 	detailText,
 	errorText,
-	holdText,
 	overallFraction,
 	progressOf,
 	sortJobs,
@@ -63,6 +63,13 @@ test(
 	{ unit: 'percent', done: 41.9, total: 100, timeLeft: 62, detail: { currentFps: 61.31, eta: '1m2s' } },
 	'41%',
 	'61.3 fps · 1m 2s left',
+);
+test(
+	'a conversion that has encoded says that it checks, and not how long it would still encode',
+	showsText,
+	{ unit: 'percent', done: 100, total: 100, timeLeft: 0, detail: { currentFps: 61.3, eta: '0s', phase: 'checking' } },
+	'100%',
+	'Checking',
 );
 test(
 	'a completed conversion shows the sizes before and after',

@@ -96,6 +96,22 @@ test('a conversion cancelled on this page is shown as cancelled at once, unless 
 	t.is(withStatus(started, answer('completed'), true).status, 'completed');
 });
 
+test('a waiting conversion says why it waits, and for its turn where nothing else holds it back', (t) => {
+	const waits = (hold: ConversionStatus['hold']) =>
+		detailOf(withStatus(newConversion('1', clip, false), { ...answer('queued'), hold }, false));
+	t.is(waits(null), 'Waits for its turn');
+	t.is(waits({ reason: 'Its disk is away.', until: null }), 'Its disk is away.');
+});
+
+test('a conversion says what it does: it prepares, encodes, and then checks the new file', (t) => {
+	const does = (given: Partial<ConversionStatus>) =>
+		detailOf(withStatus(newConversion('1', clip, false), { ...answer('processing'), ...given }, false));
+	t.is(does({ currentFps: null, averageFps: null, eta: null }), 'Preparing');
+	t.is(does({}), '60.0 fps · 50.0 fps on average · ETA 1m2s');
+	t.is(does({ progress: 100, eta: '0s', phase: 'checking' }), 'Checking');
+	t.is(does({ currentFps: null, averageFps: null, eta: null, phase: 'checking' }), 'Checking');
+});
+
 test('a completed conversion shows that the original was kept although it was to be deleted', (t) => {
 	const detail = (deletesOriginal: boolean, isOriginalDeleted: boolean) =>
 		detailOf(

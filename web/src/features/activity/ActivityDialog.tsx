@@ -1,12 +1,13 @@
 import { Button, ProgressBar } from '@blueprintjs/core';
 import { shownName } from '@stowage/rules';
 import { useEffect, useId, useRef } from 'react';
+import { holdText } from '../../api/jobs/jobReasons.js';
 import { isActive, type Job } from '../../api/jobs/jobs.js';
 import { ListDialog, ListEmpty, ListError, ListLoading } from '../../ui/dialogs/ListDialog.js';
 import { isFocusLost } from '../../ui/keyboard/keptFocus.js';
 import styles from './ActivityDialog.module.css';
 import { type ActivityItem, changeDetail, changeTitle, receiptDetail, receiptTitle } from './activityItems.js';
-import { detailText, errorText, holdText, progressOf, statusText } from './jobText.js';
+import { detailText, errorText, progressOf, statusText } from './jobText.js';
 import { activityMessages as messages } from './messages.js';
 import { useActivity, useAnnouncement } from './useActivity.js';
 

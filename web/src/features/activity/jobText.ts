@@ -1,7 +1,7 @@
 import { conversionDetail, transferDetail } from '@stowage/contract';
 import { formatDate, formatListSize, formatTime, plural, shownName } from '@stowage/rules';
+import { keptReason } from '../../api/jobs/jobReasons.js';
 import { isActive, type Job } from '../../api/jobs/jobs.js';
-import { keptReason } from '../../api/jobs/keptReason.js';
 import { fractionOf, progressParts, unbreakable } from '../../ui/display/progressText.js';
 import { activityMessages as messages } from './messages.js';
 
@@ -64,16 +64,9 @@ function failuresOf({ status, kind, detail }: Job): { failed: number; items: num
 	return { failed: data.failed, items: data.done + data.failed, ...(first && { reason: first.message }) };
 }
 
-/** Why a waiting job waits, beside for its turn. */
-export function holdText({ hold }: Pick<Job, 'hold'>): string | undefined {
-	if (hold === null || hold.until === null) return hold?.reason;
-	return messages.heldUntil(hold.reason, formatDate(hold.until), formatTime(hold.until));
-}
-
 /** The text below a job's bar. An error has a line of its own. */
 export function detailText(job: Job): string {
-	const parts =
-		job.status === 'queued' ? [] : isActive(job) ? [...fpsParts(job), ...progressParts(job)] : resultParts(job);
+	const parts = job.status === 'queued' ? [] : isActive(job) ? runningParts(job) : resultParts(job);
 	// Or its user would look for a way to cancel it.
 	const isOrdered = isActive(job) && !job.canCancel;
 	const shown = unbreakable(isOrdered ? [...parts, messages.byAdministrator] : parts);
@@ -81,9 +74,11 @@ export function detailText(job: Job): string {
 	return [...(shown === '' ? [] : [shown]), ...(kept === undefined ? [] : [kept])].join(' · ');
 }
 
-function fpsParts({ detail }: Job): string[] {
-	const { currentFps } = conversionOf(detail);
-	return typeof currentFps === 'number' ? [messages.fps(currentFps.toFixed(1))] : [];
+function runningParts(job: Job): string[] {
+	const { currentFps, phase } = conversionOf(job.detail);
+	// What is left of the time is that of encoding, which is over.
+	if (phase === 'checking') return [messages.checking];
+	return [...(typeof currentFps === 'number' ? [messages.fps(currentFps.toFixed(1))] : []), ...progressParts(job)];
 }
 
 function resultParts({ detail, endTime }: Job): string[] {

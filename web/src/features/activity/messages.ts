@@ -24,12 +24,11 @@ export const activityMessages = {
 	changedState: 'Changed',
 	cancelling: 'Cancelling',
 	changed: (title: string, state: string) => `${title}: ${state}`,
+	checking: 'Checking',
 	fps: (fps: string) => `${fps} fps`,
 	sizes: (before: string, after: string) => `${before} → ${after}`,
 	itemsFailed: (failed: number, items: string) => `${failed.toLocaleString('en-US')} of ${items} failed.`,
 	endedAt: (date: string, time: string) => `${date} at ${time}`,
-	/** Why a job waits, and until when at least. */
-	heldUntil: (reason: string, date: string, time: string) => `${reason} By itself not before ${date} at ${time}.`,
 	byAdministrator: 'started by the administrator',
 	cancel: 'Cancel',
 	retry: 'Retry',

@@ -1,7 +1,7 @@
 import { conversionDetail } from '@stowage/contract';
 import { shownName } from '@stowage/rules';
+import { keptReason } from '../../api/jobs/jobReasons.js';
 import type { Job } from '../../api/jobs/jobs.js';
-import { keptReason } from '../../api/jobs/keptReason.js';
 import { type Notice, reasonLines } from '../../ui/notifications/notifications.js';
 import { conversionMessages as messages } from './messages.js';
 

@@ -1,5 +1,5 @@
 import { baseName, formatListSize, parsePath, shownName } from '@stowage/rules';
-import { keptReason } from '../../api/jobs/keptReason.js';
+import { holdText, keptReason } from '../../api/jobs/jobReasons.js';
 import type { Conversion } from './conversionState.js';
 import { conversionMessages as messages } from './messages.js';
 
@@ -16,11 +16,12 @@ export function barOf({ status, progress }: Conversion): number {
 
 /** The text below the bar of a conversion. */
 export function detailOf(conversion: Conversion): string | null {
-	const { status, currentFps, averageFps, eta, outputPath, sizeBefore, sizeAfter } = conversion;
+	const { status, phase, currentFps, averageFps, eta, outputPath, sizeBefore, sizeAfter } = conversion;
 	switch (status) {
 		case 'queued':
-			return messages.waiting;
+			return shownName(holdText(conversion) ?? messages.waiting);
 		case 'processing': {
+			if (phase === 'checking') return messages.checking;
 			const parts = [
 				...(currentFps === null ? [] : [messages.fps(currentFps.toFixed(1))]),
 				...(averageFps === null ? [] : [messages.averageFps(averageFps.toFixed(1))]),

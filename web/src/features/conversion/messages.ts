@@ -43,6 +43,7 @@ export const conversionMessages = {
 	eta: (eta: string) => `ETA ${eta}`,
 	waiting: 'Waits for its turn',
 	preparing: 'Preparing',
+	checking: 'Checking',
 	savedAs: (name: string) => `Saved as ${name}`,
 	sizes: (before: string, after: string) => `${before} → ${after}`,
 

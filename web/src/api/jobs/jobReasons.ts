@@ -1,4 +1,6 @@
+import { formatDate, formatTime } from '@stowage/rules';
 import { messages } from '../../messages.js';
+import type { Job } from './jobs.js';
 
 /** What a conversion says of its original at its end, as far as known. */
 interface Result {
@@ -12,4 +14,10 @@ export function keptReason({ losses, deletesOriginal, isOriginalDeleted }: Resul
 	// Also where it was not to be deleted: nobody should do that now.
 	if (losses && losses.length > 0) return messages.keptForLosses(losses);
 	return deletesOriginal === true && isOriginalDeleted === false ? messages.originalKept : undefined;
+}
+
+/** Why a waiting job waits, beside for its turn. */
+export function holdText({ hold }: Pick<Job, 'hold'>): string | undefined {
+	if (hold === null || hold.until === null) return hold?.reason;
+	return messages.heldUntil(hold.reason, formatDate(hold.until), formatTime(hold.until));
 }
