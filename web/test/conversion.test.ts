@@ -10,8 +10,7 @@ import {
 	previewed,
 	withStatus,
 } from '../src/features/conversion/conversionState.js';
-import { noConversions, reduceConversions } from '../src/features/conversion/conversions.js';
-import { barOf, detailOf } from '../src/features/conversion/conversionText.js';
+import { barOf, detailOf, statusOf } from '../src/features/conversion/conversionText.js';
 import { refreshAfterConversion } from '../src/features/conversion/refreshAfterConversion.js';
 
 type Status = ConversionStatus['status'];
@@ -75,37 +74,42 @@ const answer = (status: Status): ConversionStatus => ({
 
 test('a new conversion is queued with no progress until the server reports its status', (t) => {
 	const started = newConversion('1', clip, false);
-	t.like(withStatus(started, undefined, false), { status: 'queued', progress: 0 });
-	t.like(withStatus(started, answer('processing'), false), { status: 'processing', progress: 40, sizeBefore: 1000 });
+	t.like(withStatus(started, undefined, undefined), { status: 'queued', progress: 0 });
+	t.like(withStatus(started, answer('processing'), undefined), {
+		status: 'processing',
+		progress: 40,
+		sizeBefore: 1000,
+	});
 });
 
-test('a conversion that could not be cancelled counts as running again, with the reason', (t) => {
-	const problem = { message: 'Error cancelling conversions', lines: ['Not now'] };
-	const cancelling = reduceConversions(noConversions, { type: 'cancelling', ids: ['1', '2'] });
-	t.deepEqual([...cancelling.cancelled], ['1', '2']);
-	const failed = reduceConversions(cancelling, { type: 'notCancelled', ids: ['2'], problem });
-	t.deepEqual([...failed.cancelled], ['1']);
-	t.is(failed.cancelProblem, problem);
-	t.is(reduceConversions(failed, { type: 'cancelling', ids: ['2'] }).cancelProblem, undefined);
+test('a conversion whose cancellation was accepted counts as cancelled, unless it has ended in another way', (t) => {
+	const started = newConversion('1', clip, true);
+	t.like(withStatus(started, answer('processing'), 'asked'), { status: 'processing', isCancelling: true });
+	t.like(withStatus(started, undefined, 'answered'), { status: 'cancelled', isCancelling: false, hasEnded: false });
+	t.like(withStatus(started, answer('processing'), 'answered'), { status: 'cancelled', hasEnded: false });
+	t.like(withStatus(started, answer('cancelled'), 'answered'), { status: 'cancelled', hasEnded: true });
+	t.like(withStatus(started, answer('completed'), 'answered'), { status: 'completed', hasEnded: true });
+	t.like(withStatus(started, answer('completed'), 'asked'), { status: 'completed', isCancelling: false });
+	t.true(withStatus(started, answer('completed'), undefined).deletesOriginal, 'also where the server does not say so');
 });
 
-test('a conversion cancelled on this page is shown as cancelled at once, unless it has completed', (t) => {
-	const started = newConversion('1', clip, false);
-	t.is(withStatus(started, undefined, true).status, 'cancelled');
-	t.is(withStatus(started, answer('processing'), true).status, 'cancelled');
-	t.is(withStatus(started, answer('completed'), true).status, 'completed');
+test('a conversion shows how far it is while it runs, that it is being cancelled, or its state', (t) => {
+	const shown = (status: Status, cancellation?: 'asked' | 'answered') =>
+		statusOf(withStatus(newConversion('1', clip, false), answer(status), cancellation));
+	t.deepEqual([shown('queued'), shown('processing'), shown('failed')], ['Queued', '40%', 'Failed']);
+	t.deepEqual([shown('processing', 'asked'), shown('processing', 'answered')], ['Cancelling', 'Cancelled']);
 });
 
 test('a waiting conversion says why it waits, and for its turn where nothing else holds it back', (t) => {
 	const waits = (hold: ConversionStatus['hold']) =>
-		detailOf(withStatus(newConversion('1', clip, false), { ...answer('queued'), hold }, false));
+		detailOf(withStatus(newConversion('1', clip, false), { ...answer('queued'), hold }, undefined));
 	t.is(waits(null), 'Waits for its turn');
 	t.is(waits({ reason: 'Its disk is away.', until: null }), 'Its disk is away.');
 });
 
 test('a conversion says what it does: it prepares, encodes, and then checks the new file', (t) => {
 	const does = (given: Partial<ConversionStatus>) =>
-		detailOf(withStatus(newConversion('1', clip, false), { ...answer('processing'), ...given }, false));
+		detailOf(withStatus(newConversion('1', clip, false), { ...answer('processing'), ...given }, undefined));
 	t.is(does({ currentFps: null, averageFps: null, eta: null }), 'Preparing');
 	t.is(does({}), '60.0 fps · 50.0 fps on average · ETA 1m2s');
 	t.is(does({ progress: 100, eta: '0s', phase: 'checking' }), 'Checking');
@@ -118,7 +122,7 @@ test('a completed conversion shows that the original was kept although it was to
 			withStatus(
 				newConversion('1', clip, deletesOriginal),
 				{ ...answer('completed'), deletesOriginal, isOriginalDeleted },
-				false,
+				undefined,
 			),
 		);
 	t.is(
@@ -131,7 +135,7 @@ test('a completed conversion shows that the original was kept although it was to
 
 test('a completed conversion names its file so that nothing in it turns the direction of letters', (t) => {
 	const result = { ...answer('completed'), outputPath: 'to/a\u202E4pm.mkv' };
-	t.is(detailOf(withStatus(newConversion('1', clip, false), result, false)), 'Saved as a\uFFFD4pm.mkv');
+	t.is(detailOf(withStatus(newConversion('1', clip, false), result, undefined)), 'Saved as a\uFFFD4pm.mkv');
 });
 
 test('a completed conversion shows what the new file lacks, for which the original was kept', (t) => {
@@ -139,7 +143,7 @@ test('a completed conversion shows what the new file lacks, for which the origin
 	for (const deletesOriginal of [true, false]) {
 		const result = { ...answer('completed'), isOriginalDeleted: false, losses };
 		t.is(
-			detailOf(withStatus(newConversion('1', clip, deletesOriginal), result, false)),
+			detailOf(withStatus(newConversion('1', clip, deletesOriginal), result, undefined)),
 			'The original was kept, since the new file lacks 1 of 2 video tracks, 1 of 1 subtitles',
 		);
 	}

@@ -1,5 +1,5 @@
 import { type Failure, isFailure } from '@stowage/rules';
-import { NetworkFailure } from './client.js';
+import { NetworkFailure, UnexplainedFailure, UnreadableAnswer } from './client.js';
 
 /** How often something is fetched while the server does not respond. */
 const reconnectIntervalMs = 4000;
@@ -10,6 +10,12 @@ const serverErrorIntervalMs = 15_000;
 /** Whether the error says nothing about what was asked for: no response, a server error, or a rate limit. */
 export function isTransient(error: Error | null): error is Failure {
 	return isFailure(error) && (error.status >= 500 || error.kind === 'rateLimited');
+}
+
+/** Whether the server may have done what it was asked for all the same: no answer of its own has come. */
+export function isUnanswered(error: unknown): boolean {
+	if (error instanceof NetworkFailure || error instanceof UnreadableAnswer) return true;
+	return error instanceof UnexplainedFailure && error.status >= 500;
 }
 
 /** After how many milliseconds it is fetched again by itself after this error, or false for never. */

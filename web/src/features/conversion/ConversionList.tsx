@@ -3,7 +3,7 @@ import { shownName } from '@stowage/rules';
 import { isActive } from '../../api/jobs/jobs.js';
 import styles from './ConversionList.module.css';
 import type { Conversion } from './conversionState.js';
-import { barOf, detailOf, percentOf } from './conversionText.js';
+import { barOf, detailOf, statusOf } from './conversionText.js';
 import { conversionMessages as messages } from './messages.js';
 
 /** Each conversion with its progress and its result. */
@@ -16,9 +16,7 @@ export function ConversionList({ conversions }: { conversions: readonly Conversi
 					<span className={styles.name} title={shownName(conversion.video.name)}>
 						{shownName(conversion.video.name)}
 					</span>
-					<span className={styles.status}>
-						{conversion.status === 'processing' ? percentOf(conversion) : messages.states[conversion.status]}
-					</span>
+					<span className={styles.status}>{statusOf(conversion)}</span>
 					<ProgressBar
 						className={styles.progress}
 						aria-label={shownName(conversion.video.name)}

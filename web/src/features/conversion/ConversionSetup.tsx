@@ -21,6 +21,7 @@ export interface ConversionSetupProps {
 	/** Why it could not be started. */
 	problem: ReactNode;
 	onStart: (choice: ConversionChoice) => void;
+	/** Closes the dialog. What is being started goes on. */
 	onCancel: () => void;
 }
 
@@ -92,7 +93,7 @@ export function ConversionSetup({ videos, isStarting, problem, onStart, onCancel
 			<DialogFooter
 				actions={
 					<>
-						<Button text={messages.cancel} disabled={isStarting} onClick={onCancel} />
+						<Button text={isStarting ? messages.continueInBackground : messages.cancel} onClick={onCancel} />
 						{/* Not disabled, since a button that has the focus would swallow every key. */}
 						<Button type="submit" intent="primary" text={isStarting ? messages.starting : messages.start} />
 					</>

@@ -33,18 +33,29 @@ export interface ConvertDialogProps {
 export function ConvertDialog(props: ConvertDialogProps) {
 	const { isOpen, area, videos, onKept, onClose, onClosed, onConverted, onContinue } = props;
 	const titleId = useId();
-	const conversion = useConversions(area, videos, onConverted);
-	const { state, conversions, isStarting } = conversion;
-	const problems = conversion.problems.map((problem) => <Problem key={problem.message} {...problem} />);
+	const conversion = useConversions({ area, videos, onConverted, onContinue });
+	const { state, conversions, isStarting, startProblem, cancelProblem, startOthers } = conversion;
+	const heading = useRef<HTMLHeadingElement>(null);
+	const dialogElement = () => heading.current?.closest<HTMLElement>('[role=dialog]');
+	const focusFirst = () => dialogElement()?.querySelector<HTMLElement>('[data-first-focus]')?.focus();
+	const retry = () => {
+		// Its button is removed, and the focus would be lost.
+		focusFirst();
+		void startOthers?.();
+	};
+	const problems = (
+		<>
+			{startProblem && <Problem {...startProblem} onRetry={startOthers && retry} />}
+			{cancelProblem && <Problem {...cancelProblem} />}
+		</>
+	);
 	const [isAsking, setAsking] = useState(false);
 	const isRunning = conversions.some(isActive);
+	const canCancel = conversions.some((each) => isActive(each) && !each.isCancelling);
 	const isSetup = state === 'setup';
-	const heading = useRef<HTMLHeadingElement>(null);
 	/** The element that had the focus before the question may be gone by the time that it is answered. */
 	const keepFocus = () => {
-		const dialog = heading.current?.closest<HTMLElement>('[role=dialog]');
-		if (dialog?.contains(document.activeElement)) return;
-		dialog?.querySelector<HTMLElement>('[data-first-focus]')?.focus();
+		if (!dialogElement()?.contains(document.activeElement)) focusFirst();
 	};
 	const start = async (choice: ConversionChoice) => {
 		// While it fades out it is not asked any more.
@@ -57,12 +68,16 @@ export function ConvertDialog(props: ConvertDialogProps) {
 			if (!isStarted) onKept(false);
 		}
 	};
-	const close = () => {
-		if (isStarting) return;
-		if (isRunning) return setAsking(true);
+	const leave = () => {
 		const outputs = outputPaths(conversions);
 		if (outputs.length > 0) onConverted(outputs);
+		conversion.leave();
 		onClose();
+	};
+	const close = () => {
+		// What is being started goes on, and what is being cancelled was asked about.
+		if (canCancel && !isStarting) setAsking(true);
+		else leave();
 	};
 	return (
 		<Dialog
@@ -80,7 +95,7 @@ export function ConvertDialog(props: ConvertDialogProps) {
 					{isSetup ? messages.convert(videos.length) : messages.conversion}
 				</h2>
 				<StatusChip state={isStarting ? 'starting' : state} />
-				{isRunning && (
+				{(isRunning || isStarting) && (
 					<Button
 						variant="minimal"
 						className={styles.close}
@@ -103,16 +118,7 @@ export function ConvertDialog(props: ConvertDialogProps) {
 						className={styles.footer}
 						actions={
 							isRunning ? (
-								<Running
-									onCancel={() => setAsking(true)}
-									onContinue={() => {
-										onContinue({
-											ids: conversions.filter(isActive).map(({ id }) => id),
-											username: conversion.username,
-										});
-										onClose();
-									}}
-								/>
+								<Running onCancel={() => canCancel && setAsking(true)} onContinue={leave} />
 							) : (
 								<FirstFocus key="ended" text={messages.close} onClick={close} />
 							)
@@ -156,17 +162,23 @@ function Banner({ state, conversions }: Pick<Conversions, 'state' | 'conversions
 	);
 }
 
-function Problem({ message, lines }: ConversionProblem) {
+function Problem({ message, lines, hint, onRetry }: ConversionProblem & { onRetry?: (() => void) | undefined }) {
 	return (
 		<FormError
 			className={styles.problem}
 			reason={
-				lines.length > 0 && (
-					<ul className={styles.lines}>
-						{lines.map((line) => (
-							<li key={line}>{line}</li>
-						))}
-					</ul>
+				(lines.length > 0 || hint !== undefined || onRetry) && (
+					<>
+						{lines.length > 0 && (
+							<ul className={styles.lines}>
+								{lines.map((line) => (
+									<li key={line}>{line}</li>
+								))}
+							</ul>
+						)}
+						{hint !== undefined && <p className={styles.hint}>{hint}</p>}
+						{onRetry && <Button className={styles.retry} size="small" text={messages.startOthers} onClick={onRetry} />}
+					</>
 				)
 			}
 		>

@@ -15,16 +15,27 @@ export interface ConversionChoice {
 export interface Conversion extends Omit<ConversionStatus, 'conversionId' | 'fileName' | 'startTime' | 'endTime'> {
 	id: string;
 	video: Entry;
-	deletesOriginal: boolean;
+	/** Whether it is over by the server's last word. */
+	hasEnded: boolean;
+	/** Whether its cancellation was requested, and the server has not answered. */
+	isCancelling: boolean;
 }
+
+/** A cancellation that the server has not answered yet, or that it has accepted. */
+export type Cancellation = 'asked' | 'answered';
 
 export type OverallState = 'setup' | Conversion['status'];
 
-/** The state on the dialog's chip: the first one of this order that any conversion has. */
-export function overallState(conversions: readonly Pick<Conversion, 'status'>[]): OverallState {
+/**
+ * The state on the dialog's chip: the first one of this order that any conversion has. Those that could not be started
+ * have failed.
+ */
+export function overallState(conversions: readonly Pick<Conversion, 'status'>[], notStarted = 0): OverallState {
 	if (conversions.length === 0) return 'setup';
+	const statuses = new Set(conversions.map(({ status }) => status));
+	if (notStarted > 0) statuses.add('failed');
 	const order = ['processing', 'queued', 'failed', 'cancelled'] as const;
-	return order.find((status) => conversions.some((conversion) => conversion.status === status)) ?? 'completed';
+	return order.find((status) => statuses.has(status)) ?? 'completed';
 }
 
 export function conversionRequest(area: Area, video: Entry, choice: ConversionChoice): ConversionRequest {
@@ -43,6 +54,8 @@ export function newConversion(id: string, video: Entry, deletesOriginal: boolean
 	return {
 		id,
 		video,
+		hasEnded: false,
+		isCancelling: false,
 		status: 'queued',
 		progress: 0,
 		currentFps: null,
@@ -60,16 +73,23 @@ export function newConversion(id: string, video: Entry, deletesOriginal: boolean
 	};
 }
 
-/** Applies the server's state. A conversion that was cancelled here stays so until the server has ended it. */
+/**
+ * Applies the server's state. A conversion whose cancellation the server has accepted counts as cancelled until it has
+ * ended, perhaps in another way.
+ */
 export function withStatus(
 	conversion: Conversion,
 	status: ConversionStatus | undefined,
-	isCancelled: boolean,
+	cancellation: Cancellation | undefined,
 ): Conversion {
+	const { id, sizeBefore, deletesOriginal } = conversion;
 	const current = status
-		? { ...conversion, ...status, id: conversion.id, sizeBefore: status.sizeBefore ?? conversion.sizeBefore }
+		? { ...conversion, ...status, id, deletesOriginal, sizeBefore: status.sizeBefore ?? sizeBefore }
 		: conversion;
-	return isCancelled && isActive(current) ? { ...current, status: 'cancelled' } : current;
+	if (!isActive(current)) return { ...current, hasEnded: true };
+	return cancellation === 'answered'
+		? { ...current, status: 'cancelled' }
+		: { ...current, isCancelling: cancellation === 'asked' };
 }
 
 /** The new files. */

@@ -3,8 +3,10 @@ import { holdText, keptReason } from '../../api/jobs/jobReasons.js';
 import type { Conversion } from './conversionState.js';
 import { conversionMessages as messages } from './messages.js';
 
-export function percentOf({ progress }: Conversion): string {
-	return `${Math.floor(progress)}%`;
+/** The text beside its name: how far it is while it runs, else its state. */
+export function statusOf({ status, progress, isCancelling }: Conversion): string {
+	if (isCancelling) return messages.cancelling;
+	return status === 'processing' ? `${Math.floor(progress)}%` : messages.states[status];
 }
 
 /** The value of its bar, 0 to 1. One that failed or was cancelled at the very end has no file all the same. */

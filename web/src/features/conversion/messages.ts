@@ -13,6 +13,7 @@ export const conversionMessages = {
 		failed: 'Failed',
 		cancelled: 'Cancelled',
 	},
+	cancelling: 'Cancelling',
 
 	format: 'Format',
 	formats: {
@@ -29,6 +30,7 @@ export const conversionMessages = {
 
 	start: 'Start Conversion',
 	starting: 'Starting...',
+	startOthers: 'Try Again',
 	continueInBackground: 'Continue in background',
 	cancelConversions: 'Cancel Conversions',
 	cancelQuestion: 'Conversions are in progress. Are you sure you want to cancel?',
@@ -57,6 +59,7 @@ export const conversionMessages = {
 	someNotStarted: 'Some conversions failed to start:',
 	notStarted: 'Error starting conversion',
 	startFailed: 'Error starting video conversions',
+	mayBeQueued: 'What got no answer may be queued all the same. Activity lists what is.',
 	cancelFailed: 'Error cancelling conversions',
 	activity: 'Activity',
 	backgroundFailed: (title: string) => `${title}: failed`,

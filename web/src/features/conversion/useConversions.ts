@@ -1,24 +1,25 @@
 import { type Area, type Entry, isFailure } from '@stowage/rules';
 import { useQueries, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useReducer, useState } from 'react';
-import { UnexplainedFailure } from '../../api/client/client.js';
-import { canConvert, cancelConversion, fetchConversion, startConversion } from '../../api/jobs/conversions.js';
+import { useEffect, useState, useSyncExternalStore } from 'react';
+import { fetchConversion } from '../../api/jobs/conversions.js';
 import { isActive } from '../../api/jobs/jobs.js';
 import { queryKeys } from '../../api/queryKeys.js';
-import { signedInAs } from '../../api/session/sessionQuery.js';
+import { isReplaced, signedInAs } from '../../api/session/sessionQuery.js';
+import { useFrame } from '../../ui/frame.js';
+import { useNotify } from '../../ui/notifications/useNotify.js';
 import { useLatest } from '../../ui/useLatest.js';
+import { ConversionRun } from './ConversionRun.js';
 import {
 	type Conversion,
 	type ConversionChoice,
-	conversionRequest,
-	newConversion,
 	type OverallState,
 	outputPaths,
 	overallState,
 	withStatus,
 } from './conversionState.js';
-import { type ConversionProblem, noConversions, reduceConversions, type StartResult } from './conversions.js';
+import type { ConversionProblem, ConversionsState } from './conversions.js';
 import { conversionMessages as messages } from './messages.js';
+import type { LeftConversions } from './useBackgroundConversions.js';
 
 /** The polling interval of a conversion's status (spec, section 9). */
 const pollMs = 2000;
@@ -27,68 +28,90 @@ export interface Conversions {
 	state: OverallState;
 	conversions: readonly Conversion[];
 	isStarting: boolean;
-	/** Who was signed in when the dialog was opened. */
-	username: string | null | undefined;
-	problems: readonly ConversionProblem[];
-	/** Resolves to whether any was started. */
+	startProblem: ConversionProblem | undefined;
+	cancelProblem: ConversionProblem | undefined;
+	/** Resolves to whether the setup is over: some were started, or the dialog was left meanwhile. */
 	start: (choice: ConversionChoice) => Promise<boolean>;
-	/** Ends those that wait or run. */
+	/** Tries those again that could not be started, if there are any beside others that could. */
+	startOthers: (() => Promise<void>) | undefined;
+	/** Ends those that wait or run, and those that are being started. */
 	cancel: () => Promise<void>;
+	/** The dialog is being closed. What goes on is followed without it. */
+	leave: () => void;
 }
 
-/** Starts the conversions of these videos and polls them while the dialog is open. `onConverted` is called with each new file. */
-export function useConversions(
-	area: Area,
-	videos: readonly Entry[],
-	onConverted: (outputPaths: readonly string[]) => void,
-): Conversions {
-	const [{ started, cancelled, isStarting, startProblem, cancelProblem }, dispatch] = useReducer(
-		reduceConversions,
-		noConversions,
-	);
+export interface ConversionsOptions {
+	area: Area;
+	videos: readonly Entry[];
+	/** Called with each new file while the dialog is open. */
+	onConverted: (outputPaths: readonly string[]) => void;
+	/** The dialog was closed before these have ended. */
+	onContinue: (left: LeftConversions) => void;
+}
+
+/** Starts the conversions of these videos and polls them while the dialog is open. */
+export function useConversions({ area, videos, onConverted, onContinue }: ConversionsOptions): Conversions {
 	const queryClient = useQueryClient();
-	const [username] = useState(() => signedInAs(queryClient));
-	const conversions = useStatuses(started, cancelled);
-	useConverted(outputPaths(conversions), onConverted);
+	const run = useConversionRun(area, videos, onContinue);
+	const state = useSyncExternalStore(run.subscribe, run.state);
+	const { started, notStarted, isStarting, isLeft, startProblem, cancelProblem } = state;
+	const conversions = useStatuses(state);
+	useConverted(isLeft ? [] : outputPaths(conversions), onConverted);
+	const unended = conversions.filter(({ hasEnded }) => !hasEnded).map(({ id }) => id);
+	const latest = useLatest(unended);
+	useEffect(() => {
+		run.enter();
+		return () => run.leave(latest.current);
+	}, [run]);
 
 	return {
-		state: overallState(conversions),
+		state: overallState(conversions, notStarted.length),
 		conversions,
 		isStarting,
-		username,
-		problems: [startProblem, cancelProblem].filter((problem) => problem !== undefined),
-		async start(choice) {
-			dispatch({ type: 'starting' });
-			try {
-				const result = await startAll(area, videos, choice);
-				dispatch({ type: 'started', ...result });
-				return result.conversions.length > 0;
-			} catch (error) {
-				dispatch({ type: 'notStarted' });
-				throw error;
-			}
-		},
+		startProblem,
+		cancelProblem,
+		start: (choice) => run.start(choice),
+		startOthers: started.length > 0 && notStarted.length > 0 && !isStarting ? () => run.startOthers() : undefined,
 		async cancel() {
-			const ids = conversions.filter(isActive).map(({ id }) => id);
-			dispatch({ type: 'cancelling', ids });
-			const outcomes = await Promise.allSettled(ids.map((id) => cancelConversion(id)));
-			const failed = ids.filter((_, index) => outcomes[index]?.status === 'rejected');
-			if (failed.length === 0) return;
-			const lines = outcomes.flatMap((outcome) =>
-				outcome.status === 'rejected' ? [String(outcome.reason.message)] : [],
-			);
-			const problem = { message: messages.cancelFailed, lines: [...new Set(lines)] };
-			dispatch({ type: 'notCancelled', ids: failed, problem });
+			const ids = conversions.filter((each) => isActive(each) && !each.isCancelling).map(({ id }) => id);
+			await run.cancel(ids);
+			// One may have ended in another way before.
+			for (const id of ids) void queryClient.invalidateQueries({ queryKey: queryKeys.conversion(id) });
 		},
+		leave: () => run.leave(unended),
 	};
 }
 
+function useConversionRun(
+	area: Area,
+	videos: readonly Entry[],
+	onContinue: (left: LeftConversions) => void,
+): ConversionRun {
+	const queryClient = useQueryClient();
+	const { notify } = useNotify();
+	const { openActivity } = useFrame();
+	const latest = useLatest(onContinue);
+	const [run] = useState(() => {
+		const username = signedInAs(queryClient);
+		return new ConversionRun(area, videos, {
+			notify(notice) {
+				if (isReplaced(queryClient, username)) return;
+				notify({ ...notice, action: { text: messages.activity, onClick: openActivity } });
+			},
+			follow: (ids) => latest.current({ ids, username }),
+		});
+	});
+	return run;
+}
+
 /** The conversions with the states that the server has reported last. */
-function useStatuses(started: readonly Conversion[], cancelled: ReadonlySet<string>): Conversion[] {
+function useStatuses({ started, cancellations, isLeft }: ConversionsState): Conversion[] {
 	const polls = useQueries({
 		queries: started.map(({ id }) => ({
 			queryKey: queryKeys.conversion(id),
 			queryFn: ({ signal }: { signal: AbortSignal }) => fetchConversion(id, signal),
+			// They are followed elsewhere then.
+			enabled: !isLeft,
 			// A hidden tab polls too, so that the folder is refreshed when it is shown again.
 			refetchIntervalInBackground: true,
 			refetchInterval: (query: { state: { data?: Pick<Conversion, 'status'> | undefined; error: Error | null } }) => {
@@ -101,8 +124,10 @@ function useStatuses(started: readonly Conversion[], cancelled: ReadonlySet<stri
 	});
 	return started.map((conversion, index) => {
 		const { data, error } = polls[index] ?? {};
-		if (isFailure(error, 'notFound')) return { ...conversion, status: 'failed' as const, error: messages.unknown };
-		return withStatus(conversion, data, cancelled.has(conversion.id));
+		if (isFailure(error, 'notFound')) {
+			return { ...conversion, status: 'failed' as const, error: messages.unknown, hasEnded: true };
+		}
+		return withStatus(conversion, data, cancellations.get(conversion.id));
 	});
 }
 
@@ -113,31 +138,4 @@ function useConverted(outputs: readonly string[], onConverted: (outputPaths: rea
 	useEffect(() => {
 		if (count > 0) latest.current.onConverted(latest.current.outputs);
 	}, [count]);
-}
-
-/** Starts one after another, in the order of the list. */
-async function startAll(area: Area, videos: readonly Entry[], choice: ConversionChoice): Promise<StartResult> {
-	const stop = (message: string, lines: readonly string[] = []) => ({ conversions: [], problem: { message, lines } });
-	if (videos.length === 0) return stop(messages.noVideos);
-	try {
-		if (!(await canConvert())) return stop(messages.unavailable);
-	} catch (error) {
-		return stop(messages.startFailed, [reasonOf(error) ?? messages.notStarted]);
-	}
-	const conversions: Conversion[] = [];
-	const lines: string[] = [];
-	for (const video of videos) {
-		try {
-			const id = await startConversion(conversionRequest(area, video, choice));
-			conversions.push(newConversion(id, video, choice.deletesOriginal));
-		} catch (error) {
-			lines.push(`${video.name}: ${reasonOf(error) ?? messages.notStarted}`);
-		}
-	}
-	return { conversions, problem: lines.length > 0 ? { message: messages.someNotStarted, lines } : undefined };
-}
-
-/** The server's sentence, if it has one. */
-function reasonOf(error: unknown): string | undefined {
-	return isFailure(error) && !(error instanceof UnexplainedFailure) ? error.message : undefined;
 }
