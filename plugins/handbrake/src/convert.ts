@@ -72,14 +72,16 @@ export async function convert(
 	if (saved !== undefined) await dropStaged(job.viewer, saved.staged, dependencies);
 	// A cancelled one runs once more, only to remove what it has left.
 	job.signal.throwIfAborted();
-	const staged = await dependencies.files.stage(job.viewer);
+	assertAllowed(convertDenial(job.viewer, sourceOf(job)));
+	const source = await findSource(job, dependencies.files);
+	const staged = await dependencies.files.stage(job.viewer, undefined, folderOf(source));
 	let encoded: EncodedStep;
 	let isEncoded = false;
 	try {
 		await job.checkpoint({ step: 'encoding', staged: staged.id });
 		// Nobody else knows of the staged file: hours of work do not end with the database.
 		encoded = await job.privately(async () => {
-			const step = await encodeSource(job, staged, dependencies);
+			const step = await encodeSource(job, source, staged, dependencies);
 			await receipts.write(step);
 			isEncoded = true;
 			return step;
@@ -117,7 +119,7 @@ async function findSource(job: JobContext<Conversion>, files: Files): Promise<It
 	if (input.source === undefined) return requested;
 	const { id } = input.source;
 	if ((await statIfPresent(files, viewer, requested))?.id === id) return requested;
-	const found = await findById(files, viewer, { ...requested, path: parentPath(requested.path) }, id, signal);
+	const found = await findById(files, viewer, folderOf(requested), id, signal);
 	return found?.type === 'file' ? { ...requested, path: found.path } : requested;
 }
 
@@ -134,16 +136,15 @@ function assertChosen(file: OpenFile['item'], { path, source }: Conversion): voi
 
 async function encodeSource(
 	job: JobContext<Conversion>,
+	source: ItemRef,
 	staged: StagedFile,
 	{ files, handbrake, log, temporaryFolder, timeLimitMs }: ConvertDependencies,
 ): Promise<EncodedStep> {
 	const { viewer } = job;
-	assertAllowed(convertDenial(viewer, sourceOf(job)));
 	const found = await handbrake.find();
 	if (found.installed === undefined) throw new Failure('unavailable', found.reason);
 	const { installed } = found;
-	const source = await findSource(job, files);
-	const folder = await folderOf(viewer, source, files);
+	const folder = await folderItem(viewer, source, files);
 	const { file } = await files.open(viewer, source);
 	try {
 		assertChosen(file.item, job.input);
@@ -157,7 +158,7 @@ async function encodeSource(
 		const losses = await withLocalFile(file, local, async ({ descriptor }) => {
 			const film = await assertFilm(installed.ffprobe, descriptor, container, job.signal);
 			await job.expect(expectedSeconds(film));
-			return files.withDescriptor(viewer, staged, (target) =>
+			return files.withDescriptor(viewer, { staged, folder: folderOf(source) }, (target) =>
 				encode({
 					job,
 					installed,
@@ -197,10 +198,12 @@ function expectedSeconds({ seconds, video: [track] }: Film): number {
 	return ((seconds || 7200) * rate * size) / slowestEncoding;
 }
 
+const folderOf = (source: ItemRef): ItemRef => ({ ...source, path: parentPath(source.path) });
+
 /** The folder of the original, as long as it has its name. */
-async function folderOf(viewer: Viewer, source: ItemRef, files: Files): Promise<WalkedItem | undefined> {
-	const path = parentPath(source.path);
-	return path === '' ? undefined : statIfPresent(files, viewer, { ...source, path });
+async function folderItem(viewer: Viewer, source: ItemRef, files: Files): Promise<WalkedItem | undefined> {
+	const folder = folderOf(source);
+	return folder.path === '' ? undefined : statIfPresent(files, viewer, folder);
 }
 
 /** Where the output goes: to the folder of the original, also if that has got another name or place meanwhile. */
@@ -208,8 +211,8 @@ async function folderNow(job: JobContext<Conversion>, encoded: EncodedStep, file
 	const { viewer, input, signal } = job;
 	const { folderItemId, path = input.path } = encoded;
 	const source = await itemAt(job, path, files);
-	const folder: ItemRef = { ...source, path: parentPath(source.path) };
-	if (folderItemId === undefined || (await folderOf(viewer, source, files))?.id === folderItemId) return folder;
+	const folder = folderOf(source);
+	if (folderItemId === undefined || (await folderItem(viewer, source, files))?.id === folderItemId) return folder;
 	const found = await findById(files, viewer, folder, folderItemId, signal);
 	return found?.type === 'directory' ? { ...folder, path: found.path } : folder;
 }

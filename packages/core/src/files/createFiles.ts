@@ -36,7 +36,7 @@ export function createFiles(parts: FileParts, folders: SharedFolders): Files {
 		discardCopy: (id) => parts.storage().discardCopy(id),
 		remove: (...call) => remove(parts, ...call),
 		assertRemovable: (...call) => assertRemovable(parts, ...call),
-		stage: (...call) => stage(parts, ...call),
+		stage: (viewer, id) => stage(parts, viewer, id),
 		withDescriptor: (...call) => withDescriptor(parts, ...call),
 		assertUpload: (...call) => assertUpload(parts, ...call),
 		publish: (...call) => publish(parts, ...call),

@@ -15,7 +15,7 @@ export async function stage({ trees, storage }: FileParts, viewer: Viewer, id?: 
 export async function withDescriptor<T>(
 	{ trees, temporaryFolder }: FileParts,
 	viewer: Viewer,
-	staged: StagedFile,
+	{ staged }: { staged: StagedFile },
 	use: (file: DescriptorFile) => Promise<T>,
 ): Promise<T> {
 	const tree = trees.own(viewer, 'public');

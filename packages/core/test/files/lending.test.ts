@@ -45,7 +45,7 @@ const publishes = test.macro(async (t, prepare: (staged: StagedFile) => StagedFi
 	const stage = storage.stage.bind(storage);
 	storage.stage = async (...place) => prepare(await stage(...place));
 	const staged = await files.stage(viewer);
-	const result = await files.withDescriptor(viewer, staged, async ({ descriptor, maxBytes }) => {
+	const result = await files.withDescriptor(viewer, { staged, folder: home }, async ({ descriptor, maxBytes }) => {
 		t.true(maxBytes > 0);
 		writeSync(descriptor, 'world', 6);
 		writeSync(descriptor, 'Hello ', 0);
@@ -73,7 +73,7 @@ test('a program’s file has no size limit if the storage does not know its free
 	const { app, viewer, files } = await appWithViewer(t);
 	reportSpace(app, { freeSpace: async () => undefined });
 	const staged = await files.stage(viewer);
-	const maxBytes = await files.withDescriptor(viewer, staged, async (lent) => lent.maxBytes);
+	const maxBytes = await files.withDescriptor(viewer, { staged, folder: home }, async (lent) => lent.maxBytes);
 	t.is(maxBytes, Number.POSITIVE_INFINITY);
 	const child = spawnLimited('sh', ['-c', 'ulimit -f'], { memoryBytes: 64 * megabyte, fileBytes: maxBytes });
 	t.is((await text(child.stdout ?? Readable.from([]))).trim(), 'unlimited');
@@ -86,7 +86,7 @@ test('a program can’t write a byte if no space is left', async (t) => {
 	const staged = await storage.stage();
 	let maxBytes: number | undefined;
 	const error = await t.throwsAsync(
-		files.withDescriptor(viewer, staged, async (lent) => {
+		files.withDescriptor(viewer, { staged, folder: home }, async (lent) => {
 			maxBytes = lent.maxBytes;
 			const limits = { memoryBytes: 64 * megabyte, fileBytes: lent.maxBytes, files: [lent.descriptor] };
 			const child = spawnLimited('sh', ['-c', 'ulimit -f; echo too much >/proc/self/fd/3'], limits);
@@ -149,7 +149,7 @@ test('a program is ended before it uses the reserved free space', async (t) => {
 		const before = checks;
 		while (bytes % (8 * megabyte) === 0 && checks === before && !full.aborted) await wait(10);
 	};
-	const error = await t.throwsAsync(files.withDescriptor(viewer, staged, writeUntilFull(pace)));
+	const error = await t.throwsAsync(files.withDescriptor(viewer, { staged, folder: home }, writeUntilFull(pace)));
 	t.is(error?.message, 'There is not enough free space.');
 	t.true(written < 64 * megabyte);
 	await staged.discard();
@@ -162,7 +162,7 @@ test('a program is ended at the quota of its user', async (t) => {
 	const error = await t.throwsAsync(
 		files.withDescriptor(
 			viewer,
-			staged,
+			{ staged, folder: home },
 			writeUntilFull(() => wait(50)),
 		),
 	);

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
+import { writeSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
-import { parsePath } from '@stowage/rules';
+import { parsePath, undefinedIf } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { Client, field, file, json } from '../testApp.js';
 import { begin, create, head, patch, remove, uploadState } from '../tusClient.js';
@@ -236,6 +237,35 @@ test('what somebody has begun to upload keeps no room of the owner’s once they
 	t.is((await bob.upload('/api/upload', own)).statusCode, 507);
 	t.is((await remove(bob, location)).statusCode, 204);
 	t.is((await bob.upload('/api/upload', own)).statusCode, 200);
+});
+
+test('what a program writes for a shared folder counts in the quota of its owner as it grows, and nothing gives way to it', async (t) => {
+	const { app, ada, bob } = await setUp(t);
+	const { accounts, files } = app.services;
+	const { id, username } = await accounts.find('bob');
+	const viewer = { kind: 'user' as const, id, username };
+	const folder = { area: 'shared' as const, path: parsePath('Photos') };
+	for (const name of ['ada', 'bob']) await accounts.setQuota(name, { bytes: 60_000, entries: null });
+	const bytes = Buffer.alloc(50_000, 'x');
+	for (const client of [ada, bob]) {
+		const fields = [field('type', 'private'), file('gone.bin', bytes)];
+		t.is((await client.upload('/api/upload', fields)).statusCode, 200);
+		await client.call('DELETE', '/api/deleteItem', { filePath: 'gone.bin', type: 'private' });
+	}
+	const make = async () => {
+		const staged = await files.stage(viewer, undefined, folder);
+		try {
+			await files.withDescriptor(viewer, { staged, folder }, async ({ descriptor }) => writeSync(descriptor, bytes));
+			return (await files.publish(viewer, folder, [{ staged, name: 'made.bin' }])).length;
+		} finally {
+			await staged.discard();
+		}
+	};
+	const trashed = async (client: Client) => json(await client.get('/api/trash')).entries.length;
+	t.like(await t.throwsAsync(make), { kind: 'storageFull' });
+	await accounts.setQuota('ada', roomy);
+	await until('the quota is known', () => undefinedIf(make(), 'storageFull'));
+	t.deepEqual([await trashed(ada), await trashed(bob)], [1, 1]);
 });
 
 test('nothing of the owner’s trash gives way to what a member brings', async (t) => {

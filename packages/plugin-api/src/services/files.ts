@@ -171,15 +171,20 @@ export interface Files {
 	assertRemovable(viewer: Viewer, item: ItemRef): Promise<void>;
 	/**
 	 * Begins a file that the viewer will publish, on the disk of their files, or finds one by its id. It is invisible, and permissions are
-	 * not checked, before `publish`. Its bytes end with `storageFull` where they would take from the space that stays free.
+	 * not checked, before `publish`. Its bytes end with `storageFull` where they would take from the space that stays free. One for a
+	 * shared folder is named with that: it is begun on the disk of the folder's owner, and refused who may not change the folder.
 	 */
-	stage(viewer: Viewer, id?: string): Promise<StagedFile>;
+	stage(viewer: Viewer, id?: string, folder?: ItemRef): Promise<StagedFile>;
 	/**
 	 * Lends a staged file to a program of its own until `use` has settled; if a storage has no such files, a temporary one whose bytes are
-	 * staged after that. It is checked while it grows, and throws `storageFull` as an upload does once it would use the reserved space, or
-	 * exceed the viewer's quota.
+	 * staged after that. It is checked while it grows, and throws `storageFull` as an upload into the folder does once it would use the
+	 * reserved space, or exceed the quota of the viewer, in a shared folder of its owner.
 	 */
-	withDescriptor<T>(viewer: Viewer, staged: StagedFile, use: (file: DescriptorFile) => Promise<T>): Promise<T>;
+	withDescriptor<T>(
+		viewer: Viewer,
+		target: { staged: StagedFile; folder: ItemRef },
+		use: (file: DescriptorFile) => Promise<T>,
+	): Promise<T>;
 	/** Refuses a folder, and a file in it, as `publish` would, before any byte arrives. */
 	assertUpload(viewer: Viewer, folder: ItemRef, file?: Pick<PublishRequest, 'name' | 'onConflict'>): Promise<void>;
 	/** Publishes all or none. Discards the files that it could not publish. */

@@ -1,5 +1,7 @@
-import type { Files } from '@stowage/plugin-api';
+import type { Files, ItemRef } from '@stowage/plugin-api';
+import type { Viewer } from '@stowage/rules';
 import { type Entered, enterFolder } from '../../members/enterFolder.js';
+import { payerOfFolder } from '../../members/payer.js';
 import type { SharedFolders } from '../../members/SharedFolders.js';
 
 type Uploads = Pick<Files, 'stage' | 'withDescriptor' | 'assertUpload' | 'publish' | 'publishOnce' | 'findPublished'>;
@@ -11,10 +13,13 @@ interface Dependencies {
 
 /** What becomes a file once all of it has been received. */
 export function sharedUploads(files: Uploads, { folders, log }: Dependencies): Uploads {
+	const payerOf = async (viewer: Viewer, folder: ItemRef | undefined) =>
+		folder === undefined ? viewer : payerOfFolder(folders, viewer, folder);
 	return {
-		stage: (viewer, id) => files.stage(viewer, id),
+		stage: async (viewer, id, folder) => files.stage(await payerOf(viewer, folder), id),
 
-		withDescriptor: (viewer, staged, use) => files.withDescriptor(viewer, staged, use),
+		withDescriptor: async (viewer, target, use) =>
+			files.withDescriptor(await payerOf(viewer, target.folder), target, use),
 
 		async assertUpload(viewer, folder, file) {
 			if (folder.area !== 'shared') return files.assertUpload(viewer, folder, file);
