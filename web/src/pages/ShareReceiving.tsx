@@ -48,12 +48,11 @@ export function ShareReceiving({ token, share, isBelow, refusal, onRefused, chil
 		void queryClient.invalidateQueries({ queryKey: queryKeys.listings.folder(shareSource(token).place, '') });
 	const refreshLatest = useLatest(refresh);
 	/** The sender of the last run: all of its files go into one folder, whatever is typed meanwhile. */
-	const runSender = useRef('');
+	const runSender = useRef<string>(undefined);
 
 	const destination = useMemo<ShareDestination>(() => {
 		const uploads: ShareUploads = {
 			token,
-			sender: () => runSender.current,
 			onPublished: (id, { file }, name) => latest.current.sent.add({ id, name, size: file.size, at: Date.now() }),
 		};
 		const transport = shareTransport(uploads);
@@ -78,9 +77,10 @@ export function ShareReceiving({ token, share, isBelow, refusal, onRefused, chil
 				const reason = latest.current.asksName ? senderDenial(latest.current.sender) : undefined;
 				setDenial(reason);
 				if (reason !== undefined) field.current?.focus();
-				else runSender.current = latest.current.asksName ? latest.current.sender.trim() : '';
+				else runSender.current = latest.current.asksName ? latest.current.sender.trim() : undefined;
 				return reason === undefined;
 			},
+			sender: () => runSender.current,
 			onReceived: () => refreshLatest.current(),
 		};
 	}, [token]);

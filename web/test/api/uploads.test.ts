@@ -7,7 +7,7 @@ import { uploadBySize } from '../../src/api/uploads/transport.js';
 import { newUploadKey, type Upload, type UploadWait } from '../../src/api/uploads/upload.js';
 import { terminateUpload, type UploadDependencies } from '../../src/api/uploads/uploadChunks.js';
 import { UnreadableFile, UploadNetworkFailure } from '../../src/api/uploads/uploadFailures.js';
-import { areaReceiver } from '../../src/api/uploads/uploadReceiver.js';
+import { areaReceiver, shareReceiver } from '../../src/api/uploads/uploadReceiver.js';
 import { createUploadRecords } from '../../src/api/uploads/uploadRecords.js';
 import type { SendUpload, UploadRequest, UploadResponse } from '../../src/api/uploads/uploadRequest.js';
 import { describeFailure } from '../../src/features/uploadQueue/running/describeFailure.js';
@@ -587,6 +587,32 @@ test('an upload to a share that has ended fails with its sentence, whatever was 
 	await fails(t, page.upload(upload), 'This share has ended.');
 	page.dependencies.records.remove(upload);
 	await fails(t, page.upload(upload), 'This share has ended.');
+});
+
+test('what is sent to a share says who sends it, and is not resumed under another name', async (t) => {
+	const server = new FakeServer();
+	const page = openPage(server);
+	page.dependencies.receiver = shareReceiver({ token: 'token', onPublished() {} });
+	page.dependencies.records = createUploadRecords(page.storage as unknown as Storage, ({ sender = '' }) => [sender]);
+	const upload = uploadOf(megabyte, { sender: 'Graec' });
+	server.faults.push(undefined, { status: 400 });
+	await t.throwsAsync(page.upload(upload));
+	await page.upload({ ...upload, sender: 'Grace', key: newUploadKey() });
+	const senders = [...server.uploads.values()].map(({ metadata }) => / ?sender (\S+)$/.exec(metadata)?.[1] ?? '');
+	t.deepEqual(
+		senders.map((sender) => Buffer.from(sender, 'base64').toString()),
+		['Graec', 'Grace'],
+	);
+	await terminateUpload(page.dependencies, upload);
+	t.deepEqual([...server.uploads.keys()], ['u2']);
+});
+
+test('an upload whose key the server has for another one gets a key of its own', async (t) => {
+	const server = new FakeServer();
+	const page = openPage(server);
+	server.faults.push(refusal(409, 'CONFLICT'));
+	t.like(await page.upload(uploadOf(megabyte)), { isVerified: true });
+	t.is(server.requests.filter(({ method }) => method === 'POST').length, 2);
 });
 
 test('a missing folder fails the file at once', async (t) => {

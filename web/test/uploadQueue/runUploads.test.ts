@@ -29,6 +29,8 @@ interface Run {
 
 interface RunTestOptions {
 	isVisitor?: boolean;
+	/** The name of a guest of a share. */
+	sender?: string;
 	/** Called before each file. */
 	username?: () => string | undefined;
 	waitForSignIn?: (wait: SignInWait) => Promise<boolean>;
@@ -86,6 +88,7 @@ async function run(transport: Transport, options: RunTestOptions = {}): Promise<
 	await runUploads(result.ids, {
 		itemOf: (id) => result.state.items.find((item) => item.id === id),
 		username: options.username ?? (() => (options.isVisitor ? undefined : 'ada')),
+		sender: options.sender,
 		transport: (upload, listener, signal) => {
 			result.uploads.push(upload);
 			return transport(upload, listener, signal);
@@ -97,8 +100,8 @@ async function run(transport: Transport, options: RunTestOptions = {}): Promise<
 			result.made.push(place.directory);
 			await options.ensureFolder?.(place.directory);
 		},
-		discard: async ({ fileName }) => {
-			result.discarded.push(fileName);
+		discard: async ({ fileName, sender }) => {
+			result.discarded.push(sender === undefined ? fileName : `${fileName} of ${sender}`);
 		},
 		waitForSignIn: options.waitForSignIn ?? (async () => false),
 		attempts: result.attempts,
@@ -371,6 +374,36 @@ test('a retried file has the same key, a renamed one has another', async (t) => 
 	t.regex(first.uploads[0]?.key ?? '', /^[0-9a-f]{32}$/);
 	t.is(again.uploads[0]?.key, first.uploads[0]?.key);
 	t.not(third.uploads[0]?.key, first.uploads[0]?.key);
+});
+
+test('a guest who corrects their name sends what was begun anew, and nothing of the wrong one is left', async (t) => {
+	const fail: Transport = async () => {
+		throw new Failure('unavailable', 'Network error during upload');
+	};
+	const wrong = await run(fail, { isVisitor: true, sender: 'Graec', sizes: [large] });
+	const again = await run(fail, { after: wrong, isVisitor: true, sender: 'Graec' });
+	const right = await run(succeed, { after: again, isVisitor: true, sender: 'Grace' });
+	const keys = [wrong, again, right].map(({ uploads }) => uploads[0]?.key);
+	t.is(keys[0], keys[1]);
+	t.not(keys[1], keys[2]);
+	t.is(right.uploads[0]?.sender, 'Grace');
+	t.deepEqual([...new Set(right.discarded)], ['a.txt of Graec']);
+});
+
+test('a file whose name was taken by a folder meanwhile has another key, and the former one once it is free again', async (t) => {
+	const fail: Transport = async () => {
+		throw new Failure('unavailable', 'Network error during upload');
+	};
+	const first = await run(fail, { sizes: [large], ifExists: 'replace' });
+	const second = await run(fail, { after: first, nameStates: { 'a.txt': 'directory' } });
+	const third = await run(fail, { after: second });
+	const keys = [first, second, third].map(({ uploads }) => uploads[0]?.key);
+	t.deepEqual(
+		[first, second].map(({ uploads }) => uploads[0]?.onConflict),
+		['replace', 'rename'],
+	);
+	t.not(keys[0], keys[1]);
+	t.is(keys[0], keys[2]);
 });
 
 test('each file of a run has a key of its own', async (t) => {

@@ -14,6 +14,7 @@ function queueWith(transport: Transport) {
 		transport,
 		discard: async ({ fileName }) => void discarded.push(fileName),
 		isReady: () => true,
+		sender: () => undefined,
 		onReceived: () => {},
 	};
 	const state = uploadQueueReducer(emptyQueue, {
@@ -29,6 +30,8 @@ function queueWith(transport: Transport) {
 
 const untilAborted: Transport = (_upload, _listener, signal) =>
 	new Promise((_, reject) => {
+		// Where its code is still being loaded, it begins after that.
+		if (signal.aborted) reject(signal.reason);
 		signal.addEventListener('abort', () => reject(signal.reason));
 	});
 

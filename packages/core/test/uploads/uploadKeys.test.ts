@@ -194,6 +194,22 @@ test('the files of an attempt whose process died are taken over by the next one,
 	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
 });
 
+test('a key is refused for another file, place or sender than it was used for', async (t) => {
+	const { ada } = await setUp(t);
+	const key = newKey();
+	const fields = { filename: 'a', lastModified: '1' };
+	const first = await create(ada, 3, fields, key);
+	t.is((await create(ada, 3, fields, key)).headers.location, first.headers.location);
+	const others = [{ ...fields, filename: 'b' }, { ...fields, type: 'public' }, { ...fields, lastModified: '2' }, {}];
+	for (const other of others) {
+		const refused = await create(ada, 3, other, key);
+		t.deepEqual([refused.statusCode, json(refused).code], [409, 'CONFLICT']);
+		t.is(json(refused).message, 'Stowage-Upload-Key: was used for another upload');
+	}
+	t.is((await create(ada, 4, fields, key)).statusCode, 409);
+	t.is((await create(ada, 4, fields, key, 'abcd')).statusCode, 409);
+});
+
 test('a key that is too short, too long or not ASCII is refused', async (t) => {
 	const { ada, home } = await setUp(t);
 	for (const key of ['short', '', 'ä'.repeat(30), 'k'.repeat(201)]) {

@@ -54,6 +54,6 @@ function shareDependencies(share: ShareUploads): UploadDependencies {
 	return {
 		...browserDependencies,
 		receiver: shareReceiver(share),
-		records: createUploadRecords(browserStorage(), ['share', share.token, share.sender()]),
+		records: createUploadRecords(browserStorage(), ({ sender = '' }) => ['share', share.token, sender]),
 	};
 }

@@ -9,6 +9,8 @@ export interface Upload {
 	area: Area;
 	/** Undefined for a visitor, whose files are always public. An upload is resumed by the same user only. */
 	username: string | undefined;
+	/** Who sends it to a share, where that asks for a name. */
+	sender?: string;
 	/** What the server does where the name is taken. */
 	onConflict: 'rename' | 'replace' | 'fail';
 	/** The idempotency key: the same for each attempt, so that one whose response was lost makes no second file. */

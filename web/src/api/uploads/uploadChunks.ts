@@ -213,13 +213,13 @@ class ChunkedUpload {
 			this.listener.onOffset(0);
 			return true;
 		}
-		// What was begun with this key is done, and its file is gone since. Once: it may also be that the share has ended.
-		if (this.#id === undefined && this.#key === this.upload.key && isRefusedWith(error, 410)) {
+		// The name is taken, which a retry does not change.
+		if (isFailure(error, 'alreadyExists')) return false;
+		// What was begun with this key is done, and its file gone since, or it was another upload. Once: it may also be that the share has ended.
+		if (this.#id === undefined && this.#key === this.upload.key && isRefusedWith(error, 409, 410)) {
 			this.#key = newUploadKey();
 			return true;
 		}
-		// The name is taken, which a retry does not change.
-		if (isFailure(error, 'alreadyExists')) return false;
 		// The chunk was damaged in transit, or the server expects another offset.
 		return isFailure(error, 'checksumMismatch') || isRefusedWith(error, 409);
 	}

@@ -26,17 +26,17 @@ export const areaReceiver: UploadReceiver = {
 /** A share that receives files. */
 export interface ShareUploads {
 	token: string;
-	/** The name of who sends them, as it is now; empty where the share asks for none. */
-	sender: () => string;
 	onPublished: UploadReceiver['onPublished'];
 }
 
 /** Guests choose neither a folder nor what happens to a taken name. */
-export function shareReceiver({ token, sender, onPublished }: ShareUploads): UploadReceiver {
-	const name = sender();
+export function shareReceiver({ token, onPublished }: ShareUploads): UploadReceiver {
 	return {
 		url: endpointUrl(createShareUpload, { params: { token } }),
-		metadataOf: ({ file }) => ({ lastModified: String(file.lastModified), ...(name === '' ? {} : { sender: name }) }),
+		metadataOf: ({ file, sender }) => ({
+			lastModified: String(file.lastModified),
+			...(sender === undefined ? {} : { sender }),
+		}),
 		onPublished,
 	};
 }

@@ -21,8 +21,11 @@ interface StoredRecord {
  * Records in `storage`. Without one (a browser may refuse it) no upload is resumed after its tab was closed. `scope`
  * distinguishes those of other receivers; the areas have none.
  */
-export function createUploadRecords(storage: Storage | undefined, scope: readonly string[] = []): UploadRecords {
-	const keyOf = (upload: Upload) => prefix + JSON.stringify([...scope, ...partsOf(upload)]);
+export function createUploadRecords(
+	storage: Storage | undefined,
+	scope: (upload: Upload) => readonly string[] = () => [],
+): UploadRecords {
+	const keyOf = (upload: Upload) => prefix + JSON.stringify([...scope(upload), ...partsOf(upload)]);
 	return {
 		find: (upload) => read(storage?.getItem(keyOf(upload)) ?? null)?.id,
 		save(upload, id) {

@@ -17,6 +17,8 @@ export interface ShareDestination {
 	discard: (upload: Upload) => Promise<void>;
 	/** Whether a run may begin. If not, it says so to the user. */
 	isReady: () => boolean;
+	/** Who sends the files of the run that has begun; undefined where no name is asked for. */
+	sender: () => string | undefined;
 	/** Files have been received. Called at most every two seconds. */
 	onReceived: () => void;
 }

@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Request, UploadRecord } from '@stowage/plugin-api';
-import { isFailure, type Viewer } from '@stowage/rules';
+import { Failure, isFailure, type Viewer } from '@stowage/rules';
 import { secretHash } from '../../secretHash.js';
 import { parseChecksum } from '../checksum.js';
-import { announcedBytes, assertChunkType, textHeader, uploadKeyOf } from '../uploadHeaders.js';
+import { announcedBytes, assertChunkType, byteCount, textHeader, uploadKeyOf } from '../uploadHeaders.js';
 import { beginUpload } from './beginUpload.js';
 import { inspectUpload, publishOrGetOffset } from './inspectUpload.js';
 import { withLockedUpload } from './lockStaged.js';
@@ -20,7 +20,7 @@ export interface Upload extends UploadRecord {
 
 /**
  * Begins an upload, with its first bytes if the request has some. A repeated request, whose response was lost, gets
- * the upload of the first attempt.
+ * the upload of the first attempt. Throws `conflict` for another file or place with the same key.
  */
 export async function createUpload(parts: UploadParts, viewer: Viewer, request: Request): Promise<Upload> {
 	const { database, writers } = parts;
@@ -31,7 +31,11 @@ export async function createUpload(parts: UploadParts, viewer: Viewer, request: 
 	const key = uploadKeyOf(req.headers);
 	const id = key === undefined ? randomBytes(32).toString('base64url') : idOfKey(viewer, key);
 	const idHash = secretHash(id);
-	const isKnown = async () => key !== undefined && (await database.uploads.find(idHash)) !== undefined;
+	const isKnown = async () => {
+		const known = key === undefined ? undefined : await database.uploads.find(idHash);
+		if (known !== undefined) assertSame(known, request);
+		return known !== undefined;
+	};
 	if (await isKnown()) return { ...(await inspectUpload(parts, viewer, idHash, request)), id };
 
 	const create = async (writer: Writer): Promise<UploadRecord> => {
@@ -42,7 +46,7 @@ export async function createUpload(parts: UploadParts, viewer: Viewer, request: 
 			begun = await beginUpload({ ...parts, uploads: database.uploads }, viewer, idHash, request);
 		} catch (error) {
 			// In another process.
-			if (key !== undefined && isFailure(error, 'alreadyExists'))
+			if (isFailure(error, 'alreadyExists') && (await isKnown()))
 				return publishOrGetOffset(parts, viewer, idHash, writer);
 			throw error;
 		}
@@ -59,6 +63,13 @@ export async function createUpload(parts: UploadParts, viewer: Viewer, request: 
 		}
 	};
 	return { ...(await writers.runExclusively(idHash, req, create)), id };
+}
+
+/** What came by the key of another upload would get its name and place, and an answer that it is there. */
+function assertSame({ metadata, length }: UploadRecord, { raw: { req } }: Request): void {
+	const isSame = metadata === (textHeader(req.headers, 'Upload-Metadata') ?? '');
+	if (!isSame || length !== byteCount(req.headers, 'Upload-Length'))
+		throw new Failure('conflict', 'Stowage-Upload-Key: was used for another upload');
 }
 
 /** A staged file that can't be removed now expires. */

@@ -2,15 +2,16 @@ import { newUploadKey, type Upload } from '../../../api/uploads/upload.js';
 
 /** The attempts to upload the items of a queue: their idempotency keys, and which of them may have left something on the server. */
 export class UploadAttempts {
-	readonly #keys = new Map<number, { place: string; key: string }>();
+	readonly #keys = new Map<number, Map<string, string>>();
 	readonly #begun = new Map<number, Upload[]>();
 
-	/** The idempotency key of an item: the same for each retry, a new one for another name or place. */
-	keyOf(id: number, place: string): string {
-		const last = this.#keys.get(id);
-		if (last?.place === place) return last.key;
-		const key = newUploadKey();
-		this.#keys.set(id, { place, key });
+	/** The idempotency key of an item: the same for each retry, another one for another name, place or sender, and what else the server is told. */
+	keyOf(id: number, upload: Omit<Upload, 'key'>): string {
+		const { username, area, directory, fileName, onConflict, sender } = upload;
+		const place = JSON.stringify([username, area, directory, fileName, onConflict, sender]);
+		const keys = this.#keys.get(id) ?? new Map<string, string>();
+		const key = keys.get(place) ?? newUploadKey();
+		this.#keys.set(id, keys.set(place, key));
 		return key;
 	}
 

@@ -14,6 +14,8 @@ export interface RunOptions extends AttemptOptions {
 	itemOf: (id: number) => QueueItem | undefined;
 	/** Who is signed in now; undefined for a visitor. */
 	username: () => string | undefined;
+	/** Who sends the files to a share, where that asks for a name. */
+	sender?: string | undefined;
 	transport: Transport;
 	ensureFolder: EnsureFolder;
 	/** What has the name of an item now. Asked for items that would not just get another name. */
@@ -69,7 +71,7 @@ export async function runUploads(ids: readonly number[], options: RunOptions): P
 	const startAttempt = (id: number): UploadAttempt | undefined => {
 		const item = itemOf(id);
 		if (!item || attempts.has(id)) return attempts.get(id);
-		const attempt = new UploadAttempt(id, uploadOf(item, options.username(), options.attempts), options, now);
+		const attempt = new UploadAttempt(id, uploadOf(item, options), options, now);
 		attempts.set(id, attempt);
 		options.attempts.begin(id, attempt.upload);
 		const turn = placed.begin(attempt.upload);
@@ -167,8 +169,9 @@ function withFolders(
 				dispatch({ type: 'folderFailed', error: describe(error).error });
 			}
 		}
-		// By this it is found if it is resumed or discarded.
+		// By these it is found if it is resumed or discarded.
 		upload.onConflict = (await turn.isTaken()) ? 'rename' : await onConflictOf(item, upload, options);
+		upload.key = options.attempts.keyOf(item.id, upload);
 		await ensureFolder(placeOf(item), listener, signal);
 		return transport(upload, listener, signal);
 	};
@@ -204,15 +207,16 @@ function isFatal(error: unknown, options: Pick<RunOptions, 'fatalKinds'>): boole
 }
 
 /** The upload of an item, for who has added it; a visitor's is for who is signed in now. */
-function uploadOf(item: QueueItem, signedIn: string | undefined, attempts: UploadAttempts): Upload {
-	const username = item.username ?? signedIn;
+function uploadOf(item: QueueItem, options: Pick<RunOptions, 'username' | 'sender' | 'attempts'>): Upload {
+	const username = item.username ?? options.username();
 	const fileName = fullName(item);
 	const directory = directoryOf(item);
 	const { file, ifExists } = item;
 	const area = areaOf(item);
 	const onConflict = ifExists === 'skip' ? 'fail' : ifExists;
-	const key = attempts.keyOf(item.id, JSON.stringify([username, area, directory, fileName, onConflict]));
-	return { file, fileName, directory, area, username, onConflict, key };
+	const sender = options.sender === undefined ? {} : { sender: options.sender };
+	const upload = { file, fileName, directory, area, username, onConflict, ...sender } as const;
+	return { ...upload, key: options.attempts.keyOf(item.id, upload) };
 }
 
 /** Throttles `onUploaded` for each folder. */

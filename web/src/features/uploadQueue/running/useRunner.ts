@@ -114,6 +114,7 @@ export function useRunner(
 				const ended = runUploads(chosen, {
 					itemOf: (id) => findItem(latest.current.items, id),
 					username,
+					sender: share?.sender(),
 					transport: share?.transport ?? uploadFile,
 					ensureFolder: createFolderEnsurer(),
 					nameStateOf: share ? async () => 'free' : createNameLookup(queryClient, username()),
