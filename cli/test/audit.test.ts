@@ -42,6 +42,26 @@ test('audit lists who did what while a server runs, filtered, limited to the lat
 	t.like(JSON.parse(stdout), { action: 'delete', path: 'b.txt', user: 'ada', outcome: 'ok' });
 });
 
+test('what is given to accounts by their names is a line for each of them', async (t) => {
+	const app = await testApp(t);
+	const { accounts, audit, trashBin } = app.services;
+	const ada = await new Client(app).register('ada');
+	for (const name of ['a', 'b']) {
+		await ada.upload('/api/upload', [file(name, name)]);
+		await ada.call('DELETE', '/api/deleteItem', { type: 'private', filePath: name });
+	}
+	await trashBin.close();
+	await accounts.remove('ada', { kind: 'keep' });
+	const { id } = await accounts.create('ada', 'correct horse', { adoptsHome: true });
+	await audit.close();
+	const flags = ['--data-dir', app.dataDir];
+	const recovered = await run(['trash', 'recover', '--by-name', ...flags, '--log-level', 'error']);
+	t.is(recovered.code, 0, recovered.stderr);
+	const { stdout } = await run(['audit', ...flags, '--json', '--action', 'recoverTrash', '--user', id]);
+	const line = { action: 'recoverTrash', account: 'ada', accountId: id, detail: 'by name', entries: 2 };
+	t.like(JSON.parse(stdout), line);
+});
+
 test('audit tells an upload that replaced a file from one that added it', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');

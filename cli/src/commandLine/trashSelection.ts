@@ -1,4 +1,4 @@
-import type { Services, TrashRecord, TrashSelection } from '@stowage/core';
+import type { PurgedOfOwner, Services, TrashRecord, TrashSelection } from '@stowage/core';
 import { anonymousOwner, Failure } from '@stowage/rules';
 import type { Command } from 'commander';
 import { durationOf } from './durations.js';
@@ -37,6 +37,11 @@ export async function selectionOf(
 	if (root !== undefined) selection.rootId = (await services.roots.named(root)).storage.rootId;
 	if (olderThan !== undefined) selection.deletedUntil = services.now() - durationOf('--older-than', olderThan);
 	return selection;
+}
+
+/** How many items were removed of all users. */
+export function sumOf(purged: readonly PurgedOfOwner[]): number {
+	return purged.reduce((sum, { entries }) => sum + entries, 0);
 }
 
 /** The id of a user, also of one whose account is gone. */

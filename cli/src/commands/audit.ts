@@ -27,7 +27,7 @@ export function auditCommand(): Command {
 			.description('show who did what to which file, the oldest first: time, user, address, action, outcome, what')
 			.option(
 				'--user <name>',
-				'what this user did or what was done to the account, by name or id; anonymous is visitors, administrator the command line',
+				'what this user did or what was done to the account, by name in whichever case, or by id; anonymous is visitors, administrator the command line',
 			)
 			.addOption(new Option('--action <name...>', 'only these actions').choices(auditActions))
 			.option('--path <path>', 'what was done to this path, or below it')
@@ -161,12 +161,12 @@ function countText({ requests, first, last }: Partial<AuditRecord>, timeText: (t
 }
 
 function targetText({ area, owner, path, to, toArea, toOwner, paths = [], ...record }: Partial<AuditRecord>): string {
-	const { account, link, share, trash, kind, title, root, detail, entries, bytes, replaced, node } = record;
+	const { account, accountId, link, share, trash, kind, title, root, detail, entries, bytes, replaced, node } = record;
 	const where = (path === undefined ? paths : [path]).map((each) => placeText(area, each)).join(', ');
 	const whose = owner === undefined ? '' : ` of ${owner ?? 'the administrator'}`;
 	const whoseTarget = toOwner === undefined ? '' : ` of ${toOwner}`;
 	return [
-		account,
+		account ?? (accountId === undefined ? undefined : `account ${accountId}`),
 		kind === undefined ? undefined : title === undefined ? kind : `${kind}: ${JSON.stringify(title)}`,
 		root === undefined ? undefined : `root ${root}`,
 		where === '' && owner === undefined ? undefined : `${where}${whose}`.trimStart(),

@@ -1,4 +1,4 @@
-import type { Services } from '@stowage/core';
+import { accountFields, type Services } from '@stowage/core';
 import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../commandLine/appCommand.js';
@@ -77,7 +77,7 @@ export function jobCommand(): Command {
 					const released = await audit.recorded(
 						{ action: 'releaseJobs', ...ofKind },
 						() => jobs.release({ ...(owner === undefined ? {} : { userId: owner.id }), ...ofKind }),
-						(count) => (count === 0 ? undefined : owner === undefined ? {} : { account: owner.username }),
+						(count) => (count === 0 ? undefined : owner === undefined ? {} : accountFields(owner)),
 					);
 					printLine(released === 0 ? 'Nothing was held back.' : 'The jobs go on.');
 				},
@@ -106,11 +106,10 @@ export function jobCommand(): Command {
 /** What the audit log says about a job. */
 async function targets({ accounts }: Services) {
 	const names = new Map((await accounts.list()).map(({ id, username }) => [id, username]));
-	return ({ kind, title, userId }: Pick<StoredJob, 'kind' | 'title' | 'userId'>) => ({
-		kind,
-		title,
-		account: names.get(userId) ?? userId,
-	});
+	return ({ kind, title, userId }: Pick<StoredJob, 'kind' | 'title' | 'userId'>) => {
+		const account = names.get(userId);
+		return { kind, title, accountId: userId, ...(account === undefined ? {} : { account }) };
+	};
 }
 
 function holdText(hold: StoredJob['hold']): string {

@@ -1,4 +1,11 @@
-import { assignTrash, findOwnersByName, recoverTrash, type Services, type TrashRecord } from '@stowage/core';
+import {
+	accountFields,
+	assignTrash,
+	findOwnersByName,
+	recoverTrash,
+	type Services,
+	type TrashRecord,
+} from '@stowage/core';
 import { anonymousOwner, Failure, plural, type User, type Visitor } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../commandLine/appCommand.js';
@@ -9,6 +16,7 @@ import {
 	recordsOf,
 	type SelectionOptions,
 	selectionOf,
+	sumOf,
 	withSelection,
 } from '../commandLine/trashSelection.js';
 import { printEach, printError, printLine, sizeCell, timeCell, timeText } from '../terminal/output.js';
@@ -73,23 +81,34 @@ async function recoverAll({ audit, database, roots, storage }: Services, isByNam
 	const { trash: store, users } = database;
 	const byName = isByName ? await findOwnersByName({ users }, roots.all()) : undefined;
 	const withoutAccount = new Set<string>();
+	const recordGiven = async (given: ReadonlyMap<string, number>) => {
+		for (const [id, entries] of given) {
+			const { username = '(removed)' } = (await users.get(id)) ?? {};
+			const event = { action: 'recoverTrash', ...accountFields({ id, username }), detail: 'by name', entries } as const;
+			audit.record(event, { outcome: 'ok' });
+		}
+	};
 	for (const mount of roots.all()) {
 		const result = await audit.recorded(
 			{ action: 'recoverTrash', root: mount.name },
 			() => recoverTrash({ store, users, storage }, mount, byName),
 			({ recovered: entries }) => (entries === 0 ? undefined : { entries }),
 		);
+		await recordGiven(result.given);
 		const { recovered, unknown } = result;
 		printLine(`${mount.name}: ${plural(recovered, 'item')} listed again.`);
 		if (unknown.length > 0) printLine(`Nothing says whose these were, in .stowage/trash: ${firstOf(unknown)}`);
 		for (const name of result.withoutAccount) withoutAccount.add(name);
 	}
 	if (byName !== undefined) {
-		const assigned = await audit.recorded(
+		// What failed is recorded; what was given has a line for each account.
+		const given = await audit.recorded(
 			{ action: 'recoverTrash', detail: 'by name' },
 			() => assignTrash(store, byName),
-			(entries) => (entries === 0 ? undefined : { entries }),
+			() => undefined,
 		);
+		await recordGiven(given);
+		const assigned = [...given.values()].reduce((sum, count) => sum + count, 0);
 		if (assigned > 0) printLine(`${plural(assigned, 'item')} given to the accounts that have the names now.`);
 	}
 	if (withoutAccount.size > 0)
@@ -170,7 +189,7 @@ async function purgeTrash(
 	if (typed !== undefined) selection.ids = [await resolveId(typed, idsOf(services, 'item'))];
 	else if (Object.keys(selection).length === 0 && !all)
 		throw new Failure('invalid', 'Name an item, or choose several by --user, --public, --root, --older-than or --all.');
-	const count = await services.trash.purgeAny(selection);
+	const purged = await services.trash.purgeAny(selection);
 	await services.trashBin.removePurged();
-	printLine(`Removed ${plural(count, 'item')}.`);
+	printLine(`Removed ${plural(sumOf(purged), 'item')}.`);
 }

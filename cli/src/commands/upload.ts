@@ -1,4 +1,4 @@
-import type { Services, UnfinishedUpload } from '@stowage/core';
+import { accountFields, type Services, type UnfinishedUpload } from '@stowage/core';
 import { Failure, formatListSize, plural } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../commandLine/appCommand.js';
@@ -140,7 +140,7 @@ async function removeUploads(
 	for (const id of ids) {
 		const upload = known.find(({ idHash }) => idHash === id);
 		const target = upload && {
-			...(upload.userId === null ? {} : { account: nameOf(upload.userId) }),
+			...(upload.userId === null ? {} : accountFields({ id: upload.userId, username: nameOf(upload.userId) })),
 			...{ area: upload.area, path: pathOf(upload), bytes: upload.offset },
 		};
 		try {

@@ -9,6 +9,7 @@ import {
 	recordsOf,
 	type SelectionOptions,
 	selectionOf,
+	sumOf,
 	withSelection,
 } from '../commandLine/trashSelection.js';
 import { printEach, printLine, sizeCell, timeCell, timeText } from '../terminal/output.js';
@@ -82,7 +83,7 @@ async function purgeVersions(
 	if (typed !== undefined) selection.ids = [await resolveId(typed, idsOf(services, 'version'))];
 	else if (Object.keys(selection).length === 0 && !all)
 		throw new Failure('invalid', 'Name a version, or choose several by --user, --root, --older-than or --all.');
-	const count = await services.versions.purgeAny(selection);
+	const purged = await services.versions.purgeAny(selection);
 	await services.trashBin.removePurged();
-	printLine(`Removed ${plural(count, 'version')}.`);
+	printLine(`Removed ${plural(sumOf(purged), 'version')}.`);
 }

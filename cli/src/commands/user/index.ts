@@ -1,4 +1,4 @@
-import { assertUsable } from '@stowage/core';
+import { accountFields, assertUsable } from '@stowage/core';
 import { undefinedIf } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../../commandLine/appCommand.js';
@@ -30,7 +30,7 @@ export function userCommand(): Command {
 					const home = { adoptsHome: adoptHome === true, ...(root === undefined ? {} : { root }) };
 					const add = () => accounts.create(name, password, home);
 					const assigned = { action: 'assignHome', account: name } as const;
-					const user = await (root === undefined ? add() : audit.recorded({ ...assigned, root }, add));
+					const user = await (root === undefined ? add() : audit.recorded({ ...assigned, root }, add, accountFields));
 					printLine(`Added ${user.username}.`);
 				},
 			})

@@ -1,4 +1,4 @@
-import type { Services, SessionInfo } from '@stowage/core';
+import { accountFields, type Services, type SessionInfo } from '@stowage/core';
 import { Failure, plural } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../../commandLine/appCommand.js';
@@ -51,7 +51,7 @@ async function revoke(
 	const ended =
 		id === undefined
 			? await audit.recorded(
-					{ action: 'endSessions', account: user.username },
+					{ action: 'endSessions', ...accountFields(user) },
 					() => database.sessions.removeOf(user.id),
 					(entries) => (entries === 0 ? undefined : { entries }),
 				)

@@ -1,15 +1,28 @@
 import type { UserQuota, UserRecord } from '@stowage/plugin-api';
 import { isFailure } from '@stowage/rules';
-import type { AuditEvent } from '../audit/auditLine.js';
+import { type AuditEvent, accountFields } from '../audit/auditLine.js';
 import { type Audit, outcomeOf } from '../audit/createAudit.js';
 import type { Accounts } from './accounts.js';
+import type { FilesAction } from './removeUser.js';
 import type { SecondFactors } from './secondFactors.js';
 import type { Sessions } from './sessions.js';
 
 /** Wraps the service: sign-ins and changes of accounts are written to the audit log. */
 export function auditedAccounts(accounts: Accounts, audit: Audit): Accounts {
-	const changing = <T>(action: AuditEvent['action'], account: string, work: () => Promise<T>) =>
-		audit.recorded({ action, account }, work);
+	/** Records a change of an account by the name that it has, however that was typed. */
+	const changing = async <T>(
+		event: AuditEvent,
+		typed: string,
+		work: () => Promise<T>,
+		detailsOf?: (result: T) => Partial<AuditEvent> | undefined,
+	): Promise<T> => {
+		const known = await accounts.find(typed).catch(() => undefined);
+		return audit.recorded(
+			{ ...event, ...(known === undefined ? { account: typed } : accountFields(known)) },
+			work,
+			detailsOf,
+		);
+	};
 	return {
 		...accounts,
 
@@ -33,7 +46,7 @@ export function auditedAccounts(accounts: Accounts, audit: Audit): Accounts {
 				audit.record({ action: 'signIn', viewer: viewerOf(signedIn.user) }, { outcome: 'ok' });
 				return signedIn;
 			} catch (error) {
-				const account = tried === undefined ? {} : { account: tried.username };
+				const account = tried === undefined ? {} : accountFields(tried);
 				// A user who is asked for the code has not failed yet.
 				const isAskedForCode = isFailure(error, 'secondFactor') && code === undefined;
 				audit.record({ action: isAskedForCode ? 'signIn' : 'signInFailed', ...account }, outcomeOf(error));
@@ -45,39 +58,43 @@ export function auditedAccounts(accounts: Accounts, audit: Audit): Accounts {
 			try {
 				await accounts.confirmPassword(username, password, client);
 			} catch (error) {
-				audit.record({ action: 'signInFailed', account: username }, outcomeOf(error));
+				const known = await accounts.find(username).catch(() => undefined);
+				const account = known === undefined ? { account: username } : accountFields(known);
+				audit.record({ action: 'signInFailed', ...account }, outcomeOf(error));
 				throw error;
 			}
 		},
 
 		changePassword: (username, current, password, client) =>
-			changing('password', username, () => accounts.changePassword(username, current, password, client)),
+			changing({ action: 'password' }, username, () => accounts.changePassword(username, current, password, client)),
 		create: (username, password, options) =>
-			changing('createUser', username, () => accounts.create(username, password, options)),
-		setPassword: (username, password) => changing('password', username, () => accounts.setPassword(username, password)),
-		rename: (username, newName) =>
-			audit.recorded({ action: 'renameUser', account: username, to: newName }, () =>
-				accounts.rename(username, newName),
-			),
-		setDisabled: (username, isDisabled) =>
 			audit.recorded(
-				{ action: isDisabled ? 'disableUser' : 'enableUser', account: username },
+				{ action: 'createUser', account: username },
+				() => accounts.create(username, password, options),
+				accountFields,
+			),
+		setPassword: (username, password) =>
+			changing({ action: 'password' }, username, () => accounts.setPassword(username, password)),
+		rename: (username, newName) =>
+			changing({ action: 'renameUser', to: newName }, username, () => accounts.rename(username, newName)),
+		setDisabled: (username, isDisabled) =>
+			changing(
+				{ action: isDisabled ? 'disableUser' : 'enableUser' },
+				username,
 				() => accounts.setDisabled(username, isDisabled),
 				ifChanged,
 			),
 		remove: (username, filesAction) =>
-			audit.recorded(
-				{
-					action: 'removeUser',
-					account: username,
-					detail: filesAction.kind === 'move' ? `files to ${filesAction.to.username}` : `files: ${filesAction.kind}`,
-				},
+			changing(
+				{ action: 'removeUser', detail: removalText(filesAction) },
+				username,
 				() => accounts.remove(username, filesAction),
 				(folder) => (folder === undefined || filesAction.kind !== 'move' ? {} : { to: folder }),
 			),
 		setQuota: (username, quota) =>
-			audit.recorded(
-				{ action: 'setQuota', account: username, detail: quotaText(quota) },
+			changing(
+				{ action: 'setQuota', detail: quotaText(quota) },
+				username,
 				() => accounts.setQuota(username, quota),
 				ifChanged,
 			),
@@ -86,12 +103,12 @@ export function auditedAccounts(accounts: Accounts, audit: Audit): Accounts {
 
 /** Wraps the service: turning the second factor on or off and using a recovery code are written to the audit log. */
 export function auditedSecondFactors(secondFactors: SecondFactors, audit: Audit): SecondFactors {
-	const turningOff = ({ username }: { username: string }, work: () => Promise<boolean>) =>
-		audit.recorded({ action: 'disableTotp', account: username }, work, ifChanged);
+	const turningOff = (user: Pick<UserRecord, 'id' | 'username'>, work: () => Promise<boolean>) =>
+		audit.recorded({ action: 'disableTotp', ...accountFields(user) }, work, ifChanged);
 	return {
 		...secondFactors,
 		confirm: (user, ...rest) =>
-			audit.recorded({ action: 'enableTotp', account: user.username }, () => secondFactors.confirm(user, ...rest)),
+			audit.recorded({ action: 'enableTotp', ...accountFields(user) }, () => secondFactors.confirm(user, ...rest)),
 		turnOff: (user, ...rest) => turningOff(user, () => secondFactors.turnOff(user, ...rest)),
 		remove: (user) => turningOff(user, () => secondFactors.remove(user)),
 		async accept(user, code, knownClientId) {
@@ -113,10 +130,10 @@ export function auditedSessions(sessions: Sessions, audit: Audit): Sessions {
 				? sessions.end(request)
 				: audit.recorded({ action: 'signOut' }, () => sessions.end(request)),
 		endOne: (user, id) =>
-			audit.recorded({ action: 'endSessions', account: user.username, entries: 1 }, () => sessions.endOne(user, id)),
+			audit.recorded({ action: 'endSessions', ...accountFields(user), entries: 1 }, () => sessions.endOne(user, id)),
 		endOthers: (request, user) =>
 			audit.recorded(
-				{ action: 'endSessions', account: user.username },
+				{ action: 'endSessions', ...accountFields(user) },
 				() => sessions.endOthers(request, user),
 				(entries) => (entries === 0 ? undefined : { entries }),
 			),
@@ -125,6 +142,11 @@ export function auditedSessions(sessions: Sessions, audit: Audit): Sessions {
 
 /** What has changed nothing is not recorded. */
 const ifChanged = (isChanged: boolean) => (isChanged ? {} : undefined);
+
+function removalText(filesAction: FilesAction): string {
+	const files = filesAction.kind === 'move' ? `files to ${filesAction.to.username}` : `files: ${filesAction.kind}`;
+	return filesAction.kind === 'delete' || filesAction.purgesTrash === true ? `${files}, trash: deleted` : files;
+}
 
 function quotaText({ bytes, entries }: UserQuota): string {
 	const text = (limit: number | null) => (limit === null ? 'default' : limit === 0 ? 'no limit' : String(limit));

@@ -82,7 +82,7 @@ export function createFileServices(dependencies: Dependencies) {
 		async onEnded(kind, entries, detail, owner) {
 			const action = kind === 'item' ? 'purgeTrash' : 'purgeVersions';
 			const account = owner && (await accountOf(owner));
-			const whose = account === undefined ? {} : { account };
+			const whose = account === undefined ? {} : { account, ...(owner && { accountId: owner.ownerId }) };
 			audit.record({ action, entries, detail, ...whose, isConsequence: true }, { outcome: 'ok' });
 		},
 		async onMovedAcross(record, from, to) {
@@ -125,7 +125,14 @@ export function createFileServices(dependencies: Dependencies) {
 	const memberChanges = new MemberChanges({ store: database.members, now, log });
 	const naming = memberAudit(audit, sharedFolders, memberChanges);
 	const files = auditedFiles(createFiles(parts, sharedFolders), naming);
-	const trash = auditedTrash(sharedTrash(createTrash(parts), parts, sharedFolders), audit);
-	const versions = auditedVersions(sharedVersions(createFileVersions(parts), sharedFolders), naming);
+	const names = {
+		accountOf,
+		rootName: (rootId: string) =>
+			storage()
+				.mounts()
+				.find((mount) => mount.storage.rootId === rootId)?.name,
+	};
+	const trash = auditedTrash(sharedTrash(createTrash(parts), parts, sharedFolders), audit, names);
+	const versions = auditedVersions(sharedVersions(createFileVersions(parts), sharedFolders), naming, names);
 	return { links, quotas, feeds, diskUses, trees, files, sharedFolders, memberChanges, trashBin, trash, versions };
 }

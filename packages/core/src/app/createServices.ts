@@ -201,6 +201,7 @@ export function createServices({
 				monotonic,
 			}),
 			audit,
+			accounts,
 		),
 	};
 }

@@ -104,8 +104,9 @@ export interface AuditEvent {
 	share?: string;
 	/** The id of an item in the trash, or of a version. */
 	trash?: string;
-	/** The account that was changed. */
+	/** The account that was changed, and its id. */
 	account?: string;
+	accountId?: string;
 	/** The kind or the title of a job. */
 	kind?: string;
 	title?: string;
@@ -185,13 +186,24 @@ export function auditEntry(event: AuditEvent, outcome: AuditOutcome, origin: Par
 		action,
 		...outcome,
 		...place,
-		...(isOrder ? (typeof who.user === 'string' ? { account: who.user } : {}) : who),
+		...(isOrder ? orderedFor(who) : who),
 		...(viewer?.kind === 'user' && viewer.receives !== undefined
 			? { share: viewer.receives.share, owner: viewer.username }
 			: {}),
 		...details,
 		...(paths === undefined ? {} : { paths: paths.slice(0, maxPaths) }),
 	};
+}
+
+/** The account for whom the administrator acts. */
+function orderedFor({ user, userId }: Pick<AuditEntry, 'user' | 'userId'>): Partial<AuditEvent> {
+	if (typeof user !== 'string') return {};
+	return userId === undefined ? { account: user } : accountFields({ id: userId, username: user });
+}
+
+/** The account that an event changes. */
+export function accountFields({ id, username }: { id: string; username: string }): Partial<AuditEvent> {
+	return { account: username, accountId: id };
 }
 
 /** Where the line of what has led to it is found, which says who that was. */
@@ -275,7 +287,15 @@ type Kind = 'string' | 'number' | 'boolean' | 'null or string' | 'strings';
 const kinds: Readonly<Record<keyof AuditRecord, Kind>> = {
 	...{ time: 'string', action: 'string', outcome: 'string', reason: 'string', first: 'string', last: 'string' },
 	...{ user: 'null or string', userId: 'string', address: 'string', request: 'string', job: 'string', actor: 'string' },
-	...{ systemUser: 'string', uid: 'number', node: 'string', account: 'string', kind: 'string', title: 'string' },
+	...{
+		systemUser: 'string',
+		uid: 'number',
+		node: 'string',
+		account: 'string',
+		accountId: 'string',
+		kind: 'string',
+		title: 'string',
+	},
 	...{ area: 'string', owner: 'null or string', path: 'string', to: 'string', toArea: 'string', toOwner: 'string' },
 	...{ replaced: 'boolean', paths: 'strings', link: 'string', share: 'string', trash: 'string', root: 'string' },
 	...{ detail: 'string', entries: 'number', bytes: 'number', requests: 'number' },

@@ -3,12 +3,12 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openRegularFile } from '@stowage/plugin-api';
-import { Failure, formatListSize, isWithin, type StoragePath } from '@stowage/rules';
+import { anonymousOwner, Failure, foldUsername, formatListSize, isWithin, type StoragePath } from '@stowage/rules';
 import { type AuditFileName, auditFiles, auditFolder } from './auditFolder.js';
 import { type AuditRecord, dayOf, maxLineBytes, parseAuditLine } from './auditLine.js';
 
 export interface AuditQuery {
-	/** A user's name or id; `anonymous` is visitors. */
+	/** A user's name, in whichever case, or id; `anonymous` is visitors. */
 	user?: string | undefined;
 	actions?: readonly string[] | undefined;
 	/** Lines about this path, or any below it. */
@@ -66,7 +66,7 @@ function matches(record: AuditRecord, { user, actions, path: at, since, until }:
 	const [first, last] = [record.first ?? record.time, record.last ?? record.time].map(Date.parse) as [number, number];
 	if ((since !== undefined && last < since) || (until !== undefined && first >= until)) return false;
 	if (actions !== undefined && !actions.includes(record.action)) return false;
-	if (user !== undefined && !namesOf(record).includes(user)) return false;
+	if (user !== undefined && !isAbout(record, user)) return false;
 	if (at === undefined) return true;
 	const paths = [record.path, record.to, ...(record.paths ?? [])].filter((each) => each !== undefined);
 	if (paths.some((each) => isWithin(each as StoragePath, at as StoragePath))) return true;
@@ -78,8 +78,10 @@ function matches(record: AuditRecord, { user, actions, path: at, since, until }:
 	);
 }
 
-function namesOf({ user, userId, account, actor, systemUser }: AuditRecord): unknown[] {
-	return [user === null ? 'anonymous' : user, userId, account, actor, systemUser];
+function isAbout({ user, userId, account, accountId, actor, systemUser }: AuditRecord, searched: string): boolean {
+	if ([userId, accountId, actor, systemUser].includes(searched)) return true;
+	const names = [user === null ? anonymousOwner : user, account];
+	return names.some((name) => name !== undefined && foldUsername(name) === foldUsername(searched));
 }
 
 /** Merges the files of one day, which several processes or parts wrote. */

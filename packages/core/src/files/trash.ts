@@ -16,6 +16,7 @@ import {
 } from '@stowage/rules';
 import { placeIn } from '../trees/Tree.js';
 import { notInTrash } from '../trees/trash/moveTrash.js';
+import type { PurgedOfOwner } from '../trees/trash/TrashPurge.js';
 import { trashedLinkPath, trashedPath } from '../trees/trash/trashPaths.js';
 import type { FileParts } from './FileParts.js';
 import { addItem } from './placing/addItem.js';
@@ -57,8 +58,8 @@ export interface Trash {
 	 * visitors gets only what was theirs. Throws `notFound`.
 	 */
 	restoreFor(owner: User | Visitor, id: string): Promise<Entry>;
-	/** For the administrator: removes all selected items for good, whoever's they are. Resolves to how many there were. */
-	purgeAny(selection: Omit<TrashSelection, 'kind'>): Promise<number>;
+	/** For the administrator: removes all selected items for good. Resolves to how many were whose. */
+	purgeAny(selection: Omit<TrashSelection, 'kind'>): Promise<PurgedOfOwner[]>;
 }
 
 export function createTrash(parts: FileParts): Trash {
@@ -88,7 +89,7 @@ export function createTrash(parts: FileParts): Trash {
 			const ownerId = owner.kind === 'user' ? undefined : anonymousOwner;
 			return restored(await trash.takeOut(id, ownerId, (record) => putBack(parts, owner, record)));
 		},
-		purgeAny: (selection) => trash.purge({ ...selection, kind: 'item' }),
+		purgeAny: (selection) => trash.purgeOfEach({ ...selection, kind: 'item' }),
 	};
 }
 

@@ -13,6 +13,7 @@ import {
 } from '@stowage/rules';
 import type { OwnTree } from '../trees/OwnTree.js';
 import { notFound, type Place, placeIn } from '../trees/Tree.js';
+import type { PurgedOfOwner } from '../trees/trash/TrashPurge.js';
 import { trashedPath } from '../trees/trash/trashPaths.js';
 import { entryAt } from './entries.js';
 import type { FileParts } from './FileParts.js';
@@ -34,8 +35,8 @@ export interface FileVersions {
 	restore(viewer: Viewer, file: ItemRef, id: string): Promise<Entry>;
 	/** Removes a version for good. Throws `notFound`. */
 	purge(viewer: Viewer, id: string): Promise<void>;
-	/** For the administrator: removes all selected versions for good, whoever's they are. Resolves to how many there were. */
-	purgeAny(selection: Omit<TrashSelection, 'kind'>): Promise<number>;
+	/** For the administrator: removes all selected versions for good. Resolves to how many were whose. */
+	purgeAny(selection: Omit<TrashSelection, 'kind'>): Promise<PurgedOfOwner[]>;
 }
 
 export function createFileVersions(parts: FileParts): FileVersions {
@@ -92,7 +93,7 @@ export function createFileVersions(parts: FileParts): FileVersions {
 			if ((await trash.purge(selection)) === 0) throw noSuchVersion();
 		},
 
-		purgeAny: (selection) => trash.purge({ ...selection, kind: 'version' }),
+		purgeAny: (selection) => trash.purgeOfEach({ ...selection, kind: 'version' }),
 	};
 }
 

@@ -1,3 +1,4 @@
+import { accountFields } from '../audit/auditLine.js';
 import type { Audit } from '../audit/createAudit.js';
 import type { Links } from './createLinks.js';
 
@@ -16,7 +17,7 @@ export function auditedLinks(links: Links, audit: Audit): Links {
 				{ action: 'revokeLink', link: id },
 				() => links.revoke(id, ownerId),
 				({ owner, path }) => ({
-					...(ownerId === undefined ? { account: owner.username } : {}),
+					...(ownerId === undefined ? accountFields(owner) : {}),
 					...({ area: 'private', path } as const),
 				}),
 			),

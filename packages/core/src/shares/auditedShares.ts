@@ -1,4 +1,4 @@
-import { chosen } from '../audit/auditLine.js';
+import { accountFields, chosen } from '../audit/auditLine.js';
 import type { Audit } from '../audit/createAudit.js';
 import type { Shares } from './createShares.js';
 
@@ -24,7 +24,7 @@ export function auditedShares(shares: Shares, audit: Audit): Shares {
 				{ action: 'deleteShare', share: id },
 				() => shares.remove(id, ownerId),
 				({ owner, items }) => ({
-					...(ownerId === undefined ? { account: owner.username } : {}),
+					...(ownerId === undefined ? accountFields(owner) : {}),
 					...({ area: 'private', ...chosen(items.map(({ path }) => ({ path }))) } as const),
 				}),
 			),

@@ -491,9 +491,10 @@ test('what the administrator does on behalf of a user names the user as the acco
 	const ordered = { actor: 'administrator', systemUser: 'eve', uid: 0 } as const;
 	const ok = { outcome: 'ok' } as const;
 	const link = auditEntry({ action: 'createLink', viewer: ada, path: 'a' }, ok, ordered);
-	t.deepEqual(link, { action: 'createLink', ...ok, ...ordered, account: 'ada', path: 'a' });
+	const whose = { account: 'ada', accountId: '1' };
+	t.deepEqual(link, { action: 'createLink', ...ok, ...ordered, ...whose, path: 'a' });
 	const moved = auditEntry({ action: 'jobEnd', actor: 'administrator' }, ok, { user: 'ada', userId: '1', job: '2' });
-	t.deepEqual(moved, { action: 'jobEnd', ...ok, job: '2', account: 'ada', actor: 'administrator' });
+	t.deepEqual(moved, { action: 'jobEnd', ...ok, job: '2', ...whose, actor: 'administrator' });
 });
 
 test('an event that waits for equal ones takes not much more memory than a line, however long the paths are that a visitor names', (t) => {

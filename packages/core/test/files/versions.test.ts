@@ -718,7 +718,12 @@ test('versions that the database does not know are recovered by the notes, as it
 	await database.trash.remove(all.map(({ id }) => id));
 	t.deepEqual(await contents('docs/a'), []);
 	const stores = { store: database.trash, users: database.users, storage };
-	t.deepEqual(await recoverTrash(stores, roots.first), { recovered: 3, unknown: [], withoutAccount: [] });
+	t.deepEqual(await recoverTrash(stores, roots.first), {
+		recovered: 3,
+		unknown: [],
+		withoutAccount: [],
+		given: new Map(),
+	});
 	t.deepEqual((await contents('docs/a')).sort(), ['one', 'two']);
 	t.deepEqual(
 		json(await ada.get('/api/trash')).entries.map(({ path: was }: { path: string }) => was),

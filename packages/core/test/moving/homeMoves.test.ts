@@ -259,7 +259,7 @@ test('what followed a home to another root is listed again after the database wa
 	t.is(ids.length, 2);
 	const target = await roots.named('big');
 	const stores = { store: database.trash, users: database.users, storage };
-	const whole = { recovered: 2, unknown: [], withoutAccount: [] };
+	const whole = { recovered: 2, unknown: [], withoutAccount: [], given: new Map() };
 	await database.trash.remove(ids);
 	t.deepEqual(await recoverTrash(stores, target), whole);
 

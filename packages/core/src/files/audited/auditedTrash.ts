@@ -1,9 +1,11 @@
 import { anonymousOwner } from '@stowage/rules';
+import { accountFields } from '../../audit/auditLine.js';
 import type { Audit } from '../../audit/createAudit.js';
 import type { Trash } from '../trash.js';
+import { type PurgeNames, recordPurge } from './recordPurge.js';
 
 /** Wraps the service: what is restored or removed for good is written to the audit log. */
-export function auditedTrash(trash: Trash, audit: Audit): Trash {
+export function auditedTrash(trash: Trash, audit: Audit, names: PurgeNames): Trash {
 	return {
 		get keepFor() {
 			return trash.keepFor;
@@ -19,17 +21,12 @@ export function auditedTrash(trash: Trash, audit: Audit): Trash {
 		restoreFor: (owner, id) =>
 			audit.recorded(
 				owner.kind === 'user'
-					? { action: 'restoreItem', account: owner.username, area: 'private', trash: id }
+					? { action: 'restoreItem', ...accountFields(owner), area: 'private', trash: id }
 					: { action: 'restoreItem', owner: anonymousOwner, area: 'public', trash: id },
 				() => trash.restoreFor(owner, id),
 				({ path }) => ({ path }),
 			),
-		purgeAny: (selection) =>
-			audit.recorded(
-				{ action: 'purgeTrash' },
-				() => trash.purgeAny(selection),
-				(entries) => (entries === 0 ? undefined : { entries }),
-			),
+		purgeAny: (selection) => recordPurge(audit, names, 'purgeTrash', selection, () => trash.purgeAny(selection)),
 		empty: (viewer) =>
 			audit.recorded(
 				{ action: 'purgeTrash', viewer },

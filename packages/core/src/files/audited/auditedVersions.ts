@@ -1,8 +1,9 @@
 import type { MemberAudit } from '../../members/memberAudit.js';
 import type { FileVersions } from '../versions.js';
+import { type PurgeNames, recordPurge } from './recordPurge.js';
 
 /** Wraps the service: what is restored or removed for good is written to the audit log. */
-export function auditedVersions(versions: FileVersions, audit: MemberAudit): FileVersions {
+export function auditedVersions(versions: FileVersions, audit: MemberAudit, names: PurgeNames): FileVersions {
 	return {
 		get keepFor() {
 			return versions.keepFor;
@@ -15,11 +16,6 @@ export function auditedVersions(versions: FileVersions, audit: MemberAudit): Fil
 			),
 		purge: (viewer, id) =>
 			audit.recorded({ action: 'purgeVersions', viewer, trash: id }, () => versions.purge(viewer, id)),
-		purgeAny: (selection) =>
-			audit.recorded(
-				{ action: 'purgeVersions' },
-				() => versions.purgeAny(selection),
-				(entries) => (entries === 0 ? undefined : { entries }),
-			),
+		purgeAny: (selection) => recordPurge(audit, names, 'purgeVersions', selection, () => versions.purgeAny(selection)),
 	};
 }

@@ -7,7 +7,7 @@ import { ClockJumps, completeTrash } from './sweepTrash.js';
 import { TrashLimits } from './TrashLimits.js';
 import { TrashList } from './TrashList.js';
 import { type Kept, type NewItem, type NewVersion, TrashMoves, throwIfWithout } from './TrashMoves.js';
-import { TrashPurge } from './TrashPurge.js';
+import { type PurgedOfOwner, TrashPurge } from './TrashPurge.js';
 import { TrashSizes } from './TrashSizes.js';
 import type { TrashParts } from './trashParts.js';
 
@@ -112,14 +112,31 @@ export class TrashBin {
 	 * Gone for everybody once it resolves; the space is freed by and by. Resolves to how many. What was just deleted and
 	 * can get no row is left: then it throws why, once the others are gone.
 	 */
-	async purge(selection: TrashSelection): Promise<number> {
+	purge(selection: TrashSelection): Promise<number> {
+		return this.#purging(
+			selection,
+			() => this.#purge.purge(selection),
+			(count) => count,
+		);
+	}
+
+	/** Purges as `purge` does, and resolves to how many were whose. */
+	purgeOfEach(selection: TrashSelection): Promise<PurgedOfOwner[]> {
+		return this.#purging(
+			selection,
+			() => this.#purge.purgeOfEach(selection),
+			(purged) => purged.reduce((sum, { entries }) => sum + entries, 0),
+		);
+	}
+
+	async #purging<T>(selection: TrashSelection, purge: () => Promise<T>, countOf: (purged: T) => number): Promise<T> {
 		const without = await this.#moves.recordAll();
-		const count = await this.#purge.purge(selection);
+		const purged = await purge();
 		// Of a root that could not be read it is not known whose items wait there: those of others don't fail for it.
 		const meant = selection.ids === undefined ? without.filter(({ records }) => records !== undefined) : without;
-		if (selection.kind !== 'version' && count !== selection.ids?.length)
+		if (selection.kind !== 'version' && countOf(purged) !== selection.ids?.length)
 			throwIfWithout(meant, (record) => isChosen(record, selection));
-		return count;
+		return purged;
 	}
 
 	/** Resolves once the space of what was purged before is free, except on roots that are away. */

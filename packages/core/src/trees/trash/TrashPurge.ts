@@ -33,6 +33,11 @@ const leastShare = 0.1;
 const maxInVain = 2;
 const restMs = 10 * 60_000;
 
+/** How many items of one user were removed for good. */
+export interface PurgedOfOwner extends TrashOwner {
+	entries: number;
+}
+
 const isNothing = ({ bytes, entries }: TrashSize): boolean => bytes <= 0 && entries <= 0;
 
 /** Removing from the trash for good. What is marked `purging` is gone for everybody, and its space is freed by and by. */
@@ -62,6 +67,26 @@ export class TrashPurge {
 			if (count > 0) void this.removePurged();
 		}
 		return count;
+	}
+
+	/** Purges as `purge` does, and resolves to whose the items were. */
+	async purgeOfEach(selection: TrashSelection): Promise<PurgedOfOwner[]> {
+		const { store, onChanged } = this.#parts;
+		const purged = new Map<string, PurgedOfOwner>();
+		try {
+			for await (const page of chosenPages(this.#parts, selection)) {
+				for (const [ownerId, records] of byOwner(page)) {
+					const entries = await store.beginPurging({ ids: records.map(({ id }) => id) });
+					if (entries === 0) continue;
+					const ownerName = records.at(-1)?.ownerName ?? '';
+					purged.set(ownerId, { ownerId, ownerName, entries: entries + (purged.get(ownerId)?.entries ?? 0) });
+				}
+			}
+		} finally {
+			for (const ownerId of purged.keys()) onChanged(ownerId);
+			if (purged.size > 0) void this.removePurged();
+		}
+		return [...purged.values()];
 	}
 
 	/** Marks the selection to be purged, without freeing space yet. Resolves to how many items there were. */
@@ -280,12 +305,18 @@ export class TrashPurge {
 	}
 }
 
+/** Marks what is chosen as `purging`. Yields how many each time. */
+async function* markPurging(parts: TrashParts, { ids, ...selection }: TrashSelection): AsyncGenerator<number> {
+	if (ids !== undefined) return yield await parts.store.beginPurging({ ...selection, ids });
+	for await (const page of chosenPages(parts, selection))
+		yield await parts.store.beginPurging({ ids: page.map(({ id }) => id) });
+}
+
 /**
- * Marks what is chosen as `purging`, in small parts between which others have their turn, without what gets into the
- * trash meanwhile. Yields how many each time.
+ * What is chosen to be purged, in small parts between which others have their turn, without what gets into the trash meanwhile. The
+ * caller marks each part before it asks for the next.
  */
-async function* markPurging({ store, now }: TrashParts, { ids, ...selection }: TrashSelection): AsyncGenerator<number> {
-	if (ids !== undefined) return yield await store.beginPurging({ ...selection, ids });
+async function* chosenPages({ store, now }: TrashParts, selection: TrashSelection): AsyncGenerator<TrashRecord[]> {
 	const begun = now();
 	const yielder = new Yielder();
 	for (let after: TrashRecord | undefined; ; ) {
@@ -293,9 +324,15 @@ async function* markPurging({ store, now }: TrashParts, { ids, ...selection }: T
 		const found = await store.list({ ...selection, ...page });
 		// One from a time to come was deleted before the clock was corrected.
 		const meant = found.filter(({ deletedAt }) => deletedAt <= begun || deletedAt > now());
-		if (meant.length > 0) yield await store.beginPurging({ ids: meant.map(({ id }) => id) });
+		if (meant.length > 0) yield meant;
 		after = found.at(-1);
 		if (found.length < trashBatch) return;
 		if (yielder.shouldYield) await yielder.yield();
 	}
+}
+
+function byOwner(records: readonly TrashRecord[]): Map<string, TrashRecord[]> {
+	const owners = new Map<string, TrashRecord[]>();
+	for (const record of records) owners.set(record.ownerId, [...(owners.get(record.ownerId) ?? []), record]);
+	return owners;
 }

@@ -20,6 +20,8 @@ export interface RecoveredTrash {
 	unknown: string[];
 	/** The last names of those of the recovered items' owners that have no account. */
 	withoutAccount: string[];
+	/** How many were given to accounts by their names, by the ids of these. */
+	given: ReadonlyMap<string, number>;
 }
 
 /** The items in the trash of a root that the database does not know. */
@@ -77,9 +79,9 @@ const isGone = async (users: Dependencies['users'], id: string) =>
 /** Items that are read together. */
 const pageSize = 500;
 
-/** Gives what is listed already as that of accounts that are gone to those of now. Resolves to how many items. */
-export async function assignTrash(store: TrashStore, { owners }: OwnersByName): Promise<number> {
-	let count = 0;
+/** Gives what is listed already as that of accounts that are gone to those of now. Resolves to how many items each got, by their ids. */
+export async function assignTrash(store: TrashStore, { owners }: OwnersByName): Promise<Map<string, number>> {
+	const given = new Map<string, number>();
 	for (const [gone, ownerId] of owners) {
 		for (;;) {
 			const records = await store.list({ order: 'oldest', limit: pageSize, ownerId: gone });
@@ -89,10 +91,10 @@ export async function assignTrash(store: TrashStore, { owners }: OwnersByName): 
 				await store.remove([record.id]);
 				await store.add({ ...record, ownerId });
 			}
-			count += records.length;
+			given.set(ownerId, records.length + (given.get(ownerId) ?? 0));
 		}
 	}
-	return count;
+	return given;
 }
 
 /**
@@ -109,7 +111,8 @@ export async function recoverTrash(
 	const unknown = new Set(await unknownTrash(dependencies.store, mount));
 	const found: TrashNote[] = [];
 	const successors = new Map<string, string>();
-	if (unknown.size === 0) return { recovered: 0, unknown: [], withoutAccount: [] };
+	const given = new Map<string, number>();
+	if (unknown.size === 0) return { recovered: 0, unknown: [], withoutAccount: [], given };
 	for (const path of (await trashContents(storage)).notes) {
 		for (const note of await readNotes(storage, path)) {
 			const { replacedId, of } = note.version ?? {};
@@ -120,11 +123,13 @@ export async function recoverTrash(
 	}
 	const withoutAccount = new Set<string>();
 	for (const { ownerId: noted, ...note } of found) {
-		const ownerId = byName?.owners.get(noted) ?? noted;
+		const successor = byName?.owners.get(noted);
+		const ownerId = successor ?? noted;
 		if (await isGone(dependencies.users, ownerId)) withoutAccount.add(note.ownerName);
 		await dependencies.store.add(await recordOf(dependencies, mount, { ...note, ownerId }, successors));
+		if (successor !== undefined) given.set(successor, 1 + (given.get(successor) ?? 0));
 	}
-	return { recovered: found.length, unknown: [...unknown], withoutAccount: [...withoutAccount] };
+	return { recovered: found.length, unknown: [...unknown], withoutAccount: [...withoutAccount], given };
 }
 
 async function recordOf(
