@@ -3,6 +3,7 @@ import test, { type ExecutionContext } from 'ava';
 import { ConversionRun } from '../src/features/conversion/ConversionRun.js';
 import { overallState, withStatus } from '../src/features/conversion/conversionState.js';
 import type { Notice } from '../src/ui/notifications/notifications.js';
+import { withoutPauses } from './withoutPauses.js';
 
 const videos = ['a.mov', 'b\u202E.mov', 'c.mov'].map(
 	(name): Entry => ({ name, path: `films/${name}`, type: 'file', size: 1000, mtime: 0 }),
@@ -36,7 +37,7 @@ function serve(
 		if (answer instanceof Response) return answer;
 		throw answer ?? new Error(`There is no answer for ${what}.`);
 	};
-	return requests;
+	return { requests };
 }
 
 function runOf(...films: Entry[]) {
@@ -111,7 +112,7 @@ test.serial(
 	'a dialog that is closed while it starts goes on starting, follows that and tells what failed',
 	async (t) => {
 		const answer = pending<Response>();
-		const requests = serve(t, {
+		const { requests } = serve(t, {
 			...startsAll,
 			'films/a.mov': () => answer.promise,
 			'films/b\u202E.mov': () => refused('File is not a video'),
@@ -131,7 +132,7 @@ test.serial(
 
 test.serial('conversions that failed to start count as failed, and can be started without the others', async (t) => {
 	let isVideo = false;
-	const requests = serve(t, {
+	const { requests } = serve(t, {
 		...startsAll,
 		'films/b\u202E.mov': () => (isVideo ? queued('2') : refused('File is not a video')),
 	});
@@ -156,28 +157,44 @@ test.serial('conversions that failed to start count as failed, and can be starte
 
 test.serial('a start without an answer is said to be perhaps one, and one that was refused is not', async (t) => {
 	const badGateway = () => new Response('Bad gateway', { status: 502 });
-	serve(t, {
-		'films/a.mov': offline,
-		'films/b\u202E.mov': badGateway,
-		'films/c.mov': () => refused('File is not a video'),
-	});
-	const { run } = runOf(...videos);
+	const notVideo = () => refused('File is not a video');
+	serve(t, { 'films/b\u202E.mov': badGateway, 'films/c.mov': notVideo });
+	const { run } = runOf(...videos.slice(1));
 	t.false(await run.start(choice), 'it is a setup still');
 	t.deepEqual(run.state().startProblem, {
 		message: 'Some conversions failed to start:',
-		lines: ['a.mov: Network error', 'b\uFFFD.mov: Error starting conversion', 'c.mov: File is not a video'],
+		lines: ['b\uFFFD.mov: Error starting conversion', 'c.mov: File is not a video'],
 		hint: 'What got no answer may be queued all the same. Activity lists what is.',
 	});
-	serve(t, { 'films/c.mov': () => refused('File is not a video') });
 	const other = runOf(videos[2] as Entry);
 	await other.run.start(choice);
 	t.is(other.run.state().startProblem?.hint, undefined);
 });
 
+test.serial('without a network no other conversion is started', async (t) => {
+	const { requests } = serve(t, { 'films/a.mov': offline });
+	const { run } = runOf(...videos);
+	t.false(await run.start(choice));
+	t.like(run.state().startProblem, {
+		lines: ['a.mov', 'b\uFFFD.mov', 'c.mov'].map((name) => `${name}: Network error`),
+	});
+	t.is(run.state().startProblem?.hint, 'What got no answer may be queued all the same. Activity lists what is.');
+	t.deepEqual([...new Set(requests)], ['films/a.mov']);
+});
+
+test.serial('a cancellation whose answer is lost is sent again', async (t) => {
+	let lost = 1;
+	serve(t, startsAll, { 1: () => (lost-- > 0 ? offline() : Response.json({ message: 'Cancelled' })) });
+	const { run } = runOf(videos[0] as Entry);
+	await run.start(choice);
+	await withoutPauses(() => run.cancel(['1']));
+	t.deepEqual(statesOf(run), ['cancelled']);
+});
+
 test.serial('no further conversion is started once they are cancelled, and the one under way is ended', async (t) => {
 	const answer = pending<Response>();
 	let isFirst = true;
-	const requests = serve(
+	const { requests } = serve(
 		t,
 		{
 			...startsAll,

@@ -1,10 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type Failure, isFailure, parsePath, rootPath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
+import { newIdempotencyKey } from '../../src/api/client/idempotency.js';
 import { createEnsureFolder } from '../../src/api/uploads/ensureFolder.js';
 import type { Timing } from '../../src/api/uploads/RetryPolicy.js';
 import { uploadBySize } from '../../src/api/uploads/transport.js';
-import { newUploadKey, type Upload, type UploadWait } from '../../src/api/uploads/upload.js';
+import type { Upload, UploadWait } from '../../src/api/uploads/upload.js';
 import { terminateUpload, type UploadDependencies } from '../../src/api/uploads/uploadChunks.js';
 import { UnreadableFile, UploadNetworkFailure } from '../../src/api/uploads/uploadFailures.js';
 import { areaReceiver, shareReceiver } from '../../src/api/uploads/uploadReceiver.js';
@@ -206,7 +207,7 @@ function uploadOf(size: number, changes: Partial<Upload> = {}): Upload & { bytes
 		area: 'private',
 		username: 'ada',
 		onConflict: 'rename',
-		key: newUploadKey(),
+		key: newIdempotencyKey(),
 		...changes,
 		bytes,
 	};
@@ -296,7 +297,7 @@ test('an upload that was begun to replace a file is not resumed as one that keep
 	server.faults.push(undefined, undefined, refusal(400, 'INVALID'));
 	const upload = uploadOf(2 * megabyte, { onConflict: 'replace' });
 	await t.throwsAsync(openPage(server, storage).upload(upload));
-	await openPage(server, storage).upload({ ...upload, onConflict: 'rename', key: newUploadKey() });
+	await openPage(server, storage).upload({ ...upload, onConflict: 'rename', key: newIdempotencyKey() });
 	t.is(server.uploads.size, 2);
 	await openPage(server, storage).upload(upload);
 	t.is(server.uploads.size, 2);
@@ -495,7 +496,7 @@ test("another page of the same user resumes at the server's offset", async (t) =
 	server.requests.length = 0;
 
 	const page = openPage(server, closed.storage);
-	t.deepEqual(await page.upload({ ...upload, key: newUploadKey() }), { name: 'näme.bin', isVerified: true });
+	t.deepEqual(await page.upload({ ...upload, key: newIdempotencyKey() }), { name: 'näme.bin', isVerified: true });
 	t.deepEqual(
 		server.requests.map(({ method, offset }) => [method, offset]),
 		[
@@ -597,7 +598,7 @@ test('what is sent to a share says who sends it, and is not resumed under anothe
 	const upload = uploadOf(megabyte, { sender: 'Graec' });
 	server.faults.push(undefined, { status: 400 });
 	await t.throwsAsync(page.upload(upload));
-	await page.upload({ ...upload, sender: 'Grace', key: newUploadKey() });
+	await page.upload({ ...upload, sender: 'Grace', key: newIdempotencyKey() });
 	const senders = [...server.uploads.values()].map(({ metadata }) => / ?sender (\S+)$/.exec(metadata)?.[1] ?? '');
 	t.deepEqual(
 		senders.map((sender) => Buffer.from(sender, 'base64').toString()),

@@ -7,6 +7,7 @@ import {
 	type ResultOf,
 } from '@stowage/contract';
 import { call } from '../client/client.js';
+import { resending } from '../client/idempotency.js';
 
 export type ConversionRequest = PayloadInput<typeof handbrakeConvert>;
 
@@ -28,5 +29,5 @@ export async function fetchConversion(conversionId: string, signal: AbortSignal)
 }
 
 export async function cancelConversion(conversionId: string): Promise<void> {
-	await call(handbrakeCancel, { params: { conversionId } });
+	await resending(() => call(handbrakeCancel, { params: { conversionId } }));
 }

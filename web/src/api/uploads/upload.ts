@@ -57,7 +57,3 @@ export const smallFileSize = 1_000_000;
 export function isSmall({ size }: File): boolean {
 	return size < smallFileSize;
 }
-
-export function newUploadKey(): string {
-	return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
-}

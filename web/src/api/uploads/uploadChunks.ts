@@ -1,15 +1,9 @@
 import { Failure, isFailure } from '@stowage/rules';
 import { messages } from '../../messages.js';
+import { newIdempotencyKey } from '../client/idempotency.js';
 import type { HashBlob } from './hashInWorker.js';
 import { RetryPolicy, type Timing } from './RetryPolicy.js';
-import {
-	newUploadKey,
-	sessionAgeMs,
-	type Transport,
-	type Upload,
-	type UploadedFile,
-	type UploadListener,
-} from './upload.js';
+import { sessionAgeMs, type Transport, type Upload, type UploadedFile, type UploadListener } from './upload.js';
 import { isProxyLimit, UploadNetworkFailure, UploadRefusal } from './uploadFailures.js';
 import type { UploadReceiver } from './uploadReceiver.js';
 import type { UploadRecords } from './uploadRecords.js';
@@ -209,7 +203,7 @@ class ChunkedUpload {
 		if (this.#isGone(error)) {
 			// The record stays until there is another upload: all that this may have ended is the share to which it goes.
 			this.#id = undefined;
-			this.#key = newUploadKey();
+			this.#key = newIdempotencyKey();
 			this.listener.onOffset(0);
 			return true;
 		}
@@ -217,7 +211,7 @@ class ChunkedUpload {
 		if (isFailure(error, 'alreadyExists')) return false;
 		// What was begun with this key is done, and its file gone since, or it was another upload. Once: it may also be that the share has ended.
 		if (this.#id === undefined && this.#key === this.upload.key && isRefusedWith(error, 409, 410)) {
-			this.#key = newUploadKey();
+			this.#key = newIdempotencyKey();
 			return true;
 		}
 		// The chunk was damaged in transit, or the server expects another offset.

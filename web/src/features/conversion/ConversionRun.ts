@@ -1,5 +1,5 @@
 import { type Area, type Entry, isFailure, shownName } from '@stowage/rules';
-import { UnexplainedFailure } from '../../api/client/client.js';
+import { NetworkFailure, UnexplainedFailure } from '../../api/client/client.js';
 import { isUnanswered } from '../../api/client/retries.js';
 import { canConvert, cancelConversion, startConversion } from '../../api/jobs/conversions.js';
 import { type Notice, reasonLines } from '../../ui/notifications/notifications.js';
@@ -148,15 +148,19 @@ async function startAll(
 	const notStarted: Entry[] = [];
 	const lines: string[] = [];
 	let isUnknown = false;
+	/** The others are not sent then: to find that there is no network takes each as long. */
+	let lost: NetworkFailure | undefined;
 	for (const video of videos) {
 		if (signal.aborted) break;
 		try {
+			if (lost) throw lost;
 			const id = await startConversion(conversionRequest(area, video, choice));
 			conversions.push(newConversion(id, video, choice.deletesOriginal));
 		} catch (error) {
 			notStarted.push(video);
 			lines.push(`${shownName(video.name)}: ${shownName(reasonOf(error) ?? messages.notStarted)}`);
-			isUnknown ||= isUnanswered(error);
+			if (isUnanswered(error)) isUnknown = true;
+			if (error instanceof NetworkFailure) lost = error;
 		}
 	}
 	const hint = isUnknown ? { hint: messages.mayBeQueued } : {};

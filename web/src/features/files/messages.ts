@@ -145,6 +145,7 @@ export const filesMessages = {
 	moveCancelled: 'Move cancelled',
 	cancelFailed: 'Error cancelling',
 	notSignedInAnyMore: (username: string) => `${username} is not signed in any more.`,
+	mayHaveBegun: 'No answer came. It may have begun all the same: see Activity before you try again.',
 	goesOnSignedOut: 'The session has ended. What was begun goes on: sign in to see it in Activity.',
 
 	notPreviewable: 'File cannot be previewed',

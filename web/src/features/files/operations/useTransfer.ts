@@ -10,6 +10,7 @@ import {
 } from '@stowage/rules';
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
+import { isUnanswered } from '../../../api/client/retries.js';
 import { cancel, type Job } from '../../../api/jobs/jobs.js';
 import { copyOne, moveOne, startTransfer } from '../../../api/jobs/transfers.js';
 import { waitForJob } from '../../../api/jobs/waitForJob.js';
@@ -153,7 +154,10 @@ async function sendGroup<P extends TransferPlan>(
 			(reason: unknown) => ({ done: [], placed: undefined, failed: part, left: [], reason }),
 		);
 	});
-	const refused = { done: [], placed: [], failed: steps.slice(start), left: [], reason: refusal };
+	const reason = isUnanswered(refusal)
+		? new Failure('unavailable', messages.mayHaveBegun, { cause: refusal })
+		: refusal;
+	const refused = { done: [], placed: [], failed: steps.slice(start), left: [], reason };
 	return joinOutcomes([...(await Promise.all(parts)), refused]);
 }
 

@@ -1,4 +1,5 @@
-import { newUploadKey, type Upload } from '../../../api/uploads/upload.js';
+import { newIdempotencyKey } from '../../../api/client/idempotency.js';
+import type { Upload } from '../../../api/uploads/upload.js';
 
 /** The attempts to upload the items of a queue: their idempotency keys, and which of them may have left something on the server. */
 export class UploadAttempts {
@@ -10,7 +11,7 @@ export class UploadAttempts {
 		const { username, area, directory, fileName, onConflict, sender } = upload;
 		const place = JSON.stringify([username, area, directory, fileName, onConflict, sender]);
 		const keys = this.#keys.get(id) ?? new Map<string, string>();
-		const key = keys.get(place) ?? newUploadKey();
+		const key = keys.get(place) ?? newIdempotencyKey();
 		this.#keys.set(id, keys.set(place, key));
 		return key;
 	}

@@ -87,9 +87,9 @@ test.serial('the next user of a page reads no notice about the conversions of th
 	t.is(notices.size, 1, 'which was answered while she was signed in');
 });
 
-test.serial('the next user of a page reads no notice about the copies of the one before', async (t) => {
+/** The operations on the files of ada, who is signed in. */
+function operationsOfAda() {
 	const viewer = { kind: 'user', id: 'ada', username: 'ada' } as const;
-	const names = ['a.txt', 'b.txt'].map((name) => ({ name, path: name, type: 'file' as const, size: 1, mtime: 0 }));
 	const { result, notices, queryClient } = renderHook(() =>
 		useFileOperations({
 			...{ viewer, area: 'private', directory: parsePath('') },
@@ -101,11 +101,27 @@ test.serial('the next user of a page reads no notice about the copies of the one
 		} as unknown as OperationContext),
 	);
 	queryClient.setQueryData(sessionQuery.queryKey, sessionOf('ada'));
+	const items = ['a.txt', 'b.txt'].map((name) => ({ name, path: name, type: 'file' as const, size: 1, mtime: 0 }));
+	const copied = { operation: 'copy', sourceArea: 'private', sourceDirectory: parsePath(''), items } as const;
+	return { paste: () => result.paste(copied, parsePath('to')), notices, queryClient };
+}
+
+test.serial('the next user of a page reads no notice about the copies of the one before', async (t) => {
+	const { paste, notices, queryClient } = operationsOfAda();
 	serve(t, 'bob');
-	await result.paste(
-		{ operation: 'copy', sourceArea: 'private', sourceDirectory: parsePath(''), items: names },
-		parsePath('to'),
-	);
+	await paste();
 	t.deepEqual([...notices.values()], []);
 	t.is(queryClient.getQueryData(sessionQuery.queryKey)?.username, 'bob');
+});
+
+test.serial('a copy whose start gets no answer is said to have perhaps begun', async (t) => {
+	const { paste, notices } = operationsOfAda();
+	serve(t, 'ada', {
+		'/api/jobs': () => {
+			throw new TypeError('Failed to fetch');
+		},
+	});
+	await paste();
+	const detail = 'No answer came. It may have begun all the same: see Activity before you try again.';
+	t.like([...notices.values()], [{ intent: 'danger', message: 'Error pasting items', detail }]);
 });
