@@ -1,8 +1,10 @@
 import type { ChildProcess } from 'node:child_process';
 import { fstatSync } from 'node:fs';
 import type { Readable } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
 import {
 	Failure,
+	isFailure,
 	killGroup,
 	type LentDescriptor,
 	type Sandbox,
@@ -153,6 +155,25 @@ export class SandboxedProgram {
 			throw notNow(error);
 		}
 	}
+}
+
+/** How often a program that could not be started is started again, for which its failure says when. */
+const maxStarts = 20;
+
+/** The same program, which is started again where it could not be. */
+export function patient(program: SandboxedProgram): SandboxedProgram {
+	const run: SandboxedProgram['run'] = async (args, options) => {
+		for (let starts = 1; ; starts++) {
+			try {
+				return await program.run(args, options);
+			} catch (error) {
+				const seconds = isFailure(error, 'unavailable') ? error.retryAfter : undefined;
+				if (seconds === undefined || starts === maxStarts) throw error;
+				await wait(seconds * 1000, undefined, { signal: options.signal }).catch(() => options.signal.throwIfAborted());
+			}
+		}
+	};
+	return Object.create(program, { run: { value: run } });
 }
 
 const killedCode = 128 + 9;

@@ -55,8 +55,24 @@ interface ConversionResult extends Record<string, unknown> {
  * Converts a video. The original is removed last, after the output was checked, published and made durable, and only if the output lacks
  * nothing of it and it is unchanged since. An interrupted run continues after the last completed step; incomplete files of an earlier one
  * are removed. What is encoded whole is not thrown away by what keeps it from being published: a run that is tried again publishes it.
+ * Where a disk or a program is away it says when to try again.
  */
 export async function convert(
+	job: JobContext<Conversion>,
+	dependencies: ConvertDependencies,
+): Promise<ConversionResult> {
+	try {
+		return await convertInSteps(job, dependencies);
+	} catch (error) {
+		if (!isFailure(error, 'unavailable') || error.retryAfter !== undefined) throw error;
+		throw new Failure('unavailable', error.message, { cause: error, retryAfter: awaySeconds });
+	}
+}
+
+/** What is away is looked for again after so long. */
+const awaySeconds = 60;
+
+async function convertInSteps(
 	job: JobContext<Conversion>,
 	dependencies: ConvertDependencies,
 ): Promise<ConversionResult> {
@@ -353,13 +369,8 @@ async function replaceOriginal(
 		return await retryWhileLocked(remove, signal);
 	} catch (cause) {
 		const reason = isFailure(cause) ? ` ${cause.message}` : '';
-		throw new Failure(
-			'conflict',
-			`The video was converted to ${name}, but the original could not be deleted.${reason}`,
-			{
-				cause,
-			},
-		);
+		const message = `The video was converted to ${name}, but the original could not be deleted.${reason}`;
+		throw new Failure(isFailure(cause, 'unavailable') ? 'unavailable' : 'conflict', message, { cause });
 	}
 }
 

@@ -16,7 +16,7 @@ import { unreadSubtitlesIn } from './films/unreadSubtitles.js';
 import { conversionArguments, videoEncoder } from './formats.js';
 import type { InstalledHandBrake } from './HandBrake.js';
 import { parseProgress } from './progress.js';
-import type { ProgramOutcome, SandboxedProgram } from './SandboxedProgram.js';
+import { type ProgramOutcome, patient, type SandboxedProgram } from './SandboxedProgram.js';
 
 type ConversionDetail = z.input<typeof conversionDetail>;
 
@@ -67,7 +67,7 @@ async function makeOutput(
 	const { encoder, encoders, ffprobe } = installed;
 	const name = videoEncoder(format, await encoders(), encoder.options.mayUseHardware === true);
 	if (name === undefined) {
-		throw new Failure('unavailable', `HandBrake on this server has no encoder for ${format} files.`);
+		throw new Failure('conflict', `HandBrake on this server has no encoder for ${format} files.`);
 	}
 	reportProgress(job, 0);
 	const scanned = await scan(encoder, source, signal);
@@ -95,12 +95,14 @@ async function makeOutput(
 	if (await isSourceChanged()) {
 		throw new Failure('conflict', 'The original was changed while it was converted.');
 	}
-	const output = await probe(ffprobe, target.descriptor, signal);
+	// Hours of work wait for what it says.
+	const prober = patient(ffprobe);
+	const output = await probe(prober, target.descriptor, signal);
 	// Recordings that were joined say the duration of the first or the last one.
 	const isKnown = film.seconds > 0 && (output === undefined || !isLonger(output, film));
 	const original = isKnown
 		? film
-		: { ...film, seconds: (await measure(ffprobe, source, film, signal)) || film.seconds || scanned.seconds };
+		: { ...film, seconds: (await measure(prober, source, film, signal)) || film.seconds || scanned.seconds };
 	const denial = outputDenial(original, output);
 	if (output === undefined || denial !== undefined) {
 		log.warn({ job: job.id, original, output, lines: outcome.log }, 'a converted video is incomplete');
@@ -122,7 +124,7 @@ async function compare(
 	{ job, installed, timeLimitMs, source, sourceBytes, target }: EncodeOptions,
 	{ original, output, errors }: Encoded,
 ): Promise<string[]> {
-	const { ffprobe, decoder } = installed;
+	const [ffprobe, decoder] = [patient(installed.ffprobe), patient(installed.decoder)];
 	const signal = AbortSignal.any([job.signal, timeLimit(timeLimitMs)]);
 	const decodeAgain = () => {
 		const before = 100 * encodingShare(job.input);
@@ -237,7 +239,7 @@ function failureOf({ code, log }: ProgramOutcome): Failure {
 	if (code === tooLarge || /No space left on device|File too large/i.test(text)) return noFreeSpace();
 	if (code === killed || /out of memory|malloc of size \d+ failed|Cannot allocate memory/i.test(text)) {
 		return new Failure(
-			'unavailable',
+			'conflict',
 			'The encoder was ended, probably because there was not enough memory. The original was kept.',
 		);
 	}

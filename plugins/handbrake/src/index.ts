@@ -66,7 +66,10 @@ export const plugin = definePlugin({
 		};
 		const conversions = server.jobs.define({
 			name: 'convert',
-			needs: 'handbrake',
+			needs: {
+				capability: 'handbrake',
+				lack: 'Videos can’t be converted on this server right now. This goes on once they can.',
+			},
 			input: conversion,
 			onRestart: 'resume',
 			concurrency,

@@ -887,6 +887,48 @@ test.serial('a conversion whose original is not compared in time is kept, and so
 	t.deepEqual(await files(home), ['film.mp4', 'smaller.mp4']);
 });
 
+const away = (seconds?: number) =>
+	new Failure('unavailable', 'It is away.', seconds === undefined ? {} : { retryAfter: seconds });
+
+test('a program that can not be started once a film is encoded is started again, and nothing is encoded twice', async (t) => {
+	const { app, viewer, home } = await setUp(t);
+	await writeFile(path.join(home, 'film.mp4'), film);
+	const encoder = encoderBefore();
+	let refusals = 0;
+	const failing: typeof quickProber = {
+		async run(args, options) {
+			if (encoder.encoded === 0 || refusals >= 3) return quickProber.run(args, options);
+			refusals++;
+			throw away(0.01);
+		},
+	};
+	const installed = {
+		...{ version: '1', encoders: async () => new Set(['x264', 'av_aac']), encoder },
+		...{ ffprobe: failing, decoder: failing },
+	};
+	const handbrake = { find: async () => ({ installed }) } as unknown as HandBrake;
+	t.like(await run({ app, viewer, input: {}, handbrake }), { outputPath: 'film.mp4', isOriginalDeleted: true });
+	t.deepEqual([encoder.encoded, refusals], [1, 3]);
+});
+
+test('a conversion whose disk is away as it begins, publishes its film or deletes its original is tried again in a while', async (t) => {
+	for (const call of ['open', 'publishOnce', 'remove'] as const) {
+		const { app, viewer, home } = await setUp(t);
+		await writeFile(path.join(home, 'film.mp4'), film);
+		const { files } = app.services;
+		const whole = files[call] as unknown;
+		Object.assign(files, { [call]: async () => Promise.reject(away()) });
+		const encoder = encoderBefore();
+		const given = { app, viewer, input: {}, saved: { value: undefined }, encoder };
+		const error = await t.throwsAsync(run(given), { message: /It is away\.$/ });
+		t.like(error, { kind: 'unavailable', retryAfter: 60 }, call);
+		Object.assign(files, { [call]: whole });
+		t.like(await run({ ...given, attempt: 2 }), { outputPath: 'film.mp4', isOriginalDeleted: true }, call);
+		t.is(encoder.encoded, 1);
+		t.deepEqual(await stagedIn(app), []);
+	}
+});
+
 test('a conversion that runs when its sandbox is gone fails with the reason, and leaves all files unchanged', async (t) => {
 	const { app, viewer, home } = await setUp(t);
 	await writeFile(path.join(home, 'film.mp4'), film);

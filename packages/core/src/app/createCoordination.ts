@@ -85,7 +85,7 @@ export async function createCoordination({
 		identity,
 		siblings,
 		mayBegin: () => config.jobs.run,
-		isLeftToOthers: (capability) => liveProcesses.isLeftToOthers(capability),
+		capabilities: liveProcesses,
 		onEnd({ kind, title, isOrdered }, { status, error }) {
 			const outcome = status === 'completed' ? 'ok' : status;
 			// It is a job of the user whom it concerns.

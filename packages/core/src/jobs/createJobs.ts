@@ -14,16 +14,18 @@ import { Failure } from '@stowage/rules';
 import type { ObservableNotifications } from '../events/notifications.js';
 import { SiblingEvents } from '../events/SiblingEvents.js';
 import { noSiblings } from '../events/siblings.js';
+import type { LiveProcesses } from '../leases/LiveProcesses.js';
 import type { ProcessIdentity } from '../leases/processIdentity.js';
 import type { DatabaseReserve } from '../limits/databaseReserve.js';
 import { createKeyedMutex } from '../limits/keyedMutex.js';
 import type { Log } from '../log.js';
+import { JobPauses } from './JobPauses.js';
 import { JobPublisher } from './JobPublisher.js';
 import { JobWaiters } from './JobWaiters.js';
 import { jobLimits, shortened } from './jobLimits.js';
 import { createJobRunner } from './runner/createJobRunner.js';
 import type { EndedJob } from './runner/JobRuns.js';
-import type { AnyKind } from './runToEnd.js';
+import type { AnyKind, JobPause } from './runToEnd.js';
 import { holdOf, Suspects } from './Suspects.js';
 
 export interface JobService extends Jobs {
@@ -70,14 +72,15 @@ interface Dependencies {
 	siblings?: SiblingEvents;
 	/** Whether jobs may begin in this process. */
 	mayBegin(): boolean;
-	/** Whether jobs that need a capability are left to other processes. None by default. */
-	isLeftToOthers?(capability: string): boolean;
+	/** Whether what jobs need is there. */
+	capabilities: Pick<LiveProcesses, 'isOffered' | 'isAwaited'>;
 	/** Called with each job that ends here. */
 	onEnd?(job: JobRecord, end: JobEnd): void;
 }
 
 const siblingKind = 'job';
 const obstacleKind = 'job obstacle';
+const pauseKind = 'job pause';
 
 const administratorsJob = (action: 'cancel' | 'retry') =>
 	new Failure('forbidden', `The administrator has started this, and only the administrator can ${action} it.`);
@@ -103,13 +106,24 @@ export function createJobs(parts: Dependencies): JobService {
 	const exclusively = createKeyedMutex();
 	const waiters = new JobWaiters(monotonic);
 
+	const pauses = new JobPauses(monotonic);
+
 	let obstructedAt = Number.NEGATIVE_INFINITY;
 	const holdIn = (record: JobRecord, suspects: Suspects): JobHold | null => {
 		if (record.status === 'queued' && !mayBegin()) return paused;
-		const hold = holdOf(record, suspects);
+		const hold = holdOf(record, suspects) ?? pauseOf(record);
 		const isObstructed = record.endTime === null && monotonic() - obstructedAt < obstacleMs;
 		// What waits until a certain time would also wait with room.
 		return isObstructed && (hold === null || hold.until === null) ? obstructed : hold;
+	};
+	/** Why a job waits for what is not there. */
+	const pauseOf = ({ id, kind, status }: JobRecord): JobHold | null => {
+		const needs = kinds.get(kind)?.needs;
+		if (status !== 'queued') return null;
+		if (needs !== undefined && !parts.capabilities.isOffered(needs.capability))
+			return { reason: needs.lack, until: null };
+		const pause = pauses.find(id);
+		return pause === undefined ? null : { reason: pause.reason, until: now() + pause.leftMs };
 	};
 	const jobOf = (record: JobRecord): Job => toJob(record, kinds, holdIn(record, runner.suspects()));
 	const publisher = new JobPublisher({
@@ -155,12 +169,17 @@ export function createJobs(parts: Dependencies): JobService {
 
 	const runner = createJobRunner({
 		...{ store, users, kinds, publisher, identity, log, monotonic, mayBegin },
-		isLeftToOthers: parts.isLeftToOthers ?? (() => false),
+		pauses,
+		isAwaited: (capability) => parts.capabilities.isAwaited(capability),
 		isPolling: () => siblings.isLeader,
 		onChange: (id) => waiters.notify(id),
 		onPolled(obstacle) {
 			obstructedAt = obstacle === undefined ? Number.NEGATIVE_INFINITY : monotonic();
 			if (obstacle !== undefined) siblings.send(obstacleKind, { kind: obstacleKind });
+		},
+		onPause(id, pause) {
+			pauses.begin(id, pause);
+			siblings.send(`${pauseKind} ${id}`, { kind: pauseKind, id, ...pause });
 		},
 		discard,
 		onEnd: parts.onEnd,
@@ -168,6 +187,10 @@ export function createJobs(parts: Dependencies): JobService {
 	siblings.onLead(() => runner.wake());
 	siblings.on(obstacleKind, () => {
 		obstructedAt = monotonic();
+	});
+	siblings.on(pauseKind, (message) => {
+		const { id, ms, reason } = message as unknown as { id: string } & JobPause;
+		pauses.begin(id, { ms, reason });
 	});
 	siblings.on(siblingKind, (message) => {
 		const { id, userId } = message as unknown as { id: string; userId: string };
@@ -184,6 +207,7 @@ export function createJobs(parts: Dependencies): JobService {
 		await databaseReserve.assertRoom(0);
 		const isQueued = await exclusively(userId, () => store.retry(id, boundsOf(kind, record)));
 		if (!isQueued) throw new Failure('conflict', 'This can’t be tried again.');
+		pauses.end(id);
 		publisher.publish(id, userId);
 		runner.wake();
 	};

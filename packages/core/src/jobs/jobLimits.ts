@@ -19,8 +19,10 @@ export const jobLimits = {
 	interruptions: 10,
 	/** A job that had begun shortly before this many unclean ends may be their cause, even with checkpoints between. */
 	uncleanEnds: 3,
-	/** How often a job is begun at most, while the database leaves its runs. */
+	/** How often a job is begun at most, while the database leaves its runs, or something else that they need is away. */
 	attempts: 20,
+	/** The longest pause before such a job begins again; each one is longer than the last. */
+	pauseMs: 10 * 60_000,
 	/** How long a job that was interrupted, or one like it, runs before another job begins. */
 	trialMs: 60_000,
 	/** How long a process serves before it runs the first interrupted job. */

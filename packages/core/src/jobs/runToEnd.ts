@@ -14,10 +14,21 @@ export interface StoredInput {
 	saved: string | null;
 }
 
+/** Why a job that is queued again waits, as a sentence, and for how long. */
+export interface JobPause {
+	reason: string;
+	ms: number;
+}
+
+/** What becomes of a job after a run. */
+export type JobOutcome = JobEnd | JobReturn | JobPause;
+
+export const isEnd = (outcome: JobOutcome): outcome is JobEnd => typeof outcome !== 'string' && 'status' in outcome;
+
 export const interrupted = 'The server ended while this was under way.';
 
 /** Runs a job until it ends, or until it is to be queued again. */
-export async function runToEnd(run: JobRun, kind: AnyKind, given: StoredInput, log: Log): Promise<JobEnd | JobReturn> {
+export async function runToEnd(run: JobRun, kind: AnyKind, given: StoredInput, log: Log): Promise<JobOutcome> {
 	try {
 		const result = await kind.run(run.contextOf(kind.input.parse(JSON.parse(given.input)), parsed(given.saved)));
 		const detail = result === undefined ? null : JSON.stringify(result);
@@ -32,22 +43,38 @@ export async function runToEnd(run: JobRun, kind: AnyKind, given: StoredInput, l
 		await run.renew().catch(() => {});
 		const outcome = outcomeOf(error, run, kind, log);
 		// Whoever waits for the end reads the reasons in the detail, also where the progress could not be saved.
-		return typeof outcome === 'string' ? outcome : { ...outcome, detail: run.record.detail };
+		return isEnd(outcome) ? { ...outcome, detail: run.record.detail } : outcome;
 	}
 }
 
-function outcomeOf(error: unknown, run: JobRun, kind: AnyKind, log: Log): JobEnd | JobReturn {
+function outcomeOf(error: unknown, run: JobRun, kind: AnyKind, log: Log): JobOutcome {
 	if (run.isCancelled) return { status: 'cancelled', error: isOwnReason(error, run) ? null : sentenceOf(error) };
 	if (run.hasYielded) return 'yielded';
 	if (run.signal.aborted) return kind.onRestart === 'fail' ? { status: 'failed', error: interrupted } : 'released';
-	// It goes on once the database is back, as after a restart of the server.
-	if (kind.onRestart !== 'fail' && run.attempt < jobLimits.attempts && isOfDatabase(error)) return 'released';
+	if (kind.onRestart !== 'fail' && run.attempt < jobLimits.attempts) {
+		// It goes on once the database is back, as after a restart of the server.
+		if (isOfDatabase(error)) return 'released';
+		const pause = pauseFor(error, run.attempt);
+		if (pause !== undefined) {
+			log.warn(
+				{ err: error, job: run.key.id, kind: kind.name, seconds: pause.ms / 1000 },
+				'a job waits, as it can’t run now',
+			);
+			return pause;
+		}
+	}
 	if (!isFailure(error))
 		log.error({ err: error, job: run.key.id, kind: kind.name }, 'a job failed with an unexpected error');
 	return {
 		status: 'failed',
 		error: sentenceOf(error) ?? 'Something went wrong. The administrator finds details in the log.',
 	};
+}
+
+/** What says when to try again is no fault of the job: such as a program that could not be started, or a disk that is away. */
+function pauseFor(error: unknown, attempt: number): JobPause | undefined {
+	if (!isFailure(error, 'unavailable') || error.retryAfter === undefined) return undefined;
+	return { reason: sentenceOf(error) ?? '', ms: Math.min(error.retryAfter * 1000 * attempt, jobLimits.pauseMs) };
 }
 
 /**
@@ -57,13 +84,13 @@ function outcomeOf(error: unknown, run: JobRun, kind: AnyKind, log: Log): JobEnd
 export async function recordEnd(
 	store: Pick<JobStore, 'requeue' | 'end'>,
 	key: JobRunKey,
-	outcome: JobEnd | JobReturn,
+	outcome: JobOutcome,
 	giveUp: AbortSignal,
 ): Promise<void> {
 	for (;;) {
 		try {
-			if (typeof outcome === 'string') await store.requeue(key, outcome);
-			else await store.end(key, outcome);
+			if (isEnd(outcome)) await store.end(key, outcome);
+			else await store.requeue(key, typeof outcome === 'string' ? outcome : 'released');
 			return;
 		} catch (error) {
 			if (!isFailure(error, 'unavailable') && !isFailure(error, 'storageFull')) throw error;

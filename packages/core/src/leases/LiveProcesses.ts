@@ -14,10 +14,10 @@ const beatMs = 5000;
 export const liveMs = 20_000;
 
 /**
- * A capability that no live process has had for so long is not waited for any more: a process that starts anew is there
- * again by then.
+ * A capability that has been lacking for so long, here and at all live processes, is not waited for any more: a process that starts
+ * anew is there again by then, a program that is being exchanged works again, and a machine without room has some.
  */
-const restartMs = 10 * 60_000;
+const awaitedMs = 10 * 60_000;
 
 /** How often a process checks its capabilities once its first minute is over: that costs more than all else of a beat. */
 const firstLooksMs = 60_000;
@@ -78,6 +78,8 @@ export class LiveProcesses implements RootReaders {
 	#others: readonly LiveProcess[] = [];
 	/** When each capability was seen last at another process. */
 	readonly #seenElsewhere = new Map<string, number>();
+	/** Since when this process lacks each capability that it lacks, and when that was seen last. */
+	readonly #lacking = new Map<string, { since: number; seenAt: number }>();
 	#begunAt = Number.NEGATIVE_INFINITY;
 	#sweptAt = Number.NEGATIVE_INFINITY;
 	/** The capabilities of this process, as looked up last. */
@@ -103,11 +105,12 @@ export class LiveProcesses implements RootReaders {
 		return this.#hasHere(capability) || this.#others.some(({ capabilities }) => capabilities.includes(capability));
 	}
 
-	/** Whether what needs this capability is left to others: this process lacks it, and one that has it lives or may be starting anew. */
-	isLeftToOthers(capability: string): boolean {
-		const { database, monotonic } = this.#dependencies;
-		if (database.processes === undefined || this.#hasHere(capability)) return false;
-		return monotonic() - (this.#seenElsewhere.get(capability) ?? this.#begunAt) < restartMs;
+	/** Whether what needs this capability waits: this process lacks it, and it may be back in a moment, here or at another one. */
+	isAwaited(capability: string): boolean {
+		if (this.#hasHere(capability)) return false;
+		const lackingSince = this.#lacking.get(capability)?.since ?? Number.NEGATIVE_INFINITY;
+		const seenAt = Math.max(this.#seenElsewhere.get(capability) ?? this.#begunAt, lackingSince);
+		return this.#dependencies.monotonic() - seenAt < awaitedMs;
 	}
 
 	/** @inheritdoc */
@@ -140,9 +143,9 @@ export class LiveProcesses implements RootReaders {
 	}
 
 	async begin(): Promise<void> {
+		this.#begunAt = this.#dependencies.monotonic();
 		if (this.#dependencies.database.processes === undefined) return;
 		this.#hasBegun = true;
-		this.#begunAt = this.#dependencies.monotonic();
 		await this.#beatOnce();
 		this.#timer = setInterval(() => {
 			if (this.#beating === undefined) void this.#beatOnce();
@@ -160,7 +163,18 @@ export class LiveProcesses implements RootReaders {
 	}
 
 	#hasHere(capability: string): boolean {
-		return this.#dependencies.capabilities().get(capability)?.() ?? false;
+		const hasIt = this.#dependencies.capabilities().get(capability)?.() ?? false;
+		if (hasIt) this.#lacking.delete(capability);
+		else this.#noteLacking(capability);
+		return hasIt;
+	}
+
+	#noteLacking(capability: string): void {
+		const now = this.#dependencies.monotonic();
+		const known = this.#lacking.get(capability);
+		// What nobody has asked for in the meantime may have been there.
+		const isKnown = known !== undefined && now - known.seenAt < awaitedMs;
+		this.#lacking.set(capability, { since: isKnown ? known.since : now, seenAt: now });
 	}
 
 	/** Begins a beat once the one under way has ended. */

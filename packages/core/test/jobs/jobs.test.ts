@@ -161,17 +161,85 @@ test('a process can cancel a job that another one runs, await its end and retry 
 	t.is(there.runs[0]?.context.attempt, 2);
 });
 
-test('a process begins no job whose capability it leaves to others, and does once it has it', async (t) => {
+test('a job that lacks something for the moment waits, longer each time, and others do not wait for it', async (t) => {
+	const bench = await jobBench(t);
+	const [ada, bob] = [await bench.addUser('ada'), await bench.addUser('bob')];
+	const { jobs } = bench.process();
+	const { kind, runs } = heldKind({ onRestart: 'resume', concurrency: 1 });
+	const starter = jobs.define(kind);
+	const { id } = await starter.start(ada, '', 'x');
+	const away = () => new Failure('unavailable', 'The disk is away.', { retryAfter: 30 });
+	const failNext = async () => {
+		await jobs.poll();
+		runs.at(-1)?.fail(away());
+		await until('it is queued again', async () => (await jobs.find(ada, id)).status === 'queued');
+	};
+	await failNext();
+	const { hold } = await jobs.find(ada, id);
+	t.deepEqual(hold, { reason: 'The disk is away.', until: Date.UTC(2030, 0, 1) + 30_000 });
+	const other = await starter.start(bob, '', 'y');
+	await jobs.poll();
+	t.is((await jobs.find(bob, other.id)).status, 'processing');
+	runs.at(-1)?.finish();
+	await until('the other one ends', async () => (await jobs.find(bob, other.id)).endTime !== null);
+	for (const [waited, count] of [
+		[29_000, 2],
+		[1_000, 3],
+	] as const) {
+		bench.advance(waited);
+		await jobs.poll();
+		t.is(runs.length, count);
+	}
+	await failNext();
+	bench.advance(59_000);
+	await jobs.poll();
+	t.is(runs.length, 3);
+	// Who tries it again, or cancels it, does not wait.
+	await jobs.cancel(ada, id);
+	t.is((await jobs.find(ada, id)).status, 'cancelled');
+	await jobs.retry(ada, id);
+	await jobs.poll();
+	t.is(runs.length, 4);
+	while (runs.length < 21) {
+		await failNext();
+		bench.advance(10 * 60_000);
+		await jobs.poll();
+	}
+	runs.at(-1)?.fail(away());
+	await until('it is tried no more', async () => (await jobs.find(ada, id)).status === 'failed');
+	t.is((await jobs.find(ada, id)).error, 'The disk is away.');
+});
+
+for (const [what, onRestart, failure] of [
+	['of a kind that must not be repeated', 'fail', new Failure('unavailable', 'Away.', { retryAfter: 30 })],
+	['whose failure does not say when to try again', 'resume', new Failure('unavailable', 'Away.')],
+] as const) {
+	test(`a job ${what} does not wait for what it lacks`, async (t) => {
+		const bench = await jobBench(t);
+		const ada = await bench.addUser('ada');
+		const { jobs } = bench.process();
+		const { kind, runs } = heldKind({ onRestart });
+		const { id } = await jobs.define(kind).start(ada, '', 'x');
+		await jobs.poll();
+		runs[0]?.fail(failure);
+		await until('it ends', async () => (await jobs.find(ada, id)).endTime !== null);
+		t.like(await jobs.find(ada, id), { status: 'failed', error: 'Away.' });
+	});
+}
+
+test('a process begins no job whose capability it lacks, and does once it has it', async (t) => {
 	const bench = await jobBench(t);
 	const ada = await bench.addUser('ada');
 	const lacks = new Set(['encoder']);
+	const needs = { capability: 'encoder', lack: 'There is no encoder right now.' };
 	const [one, two] = [bench.process(lacks), bench.process()];
-	const [here, there] = [heldKind({ needs: 'encoder' }), heldKind({ needs: 'encoder' })];
+	const [here, there] = [heldKind({ needs }), heldKind({ needs })];
 	const starter = one.jobs.define(here.kind);
 	two.jobs.define(there.kind);
 	const { id } = await starter.start(ada, '', 'x');
 	await one.jobs.poll();
-	t.like(await one.jobs.find(ada, id), { status: 'queued' });
+	t.like(await one.jobs.find(ada, id), { status: 'queued', hold: { reason: needs.lack, until: null } });
+	t.like(await two.jobs.find(ada, id), { status: 'queued', hold: null });
 	await two.jobs.poll();
 	t.is(there.runs.length, 1);
 	await starter.start(ada, '', 'y');

@@ -27,7 +27,7 @@ export interface Bench {
 	/** Whether jobs may not begin, in any process. */
 	setPaused(isPaused: boolean): void;
 	addUser(name: string): Promise<JobOwner>;
-	/** `lacks` are the capabilities that it leaves to others. */
+	/** `lacks` are the capabilities that it waits for. */
 	process(lacks?: ReadonlySet<string>): TestJobs;
 	/** From now on `hasEnded` is true for the identity of the n-th process, counted from 0. */
 	markGone(n: number): void;
@@ -66,7 +66,7 @@ export async function jobBench(t: Teardown): Promise<Bench> {
 				...{ store: database.jobs, users: database.users, notifications, log: createLog('silent') },
 				...{ databaseReserve: { assertRoom: async () => {} }, now, monotonic: () => clock.monotonic },
 				mayBegin: () => !clock.isPaused,
-				isLeftToOthers: (capability) => lacks.has(capability),
+				capabilities: { isOffered: (name) => !lacks.has(name), isAwaited: (name) => lacks.has(name) },
 				identity: { name: `process ${ends.length}`, hasEnded: async (name) => gone.has(name), canTell: () => true },
 			});
 			ends.push(() => jobs.close());

@@ -99,18 +99,43 @@ test('what another node can do is offered, and its work is left to it until it h
 	await live.begin();
 	t.teardown(() => live.close());
 	t.true(live.isOffered('encoder'));
-	t.true(live.isLeftToOthers('encoder'));
+	t.true(live.isAwaited('encoder'));
 	others.clear();
 	const seen = beats;
 	await until('a beat without it', () => beats > seen + 1);
 	t.false(live.isOffered('encoder'));
-	t.true(live.isLeftToOthers('encoder'), 'it may be starting anew');
-	clock.now += 10 * 60_000;
-	t.false(live.isLeftToOthers('encoder'));
-	clock.now = 0;
+	t.true(live.isAwaited('encoder'), 'it may be starting anew');
+	clock.now += 10 * 60_000 - 1;
+	t.true(live.isAwaited('encoder'));
+	clock.now++;
+	t.false(live.isAwaited('encoder'));
 	here.hasEncoder = true;
 	t.true(live.isOffered('encoder'));
-	t.false(live.isLeftToOthers('encoder'));
+	t.false(live.isAwaited('encoder'));
+});
+
+test('what a single process lacks is waited for ten minutes from when it was missed, also over SQLite', async (t) => {
+	const { log } = logLines();
+	const clock = { now: 0 };
+	const here = { hasEncoder: false };
+	const live = new LiveProcesses({
+		...{ config: loadConfig(), log, version: '1', monotonic: () => clock.now },
+		capabilities: () => new Map([['encoder', () => here.hasEncoder]]),
+		database: { processes: undefined },
+		identity: { name: 'this one', hasEnded: async () => false, canTell: () => false },
+	});
+	await live.begin();
+	t.teardown(() => live.close());
+	const isAwaitedAfter = (minutes: number) => {
+		clock.now += minutes * 60_000;
+		return live.isAwaited('encoder');
+	};
+	t.deepEqual([isAwaitedAfter(0), isAwaitedAfter(9), isAwaitedAfter(1)], [true, true, false]);
+	here.hasEncoder = true;
+	t.false(isAwaitedAfter(60));
+	here.hasEncoder = false;
+	t.deepEqual([isAwaitedAfter(60), isAwaitedAfter(9), isAwaitedAfter(2)], [true, true, false]);
+	t.true(isAwaitedAfter(11), 'nobody has asked for it meanwhile');
 });
 
 test('what a process can do, and rows of processes that are gone, are looked up more rarely than it beats', async (t) => {

@@ -112,9 +112,9 @@ export interface JobKind<Input> {
 	readonly concurrency: number;
 	/**
 	 * The capability without which no run succeeds: a process that lacks it leaves the jobs to another one over the same database, as long
-	 * as one has it or may be starting anew.
+	 * as one has it, and they wait while it may be back in a moment. `lack` tells their owners why, as a sentence.
 	 */
-	readonly needs?: string;
+	readonly needs?: { readonly capability: string; readonly lack: string };
 	/** The most waiting and running jobs of one user. */
 	readonly perUser: number;
 	/**
@@ -130,7 +130,10 @@ export interface JobKind<Input> {
 	 * be gone already.
 	 */
 	discard?(saved: unknown, owner: JobOwner): Promise<void>;
-	/** Does the work. A Failure's message is shown to the owner. Resolves to the result, as small JSON, for `detail`. */
+	/**
+	 * Does the work. A Failure's message is shown to the owner. One of the kind `unavailable` with `retryAfter` is no fault of the job: unless
+	 * the kind fails `onRestart`, it is queued again and waits, longer each time. Resolves to the result, as small JSON, for `detail`.
+	 */
 	run(job: JobContext<Input>): Promise<Record<string, unknown> | undefined>;
 }
 

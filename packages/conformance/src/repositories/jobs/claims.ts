@@ -30,17 +30,22 @@ export function jobClaimRules(assertThat: Rule): void {
 		t.is(await db.jobs.next('copy'), undefined);
 	});
 
-	assertThat('the next job excludes users at their limit, and a held job names its user', async (t, db) => {
-		const [ada, bob] = [await userOf(db, 'ada'), await userOf(db, 'bob')];
-		t.deepEqual([...(await db.jobs.waitingKinds())], []);
-		await db.jobs.add(jobOf('hers', ada), limits);
-		await db.jobs.add(jobOf('his', bob), limits);
-		t.deepEqual([...(await db.jobs.waitingKinds())], ['copy']);
-		t.is((await db.jobs.next('copy', { except: [ada] }))?.id, 'his');
-		t.is(await db.jobs.next('copy', { except: [ada, bob] }), undefined);
-		await begin(t, db.jobs, 'copy#0');
-		t.like((await db.jobs.listHeld(leaseMs))[0], { id: 'hers', userId: ada });
-	});
+	assertThat(
+		'the next job excludes users at their limit and jobs that are passed over, and a held job names its user',
+		async (t, db) => {
+			const [ada, bob] = [await userOf(db, 'ada'), await userOf(db, 'bob')];
+			t.deepEqual([...(await db.jobs.waitingKinds())], []);
+			await db.jobs.add(jobOf('hers', ada), limits);
+			await db.jobs.add(jobOf('his', bob), limits);
+			t.deepEqual([...(await db.jobs.waitingKinds())], ['copy']);
+			t.is((await db.jobs.next('copy', { except: [ada] }))?.id, 'his');
+			t.is(await db.jobs.next('copy', { except: [ada, bob] }), undefined);
+			t.is((await db.jobs.next('copy', { exceptJobs: ['hers', 'another'] }))?.id, 'his');
+			t.is(await db.jobs.next('copy', { except: [bob], exceptJobs: ['hers'] }), undefined);
+			await begin(t, db.jobs, 'copy#0');
+			t.like((await db.jobs.listHeld(leaseMs))[0], { id: 'hers', userId: ada });
+		},
+	);
 
 	assertThat('only one of many concurrent claims of different jobs for one slot succeeds', async (t, db) => {
 		const ada = await userOf(db, 'ada');

@@ -1,4 +1,5 @@
 import type { HeldJob, JobChoice, JobStore } from '@stowage/plugin-api';
+import type { JobPauses } from '../JobPauses.js';
 import type { JobPlace } from '../JobRun.js';
 import type { AnyKind } from '../runToEnd.js';
 import type { Suspects } from '../Suspects.js';
@@ -9,8 +10,10 @@ interface Dependencies {
 	runs: JobRuns;
 	/** The kinds that begin in this process. */
 	kinds(): readonly AnyKind[];
-	/** Whether jobs that need a capability are left to other processes. */
-	isLeftToOthers(capability: string): boolean;
+	/** Jobs that are passed over for the moment. */
+	pauses: Pick<JobPauses, 'ids'>;
+	/** Whether jobs that need a capability wait for it, or for another process. */
+	isAwaited(capability: string): boolean;
 	suspects(): Suspects;
 	/** Called when another process was first. That one also looks for the next job, so there is no hurry. */
 	onTaken(): void;
@@ -32,7 +35,7 @@ export class JobClaims {
 		const waiting = await store.waitingKinds();
 		for (const kind of kinds()) {
 			const suspects = this.#parts.suspects();
-			if (!waiting.has(kind.name) || this.#isLeft(kind) || suspects.kindHold(kind.name) !== undefined) continue;
+			if (!waiting.has(kind.name) || this.#isAwaited(kind) || suspects.kindHold(kind.name) !== undefined) continue;
 			const suspected = suspects.usersOf(kind.name);
 			// Not counted: it only removes its partial results, and its owner waits for that.
 			const cleanup = `${kind.name}#cancelled`;
@@ -52,7 +55,7 @@ export class JobClaims {
 			await fill(placesOf(kind), () =>
 				this.#nextOf(kind, { except: [...suspected, ...this.#usersWithEnough(kind, held)] }),
 			);
-			await fill(shortPlacesOf(kind), () => store.next(kind.name, { isLong: false, except: suspected }));
+			await fill(shortPlacesOf(kind), () => this.#next(kind.name, { isLong: false, except: suspected }));
 			await this.#yieldOverdue(kind);
 		}
 	}
@@ -62,18 +65,18 @@ export class JobClaims {
 	 * while it is on trial, so that the job which ends processes is known.
 	 */
 	async tryOne(held: readonly HeldJob[]): Promise<void> {
-		const { store, runs, kinds } = this.#parts;
+		const { runs, kinds } = this.#parts;
 		const suspects = this.#parts.suspects();
 		const taken = new Set([...held.map((job) => job.slot), ...runs.all.map(({ place }) => place.slot)]);
 		const isFree = ({ slot }: JobPlace) => !taken.has(slot);
 		for (const suspect of suspects.inOrder()) {
 			const kind = kinds().find(({ name }) => name === suspect.kind);
-			if (kind === undefined || this.#isLeft(kind) || suspects.holdOf(suspect) !== undefined) continue;
+			if (kind === undefined || this.#isAwaited(kind) || suspects.holdOf(suspect) !== undefined) continue;
 			const tryAt = async (place: JobPlace | undefined, isLong?: false) => {
 				const choice = { userId: suspect.userId, ...(isLong === undefined ? {} : { isLong }) };
 				return (
 					place !== undefined &&
-					(await runs.begin(kind, place, () => store.next(kind.name, choice), 'trial')) !== 'none'
+					(await runs.begin(kind, place, () => this.#next(kind.name, choice), 'trial')) !== 'none'
 				);
 			};
 			if (await tryAt(placesOf(kind).find(isFree))) return;
@@ -81,8 +84,13 @@ export class JobClaims {
 		}
 	}
 
-	#isLeft({ needs }: AnyKind): boolean {
-		return needs !== undefined && this.#parts.isLeftToOthers(needs);
+	#isAwaited({ needs }: AnyKind): boolean {
+		return needs !== undefined && this.#parts.isAwaited(needs.capability);
+	}
+
+	/** The next job that is not passed over. */
+	#next(kind: string, choice: JobChoice): Promise<WaitingJob | undefined> {
+		return this.#parts.store.next(kind, { ...choice, exceptJobs: this.#parts.pauses.ids() });
 	}
 
 	/** Users with so many running jobs that others come first. */
@@ -102,17 +110,16 @@ export class JobClaims {
 
 	/** The next job for a place of any length: short jobs have places of their own, so long ones come first. */
 	async #nextOf({ name, short }: AnyKind, choice: JobChoice): Promise<WaitingJob | undefined> {
-		const { store } = this.#parts;
-		const long = short === undefined ? undefined : await store.next(name, { ...choice, isLong: true });
-		return long ?? store.next(name, choice);
+		const long = short === undefined ? undefined : await this.#next(name, { ...choice, isLong: true });
+		return long ?? this.#next(name, choice);
 	}
 
 	/** Gives back places for short jobs that have been taken for too long, if another one waits for them. */
 	async #yieldOverdue(kind: AnyKind): Promise<void> {
-		const { store, runs } = this.#parts;
+		const { runs } = this.#parts;
 		if (kind.onRestart === 'fail') return;
 		const overdue = runs.all.filter((run) => run.record.kind === kind.name && run.isOverdue());
-		if (overdue.length === 0 || (await store.next(kind.name, { isLong: false })) === undefined) return;
+		if (overdue.length === 0 || (await this.#next(kind.name, { isLong: false })) === undefined) return;
 		for (const run of overdue) run.yield();
 	}
 }

@@ -4,7 +4,7 @@ import type { Log } from '../../log.js';
 import type { JobPublisher } from '../JobPublisher.js';
 import { type JobPlace, JobRun } from '../JobRun.js';
 import { jobLimits } from '../jobLimits.js';
-import { type AnyKind, recordEnd, runToEnd, type StoredInput } from '../runToEnd.js';
+import { type AnyKind, isEnd, type JobPause, recordEnd, runToEnd, type StoredInput } from '../runToEnd.js';
 import { waitOrAborted } from '../waitOrAborted.js';
 
 export interface RunDependencies {
@@ -20,6 +20,8 @@ export interface RunDependencies {
 	onChange(id: string): void;
 	/** Called with each job that ends here. */
 	onEnd: ((job: JobRecord, end: JobEnd) => void) | undefined;
+	/** Called with each job of which a run here lacked something for the moment, before it is queued again. */
+	onPause(id: string, pause: JobPause): void;
 	/** Removes what a job has left that has ended without a run of its own. Never throws. */
 	discard(job: EndedJob): Promise<void>;
 	/** Called when a place has become free. */
@@ -113,13 +115,14 @@ export class JobRuns {
 	}
 
 	async #execute(run: JobRun, kind: AnyKind, given: StoredInput): Promise<void> {
-		const { store, publisher, log, onChange, onEnd, onFree, stopping, giveUp } = this.#parts;
+		const { store, publisher, log, onChange, onPause, onEnd, onFree, stopping, giveUp } = this.#parts;
 		const { id } = run.key;
 		try {
 			const outcome = await runToEnd(run, kind, given, log);
+			if (typeof outcome !== 'string' && !isEnd(outcome)) onPause(id, outcome);
 			// One that goes on does so as well by itself.
-			await recordEnd(store, run.key, outcome, typeof outcome === 'string' ? stopping : giveUp);
-			if (typeof outcome !== 'string') onEnd?.(run.record, outcome);
+			await recordEnd(store, run.key, outcome, isEnd(outcome) ? giveUp : stopping);
+			if (isEnd(outcome)) onEnd?.(run.record, outcome);
 		} catch (error) {
 			log.error({ err: error, job: id }, 'the end of a job could not be saved: it runs again');
 		} finally {

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { HeldJob } from '@stowage/plugin-api';
 import { type Failure, isFailure } from '@stowage/rules';
 import type { ProcessIdentity } from '../../leases/processIdentity.js';
+import type { JobPauses } from '../JobPauses.js';
 import type { JobRun } from '../JobRun.js';
 import { jobLimits } from '../jobLimits.js';
 import type { AnyKind } from '../runToEnd.js';
@@ -17,8 +18,10 @@ interface Dependencies extends Omit<RunDependencies, 'holder' | 'onFree' | 'stop
 	identity: ProcessIdentity;
 	/** Whether jobs may begin in this process; those that run go on. */
 	mayBegin(): boolean;
-	/** Whether jobs that need a capability are left to other processes. */
-	isLeftToOthers(capability: string): boolean;
+	/** Jobs that are passed over for the moment. */
+	pauses: JobPauses;
+	/** Whether jobs that need a capability wait for it, or for another process. */
+	isAwaited(capability: string): boolean;
 	/** Whether this process looks for work by itself; another one of the machine does otherwise. */
 	isPolling(): boolean;
 	/** Called with the id of each job that may have changed; without an id if jobs of other processes may have changed. */
@@ -73,7 +76,8 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 		store,
 		runs,
 		kinds: () => [...kinds.values()].filter(({ name }) => onlyKind === undefined || name === onlyKind),
-		isLeftToOthers: (capability) => parts.isLeftToOthers(capability),
+		pauses: parts.pauses,
+		isAwaited: (capability) => parts.isAwaited(capability),
 		suspects: () => suspects,
 		onTaken() {
 			mustRerun = isWoken = true;

@@ -75,6 +75,8 @@ export interface NewJob {
 export interface JobChoice {
 	/** Jobs of these users are passed over. */
 	except?: readonly string[];
+	/** These are passed over, too. */
+	exceptJobs?: readonly string[];
 	/** Only jobs of this user. */
 	userId?: string;
 	/** Only those known to be long, or only the others. */

@@ -98,7 +98,7 @@ export function waitingJobs(
 			return new Set(rows.map(({ kind }) => kind));
 		},
 
-		async next(kind, { except = [], userId: only, isLong } = {}) {
+		async next(kind, { except = [], exceptJobs = [], userId: only, isLong } = {}) {
 			const row = await jobs()
 				.where({ status: 'queued', kind })
 				.where({
@@ -106,6 +106,7 @@ export function waitingJobs(
 					...(only === undefined ? {} : { user_id: only }),
 				})
 				.whereNotIn('user_id', except)
+				.whereNotIn('id', exceptJobs)
 				.orderBy([{ column: 'turn' }, { column: 'created_at' }, { column: 'id' }])
 				.first('id', 'user_id', 'epoch', 'is_cancel_requested');
 			if (row === undefined) return undefined;
