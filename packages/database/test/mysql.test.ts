@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { repositoriesSuite } from '@stowage/conformance';
 import { checkDatabase, DatabaseError, openDatabase } from '@stowage/database';
+import { Failure } from '@stowage/rules';
 import test from 'ava';
 import type { Knex } from 'knex';
 import mysql from 'mysql2/promise';
@@ -258,7 +259,7 @@ test('a process whose migration was taken over does nothing more, and ends with 
 		},
 	};
 	await t.throwsAsync(() => openDatabase(url, { migrations: [...allMigrations, lost] }), {
-		instanceOf: DatabaseError,
+		instanceOf: Failure,
 		message: /has taken over the migration/,
 	});
 	t.deepEqual(await query(url, "select name from migrations where name = '9001-lost'"), []);

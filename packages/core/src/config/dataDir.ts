@@ -2,21 +2,45 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import path from 'node:path';
 import { makeFolders } from '@stowage/plugin-api';
+import { Failure } from '@stowage/rules';
 import { ConfigError } from './load.js';
 
-/** Makes the data folder where it is missing. Throws ConfigError where that can't be, or where nothing can be written. */
+/** Codes of a disk that is away or fails, which may come back by itself. */
+const diskFaults: ReadonlySet<string> = new Set([
+	'EIO',
+	'ENODEV',
+	'ENXIO',
+	'ESTALE',
+	'EHOSTDOWN',
+	'ETIMEDOUT',
+	'ENOTCONN',
+]);
+
+/**
+ * Makes the data folder where it is missing. Throws ConfigError where that can't be, or where nothing can be written, and `unavailable`
+ * where its disk fails.
+ */
 export async function makeDataDir(dataDir: string): Promise<void> {
 	try {
 		await makeFolders(dataDir, 0o750);
 		await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
 	} catch (cause) {
-		const { code = 'unknown' } = cause as NodeJS.ErrnoException;
-		const other = code === 'EACCES' || code === 'EPERM' ? 'run this as the user to whom it belongs, or ' : '';
-		throw new ConfigError(
-			`The data folder ${dataDir} can't be used (${code}): ${other}set dataDir to a folder of this program.`,
-			{ cause },
-		);
+		throw dataDirFault(dataDir, cause as NodeJS.ErrnoException);
 	}
+}
+
+/** What is thrown for a data folder that can't be used, by the system's error. */
+export function dataDirFault(dataDir: string, cause: NodeJS.ErrnoException): Failure | ConfigError {
+	const { code = 'unknown' } = cause;
+	if (diskFaults.has(code)) {
+		const message = `The data folder ${dataDir} can't be used (${code}): its disk is away or damaged.`;
+		return new Failure('unavailable', message, { cause });
+	}
+	const other = code === 'EACCES' || code === 'EPERM' ? 'run this as the user to whom it belongs, or ' : '';
+	return new ConfigError(
+		`The data folder ${dataDir} can't be used (${code}): ${other}set dataDir to a folder of this program.`,
+		{ cause },
+	);
 }
 
 /** The index of names, which is a cache. */

@@ -3,8 +3,9 @@ import os from 'node:os';
 import path from 'node:path';
 import test from 'ava';
 import { parse } from 'yaml';
+import { dataDirFault } from '../../src/config/dataDir.js';
 import { flagOf, settingNames, variableOf } from '../../src/config/leaves.js';
-import { ConfigError, loadConfig } from '../../src/config/load.js';
+import { ConfigError, isStartupMistake, loadConfig } from '../../src/config/load.js';
 import { durationText } from '../../src/config/schema.js';
 
 async function fileWith(t: { teardown(end: () => Promise<void>): void }, text: string): Promise<string> {
@@ -221,4 +222,11 @@ test('default plugins stay enabled beside configured ones, and false disables on
 		],
 	);
 	t.deepEqual(config.disabledPlugins, ['first']);
+});
+
+test('a data folder whose disk is away is tried again by a service manager, and one that is not the user’s own is not', (t) => {
+	const fault = (code: string) => dataDirFault('/data', Object.assign(new Error('failed'), { code }));
+	for (const code of ['EIO', 'ESTALE', 'ENODEV']) t.false(isStartupMistake(fault(code)), code);
+	for (const code of ['EACCES', 'ENOTDIR', 'EROFS']) t.true(isStartupMistake(fault(code)), code);
+	t.is(fault('EIO').message, "The data folder /data can't be used (EIO): its disk is away or damaged.");
 });

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
+import { Failure } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { exactCollation } from '../../migrations/createTable.js';
-import { DatabaseError, isTimeout, isUnavailable } from '../errors.js';
+import { isTimeout, isUnavailable } from '../errors.js';
 
 const migrationLockTable = 'migration_lock';
 
@@ -48,7 +49,7 @@ export class MigrationLock {
 		this.#knex = knex;
 	}
 
-	/** Throws a DatabaseError where others have been migrating for ten minutes. */
+	/** Throws `unavailable` where others have been migrating for ten minutes. */
 	async acquire(): Promise<void> {
 		const deadline = performance.now() + waitMs;
 		// One statement, which is harmless at two nodes at once. It may wait for a migration at another one.
@@ -73,7 +74,7 @@ export class MigrationLock {
 		for (;;) {
 			const row = await this.#patiently(deadline, async () => {
 				const found = await this.#rows().first();
-				if (found === undefined) throw new Error('The row of the migration lock vanished.');
+				if (found === undefined) throw new Failure('unavailable', 'The row of the migration lock vanished.');
 				return found;
 			});
 			const now = performance.now();
@@ -88,7 +89,7 @@ export class MigrationLock {
 		}
 	}
 
-	/** Throws if another process may have the lock. */
+	/** Throws `unavailable` if another process may have the lock. */
 	async assertHeld(): Promise<void> {
 		if (this.#isHeld && performance.now() - this.#renewedAt < freshMs) return;
 		// A statement of the migration itself may have kept a cluster from all others: the renewal that waited for it fails late.
@@ -142,7 +143,7 @@ export class MigrationLock {
 			: 0;
 		if (renewed === 0) {
 			this.#isHeld = false;
-			throw new DatabaseError('Another process has taken over the migration, since this one did not go on.');
+			throw new Failure('unavailable', 'Another process has taken over the migration, since this one did not go on.');
 		}
 		this.#renewedAt = startedAt;
 	}
@@ -160,6 +161,6 @@ export class MigrationLock {
 	}
 }
 
-function migratingElsewhere(): DatabaseError {
-	return new DatabaseError('Another process has been migrating this database for ten minutes.');
+function migratingElsewhere(): Failure {
+	return new Failure('unavailable', 'Another process has been migrating this database for ten minutes.');
 }
