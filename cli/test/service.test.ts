@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import {
 	chmod,
@@ -17,7 +17,6 @@ import {
 import { type IncomingMessage, request } from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
@@ -26,10 +25,12 @@ import { serveArgs, startServer } from '../../test/serverProcess.js';
 import { parseAnswer } from '../src/service/addedRootsAsOwner.js';
 import { assertReadableByAll } from '../src/service/install.js';
 import { installedUnit } from '../src/service/installedUnit.js';
+import { limitedStep } from '../src/service/steps.js';
 import { createHeartbeat } from '../src/service/supervisor.js';
 import { type UnitOptions, unitText } from '../src/service/unit.js';
 import { unitFaultOf } from '../src/service/unitFault.js';
 import { run as runHere, stowage as stowageProgram } from './program.js';
+import { serviceManager } from './serviceManager.js';
 import { verifyUnit } from './verifyUnit.js';
 
 async function temporaryFolder(t: ExecutionContext): Promise<string> {
@@ -307,6 +308,11 @@ test('service install refuses a data folder that belongs to another user', async
 	t.is((await stat(path.join(root, 'srv/other'))).uid, 0);
 });
 
+test('a start that takes long, as while its database is away, is not waited for without end', async (t) => {
+	const step = limitedStep({ ms: 100, isLate: 'It still starts.' }, 'sleep', '60');
+	await t.throwsAsync(step.run(), { message: 'It still starts.' });
+});
+
 test('service install refuses a program that the service’s user can’t read', async (t) => {
 	const folder = await temporaryFolder(t);
 	await writeFile(path.join(folder, 'program.js'), '');
@@ -314,35 +320,6 @@ test('service install refuses a program that the service’s user can’t read',
 	await chmod(folder, 0o755);
 	await t.notThrowsAsync(assertReadableByAll(path.join(folder, 'program.js')));
 });
-
-/** Prints each datagram that arrives at a unix socket as a line of JSON. */
-const receiver = `
-import json, socket, sys
-name = sys.argv[1]
-own = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-own.bind('\\0' + name[1:] if name[0] == '@' else name)
-print('"bound"', flush=True)
-while True: print(json.dumps(own.recv(4096).decode()), flush=True)
-`;
-
-/** The service manager's end of the socket. The result resolves to the next notification that matches. */
-async function serviceManager(t: ExecutionContext, address: string) {
-	const child = spawn('python3', ['-c', receiver, address], { stdio: ['ignore', 'pipe', 'inherit'] });
-	t.teardown(async () => {
-		child.kill();
-		await once(child, 'exit');
-	});
-	const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-	const read = async () => JSON.parse((await lines.next()).value ?? 'null') as string | null;
-	t.is(await read(), 'bound');
-	return async (expected: RegExp) => {
-		for (;;) {
-			const state = await read();
-			if (state === null) throw new Error(`The service manager was never notified of ${expected}`);
-			if (expected.test(state)) return state;
-		}
-	};
-}
 
 const notifiesManager = async (t: ExecutionContext, address: (folder: string) => string) => {
 	const folder = await temporaryFolder(t);

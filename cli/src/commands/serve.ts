@@ -7,6 +7,7 @@ import {
 	ConfigError,
 	checkConfig,
 	createApp,
+	createLog,
 	endFailedRequest,
 	workerCount,
 } from '@stowage/core';
@@ -15,9 +16,16 @@ import { startupCode, withHelp } from '../commandLine/help.js';
 import { configAgain, dropRootPrivileges, examinedConfig, isPassedByShell } from '../commandLine/loadConfigAsOwner.js';
 import { configFileOf, withSettings } from '../commandLine/settings.js';
 import { hasDroppedRoot } from '../privileges/becomeOwner.js';
+import { DatabaseWait } from '../service/DatabaseWait.js';
 import { findSupervisor, heartbeatOf, type Supervisor } from '../service/supervisor.js';
 import { printLine } from '../terminal/output.js';
-import { connectionsOfPrimary, SiblingsOfPrimary, superviseByPrimary, takeWorkerAddress } from '../workers/asWorker.js';
+import {
+	connectionsOfPrimary,
+	SiblingsOfPrimary,
+	superviseByPrimary,
+	takeWorkerAddress,
+	tellWaiting,
+} from '../workers/asWorker.js';
 import { servePrimary } from '../workers/servePrimary.js';
 
 export function serveCommand(): Command {
@@ -53,10 +61,17 @@ function assertForWorkers(configFile: string | undefined): void {
 }
 
 async function serveAlone(config: Config, command: Command): Promise<void> {
-	const app = await createApp(config, { webRoot: await webRoot() });
-	const { log } = app.services;
+	const log = createLog(config.log.level);
+	let beat = async () => true;
+	const supervisor = await findSupervisor(process.env, log, () => beat());
+	const waiting = new DatabaseWait(log, supervisor.waiting);
+	const stopAtOnce = () => process.exit(0);
+	process.on('SIGTERM', stopAtOnce).on('SIGINT', stopAtOnce);
+	const app = await createApp(config, { webRoot: await webRoot(), log, onDatabaseAway: waiting.pause });
+	waiting.end();
+	process.off('SIGTERM', stopAtOnce).off('SIGINT', stopAtOnce);
+	beat = heartbeatOf(app.services);
 	if (config.workers === 'auto') log.info({ workers: 1 }, 'one process serves, for there is one core');
-	const supervisor = await findSupervisor(process.env, log, heartbeatOf(app.services));
 	const stopping = createStop(app, supervisor);
 	let serving = 'Starting';
 	process.on('SIGHUP', () => {
@@ -82,11 +97,19 @@ async function serveAlone(config: Config, command: Command): Promise<void> {
  */
 async function serveAsWorker(config: Config, command: Command, address: string): Promise<void> {
 	for (const signal of ['SIGHUP', 'SIGINT']) process.on(signal, () => {});
+	const log = createLog(config.log.level);
+	const waiting = new DatabaseWait(log, tellWaiting);
+	const stopAtOnce = () => process.exit(1);
+	process.on('disconnect', stopAtOnce);
 	const app = await createApp(config, {
 		webRoot: await webRoot(),
+		log,
 		connections: connectionsOfPrimary(address, config.log),
 		siblings: new SiblingsOfPrimary(),
+		onDatabaseAway: waiting.pause,
 	});
+	waiting.end();
+	process.off('disconnect', stopAtOnce);
 	const stopping = createStop(
 		app,
 		superviseByPrimary(app, () => reload(app, command)),

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Failure } from '@stowage/rules';
-import { commandStep, folderStep, type OwnerOf, removeStep, type Step, writeStep } from './steps.js';
+import { commandStep, folderStep, limitedStep, type OwnerOf, removeStep, type Step, writeStep } from './steps.js';
 import { defaultDataDir, sandboxDropIn, sandboxText, type UnitOptions, unitName, unitText } from './unit.js';
 
 export interface InstallOptions extends UnitOptions {
@@ -13,6 +13,11 @@ export interface InstallOptions extends UnitOptions {
 }
 
 const unitFolder = '/etc/systemd/system';
+/** The start itself goes on. */
+const startLimit = {
+	ms: 90_000,
+	isLate: 'The service is installed, and still starts. What it waits for, such as a database: systemctl status stowage',
+};
 const sysusersFile = '/etc/sysusers.d/stowage.conf';
 
 /**
@@ -44,7 +49,7 @@ export async function installSteps(options: InstallOptions): Promise<Step[]> {
 		commandStep('systemctl', 'daemon-reload'),
 		commandStep('systemctl', 'enable', unitName),
 		// Starts the service, or restarts it with a new program and unit.
-		commandStep('systemctl', 'restart', unitName),
+		limitedStep(startLimit, 'systemctl', 'restart', unitName),
 	];
 }
 

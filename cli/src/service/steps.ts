@@ -104,10 +104,23 @@ export function commandStep(command: string, ...args: string[]): Step {
 	return { description: [command, ...args].join(' '), run: () => runCommand(command, args) };
 }
 
-async function runCommand(command: string, args: readonly string[]): Promise<void> {
+interface TimeLimit {
+	ms: number;
+	/** What the message says of a command that has not ended by then. */
+	isLate: string;
+}
+
+/** A command for whose end is not waited longer. */
+export function limitedStep(limit: TimeLimit, command: string, ...args: string[]): Step {
+	return { description: [command, ...args].join(' '), run: () => runCommand(command, args, limit) };
+}
+
+async function runCommand(command: string, args: readonly string[], limit?: TimeLimit): Promise<void> {
 	try {
-		await promisify(execFile)(command, args);
+		await promisify(execFile)(command, args, { timeout: limit?.ms ?? 0 });
 	} catch (cause) {
+		if (limit !== undefined && (cause as { killed?: boolean }).killed === true)
+			throw new Failure('unavailable', limit.isLate, { cause });
 		const { stderr = '', code } = cause as { stderr?: string; code?: string | number };
 		const reason = code === 'ENOENT' ? 'it is not installed' : stderr.trim() || `exit code ${code}`;
 		throw new Failure('unavailable', `${[command, ...args].join(' ')} failed: ${reason}`, { cause });

@@ -5,9 +5,17 @@ import { type Notify, openNotifySocket } from './notifySocket.js';
 export interface Supervisor {
 	/** Notifies that the server serves, also again after `reloading`. From then on the watchdog is notified at its interval. */
 	ready(status: string): void;
+	/** Notifies that the start waits for something, and takes longer for it. */
+	waiting(reason: string): void;
 	reloading(): void;
 	stopping(): void;
 }
+
+/** What a start may take from when it was notified that it waits: the migration of a large database comes after that. */
+const startMs = 15 * 60_000;
+
+/** Without a service manager. */
+const nobody: Supervisor = { ready() {}, waiting() {}, reloading() {}, stopping() {} };
 
 /** How long the database may take to answer before it counts as hanging. */
 const maxAnswerMs = 10_000;
@@ -22,14 +30,14 @@ export async function findSupervisor(env: Environment, log: Log, beat: () => Pro
 	const address = env.NOTIFY_SOCKET;
 	const watchdogMs = watchdogOf(env);
 	for (const name of ['NOTIFY_SOCKET', 'WATCHDOG_USEC', 'WATCHDOG_PID']) delete env[name];
-	if (address === undefined || address === '') return { ready() {}, reloading() {}, stopping() {} };
+	if (address === undefined || address === '') return nobody;
 	const warn = (error: unknown) => log.warn({ err: error }, 'the service manager could not be notified');
 	let notify: Notify;
 	try {
 		notify = await openNotifySocket(address);
 	} catch (error) {
 		warn(error);
-		return { ready() {}, reloading() {}, stopping() {} };
+		return nobody;
 	}
 	const send = (...lines: string[]) => void notify(lines.join('\n')).catch(warn);
 	let watching: NodeJS.Timeout | undefined;
@@ -44,6 +52,9 @@ export async function findSupervisor(env: Environment, log: Log, beat: () => Pro
 				});
 			}, watchdogMs / 2);
 			watching.unref();
+		},
+		waiting(reason) {
+			send(`STATUS=${reason}`, `EXTEND_TIMEOUT_USEC=${startMs * 1000}`);
 		},
 		reloading() {
 			send('RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`, 'STATUS=Reading the configuration');

@@ -34,7 +34,8 @@ export function unitText(options: UnitOptions): string {
 [Unit]
 Description=Stowage file browser and sharing server
 Wants=network-online.target
-After=network-online.target
+# Where the database is on this machine it stops later, too.
+After=network-online.target mariadb.service mysql.service
 # The data folder only: a storage root that is not mounted must not stop the service.
 RequiresMountsFor=${quoted(dataDir)}
 StartLimitIntervalSec=120

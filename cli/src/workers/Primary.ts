@@ -20,6 +20,8 @@ interface Options {
 	log: Log;
 	/** All serve for the first time. */
 	onReady(): void;
+	/** Called before that with what the start of a process waits for. */
+	onWaiting(reason: string): void;
 	/** Called when it can't go on; `code` is to be the exit code of the process. */
 	onEnd(code: number): void;
 }
@@ -143,6 +145,9 @@ export class Primary {
 			onTell: (messages, to) => {
 				for (const other of this.#workers)
 					if (other !== worker && other.isReady && (to === undefined || to === other.name)) other.tell(messages);
+			},
+			onWaiting: (reason) => {
+				if (!this.#isReady) this.#options.onWaiting(reason);
 			},
 			onRoom: () => listener.handOnWaiting(),
 		});

@@ -23,6 +23,8 @@ interface Events {
 	onReady(): void;
 	/** Called with the level of its log, each time it has read the configuration. */
 	onLogLevel(level: string): void;
+	/** Called with what its start waits for. */
+	onWaiting(reason: string): void;
 	/** Called once it accepts no further connections. */
 	onClosing(): void;
 	/** Called with messages for the other workers, or for the one named `to`. */
@@ -161,6 +163,7 @@ export class Worker {
 			this.families = message.families;
 			if (message.id !== undefined) this.#metrics.get(message.id)?.(message.families);
 		} else if (message.type === 'named') this.name = message.name;
+		else if (message.type === 'waiting') this.#events.onWaiting(message.reason);
 		else if (message.type === 'tell') this.#events.onTell(message.messages, message.to);
 		else if (message.type === 'closing') {
 			this.isStopping = true;

@@ -18,6 +18,11 @@ export function takeWorkerAddress(env: NodeJS.ProcessEnv): string | undefined {
 	return address;
 }
 
+/** Tells the primary process what the start of this worker waits for. */
+export function tellWaiting(reason: string): void {
+	tell({ type: 'waiting', reason });
+}
+
 /** The connections that the primary process accepts, which is told the level of the log. */
 export function connectionsOfPrimary(address: string, log: { level: string }): ConnectionSource {
 	return {
@@ -81,6 +86,7 @@ export function superviseByPrimary(app: App, reload: () => Promise<string>): Sup
 	});
 	return {
 		ready: () => {},
+		waiting: () => {},
 		reloading: () => {},
 		// What it has counted goes on to count.
 		stopping: () => void readMetrics(),

@@ -20,6 +20,8 @@ export type FromWorker =
 	| { type: 'named'; name: string }
 	/** Messages for all other workers, or for the one named `to`. */
 	| { type: 'tell'; messages: readonly SiblingMessage[]; to: string | undefined }
+	/** Its start waits for this. */
+	| { type: 'waiting'; reason: string }
 	/** It serves, and logs from this level on, as the configuration says. */
 	| { type: 'ready'; logLevel: string }
 	/** It has got the connection with this id. */

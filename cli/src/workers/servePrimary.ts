@@ -27,6 +27,7 @@ export async function servePrimary(config: Config): Promise<void> {
 			supervisor.ready(status);
 			printLine(`Stowage is ready at ${address}`);
 		},
+		onWaiting: (reason) => supervisor.waiting(reason),
 		onEnd: (code) => void stop('its processes ended', code),
 	});
 	const supervisor = await findSupervisor(process.env, log, async () => primary.isAlive);

@@ -41,6 +41,8 @@ export interface AppOptions {
 	connections?: ConnectionSource;
 	/** The processes beside this one behind the same primary process. */
 	siblings?: Siblings;
+	/** Called where the database is not available, and opened again once it resolves. @default that is thrown */
+	onDatabaseAway?: (error: Error) => Promise<void>;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { Server } from '@hapi/hapi';
-import { type Database, openDatabase } from '@stowage/database';
+import { type Database, DatabaseUnavailable, openDatabase } from '@stowage/database';
 import type { Providers } from '@stowage/plugin-api';
 import { auditedSessions } from './accounts/auditedAccounts.js';
 import { createKnownClients } from './accounts/knownClients.js';
@@ -44,6 +44,8 @@ export interface ServicesOptions {
 	bodySecondMs?: number | undefined;
 	/** The processes beside this one behind the same primary process. */
 	siblings?: Siblings | undefined;
+	/** Called where the database is not available, and opened again once it resolves. @default that is thrown */
+	onDatabaseAway?: ((error: Error) => Promise<void>) | undefined;
 	/** Whose command this is, whom the audit log names for actions without a request. */
 	administrator?: Administrator | undefined;
 }
@@ -82,18 +84,29 @@ export async function openServices<Host extends AppHost, App>(
 ): Promise<App> {
 	const { log } = options;
 	await makeDataDir(config.dataDir);
-	const database = await openDatabase(config.databaseUrl, {
-		now: options.now ?? Date.now,
-		connections: Math.max(3, shareOf(10, config)),
-		client: currentClient,
-		assertUnserved: (listed) => assertUnserved(config, listed),
-	});
+	const database = await openPatiently(config, options);
 	const parts: Closable[] = [database];
 	try {
 		return await use(await assemble(config, database, parts, options, openHost));
 	} catch (error) {
 		await closeAll(parts, log);
 		throw error;
+	}
+}
+
+async function openPatiently(config: Config, { now = Date.now, onDatabaseAway }: ServicesOptions): Promise<Database> {
+	for (;;) {
+		try {
+			return await openDatabase(config.databaseUrl, {
+				now,
+				connections: Math.max(3, shareOf(10, config)),
+				client: currentClient,
+				assertUnserved: (listed) => assertUnserved(config, listed),
+			});
+		} catch (error) {
+			if (!(error instanceof DatabaseUnavailable) || onDatabaseAway === undefined) throw error;
+			await onDatabaseAway(error);
+		}
 	}
 }
 

@@ -1,0 +1,92 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { until } from '../../packages/core/test/until.js';
+import { type MariaDb, startMariadb } from '../../packages/database/test/mariadb.js';
+import { plainArgs, startServer } from '../../test/serverProcess.js';
+import { dataFolder, stowage } from './program.js';
+import { serviceManager } from './serviceManager.js';
+
+let mariadb: MariaDb;
+
+test.before(async () => {
+	mariadb = await startMariadb();
+});
+
+test.after.always(() => mariadb?.close());
+
+for (const workers of ['1', '2'])
+	test.serial(`a start waits for a database server that is away, and says so: workers ${workers}`, async (t) => {
+		const { args, notify, next } = await serverWithoutDatabase(t, workers);
+		const starting = startServer(t, { args, env: { NOTIFY_SOCKET: notify } });
+		for (let pause = 0; pause < 3; pause++)
+			t.is(await next(/./), 'STATUS=Waiting for the database (ECONNREFUSED)\nEXTEND_TIMEOUT_USEC=900000000');
+		await mariadb.start();
+		const server = await starting;
+		await next(/^READY=1\nSTATUS=Serving at /);
+		t.is((await fetch(`${server.url}/api/ready`)).status, 200);
+		t.is(await server.stop(), 0);
+	});
+
+for (const workers of ['1', '2'])
+	test.serial(
+		`a start that waits for a database server ends at once when it is asked to: workers ${workers}`,
+		async (t) => {
+			const { args, notify, next } = await serverWithoutDatabase(t, workers);
+			const server = spawn(process.execPath, args, {
+				env: { ...process.env, NODE_OPTIONS: '', NOTIFY_SOCKET: notify },
+				stdio: 'ignore',
+			});
+			t.teardown(() => void server.kill('SIGKILL'));
+			await next(/Waiting/);
+			const ended = once(server, 'exit');
+			server.kill('SIGTERM');
+			t.deepEqual(await ended, [0, null]);
+			await mariadb.start();
+		},
+	);
+
+test.serial('a process that waits for a database server ends with the one that has started it', async (t) => {
+	const { args, notify, next } = await serverWithoutDatabase(t, '2');
+	const server = spawn(process.execPath, args, {
+		env: { ...process.env, NODE_OPTIONS: '', NOTIFY_SOCKET: notify },
+		stdio: 'ignore',
+	});
+	t.teardown(() => void server.kill('SIGKILL'));
+	await next(/Waiting/);
+	const children = await readFile(`/proc/${server.pid}/task/${server.pid}/children`, 'utf8');
+	const [worker = 0] = children.trim().split(' ').map(Number);
+	server.kill('SIGKILL');
+	await until('the worker has ended', () => isGone(worker));
+	await mariadb.start();
+	t.pass();
+});
+
+test.serial('a command does not wait for a database server that is away', async (t) => {
+	const { url, dataDir } = await serverWithoutDatabase(t, '1');
+	t.deepEqual(await stowage(['user', 'list', '--data-dir', dataDir, '--database-url', url]), {
+		code: 1,
+		stdout: '',
+		stderr: 'The database is not available right now.',
+	});
+	await mariadb.start();
+});
+
+/** What starts a server over a database server that is stopped, and a service manager that it tells of that. */
+async function serverWithoutDatabase(t: ExecutionContext, workers: string) {
+	const folder = await dataFolder(t);
+	const url = await mariadb.createDatabase();
+	await mariadb.stop();
+	const notify = path.join(folder, 'notify');
+	const next = await serviceManager(t, notify);
+	const dataDir = path.join(folder, 'data');
+	return { url, dataDir, notify, next, args: plainArgs(dataDir, '--database-url', url, '--workers', workers) };
+}
+
+/** Also of one that nobody has waited for. */
+async function isGone(pid: number): Promise<boolean> {
+	const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ') Z');
+	return stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z');
+}
