@@ -60,8 +60,24 @@ test('a file that is written to in place while it is sent never ends as a whole 
 	t.true((await guest.get('/download/big')).bytes.equals(Buffer.alloc(size, 'B')), 'and can be had as it is now');
 });
 
+test('a file that is written anew while it is sent, and becomes longer, never ends as a whole one, nor does a part of it', async (t) => {
+	const { app, file, own } = await setUp(t);
+	const longer = () => writeFile(file, Buffer.alloc(size + 1024 * 1024, 'B'));
+	for (const range of [undefined, `bytes=100-${size - 2}`, 'bytes=0-9,20-']) {
+		const headers: Record<string, string> = range === undefined ? {} : { range };
+		await writeFile(file, Buffer.alloc(size, 'A'));
+		const got = await download(app, '/api/download/docs/big?type=private', { ...own, ...headers }, longer);
+		t.false(got.isWhole, JSON.stringify({ headers, got }));
+	}
+});
+
 test('a file that only grows while it is sent, such as a log, is sent as it was', async (t) => {
 	const { app, file, own } = await setUp(t);
 	const got = await download(app, '/api/download/docs/big?type=private', own, () => appendFile(file, 'more'));
 	t.deepEqual(got, { status: 200, bytes: size, isWhole: true });
+	const range = { range: `bytes=5-9,20-${size - 1}` };
+	const parts = await download(app, '/api/download/docs/big?type=private', { ...own, ...range }, () =>
+		appendFile(file, 'more'),
+	);
+	t.true(parts.isWhole);
 });

@@ -58,7 +58,7 @@ export interface OpenFile {
 	withLocalFile?<T>(use: (file: LocalFile) => Promise<T>): Promise<T>;
 	/**
 	 * Whether the content may have been written to since it was opened. A new name, or none any more, is no change; nor is more at its end
-	 * where it `mayGrow`, as a log does.
+	 * where it `mayGrow`, as a log does. Asked before the last chunk of a read is given back, it may then compare the ends of what was read.
 	 */
 	isChanged(options?: { mayGrow?: boolean }): Promise<boolean>;
 	/** Frees the file once running reads have ended. May be called again. */

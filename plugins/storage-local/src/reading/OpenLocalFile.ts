@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import {
 	type ByteRange,
@@ -29,9 +30,15 @@ const maxInPlace = 4 * 1024 * 1024;
 const firstRead = 64 * 1024;
 const growth = 2;
 
+/** Of the first chunk of a read so much is remembered by its digest, and of how many reads. */
+const rememberedBytes = 64 * 1024;
+const maxRemembered = 64;
+
 /** What a disk has to bring is read by other threads, so much at once, for as long as few read. */
 const largeRead = 1024 * 1024;
 const maxLargeReads = 4;
+
+const nothing = new Uint8Array();
 
 /** Memory of all reads under way, for two buffers each. The second one is made where reading means waiting. */
 const memory = new MemoryPool(48 * 1024 * 1024, { min: 2 * 64 * 1024, max: 2 * largeRead });
@@ -45,6 +52,10 @@ export class OpenLocalFile implements OpenFile {
 	#isClosing = false;
 	readonly #closed: Promise<void>;
 	#resolveClosed: (closing: Promise<void>) => void = () => {};
+	/** How reads began. */
+	readonly #beginnings: { at: number; length: number; digest: string }[] = [];
+	/** Of each read the chunk that is consumed right now. */
+	readonly #lent = new Set<{ readonly at: number; readonly chunk: Uint8Array }>();
 
 	constructor(
 		readonly fd: number,
@@ -70,9 +81,9 @@ export class OpenLocalFile implements OpenFile {
 		if (this.#isClosing) throw new Error('The file is closed.');
 		if (start >= end) return;
 		this.#readers++;
-		const lent = memory.allocate(2 * Math.min(end - start, readsUnderWay < maxLargeReads ? largeRead : smallRead));
+		const budget = memory.allocate(2 * Math.min(end - start, readsUnderWay < maxLargeReads ? largeRead : smallRead));
 		readsUnderWay++;
-		const largest = lent.bytes / 2;
+		const largest = budget.bytes / 2;
 		let size = Math.min(largest, end - start <= smallRead ? smallRead : firstRead);
 		let at = start;
 		let isInMemory = true;
@@ -93,6 +104,8 @@ export class OpenLocalFile implements OpenFile {
 		};
 		let next: ChunkRead | undefined;
 		let resting: Buffer | undefined;
+		const lent: { at: number; chunk: Uint8Array } = { at: start, chunk: nothing };
+		this.#lent.add(lent);
 		try {
 			next = readNext();
 			while (next !== undefined) {
@@ -106,7 +119,11 @@ export class OpenLocalFile implements OpenFile {
 				// Not while chunks are small: the next one may not be wanted.
 				next = at < end && size === largest && !isInPlace ? readNext(resting) : undefined;
 				if (next !== undefined) resting = undefined;
+				if (lent.at === start) this.#rememberBeginning(start, chunk);
+				lent.chunk = chunk;
 				yield chunk;
+				lent.chunk = nothing;
+				lent.at += chunk.length;
 				if (next === undefined && at < end) next = readNext(buffer);
 				else if (resting === undefined) resting = buffer;
 				else buffers.give(buffer);
@@ -116,7 +133,8 @@ export class OpenLocalFile implements OpenFile {
 		} finally {
 			// The file must not be closed during a read. Its error was thrown above, or is no longer needed.
 			await next?.reading.catch(() => {});
-			lent.release();
+			this.#lent.delete(lent);
+			budget.release();
 			readsUnderWay--;
 			this.#readers--;
 			this.#closeIfUnused();
@@ -151,12 +169,42 @@ export class OpenLocalFile implements OpenFile {
 		this.#readers++;
 		try {
 			const { size, mtimeNs } = await this.disk.statOf(this.fd);
-			if (mayGrow && size > this.stat.size) return false;
+			if (mayGrow && size > this.stat.size) return !(await this.#isAsRead());
 			return size !== this.stat.size || mtimeNs !== this.stat.mtimeNs;
 		} finally {
 			this.#readers--;
 			this.#closeIfUnused();
 		}
+	}
+
+	#rememberBeginning(at: number, chunk: Uint8Array): void {
+		if (this.#beginnings.length === maxRemembered) return;
+		const bytes = chunk.subarray(0, rememberedBytes);
+		this.#beginnings.push({ at, length: bytes.length, digest: hash('sha256', bytes, 'base64') });
+	}
+
+	/**
+	 * Whether the file still has how reads of it began, and the chunks that are consumed right now: one that was written anew may have
+	 * become larger as well.
+	 */
+	async #isAsRead(): Promise<boolean> {
+		for (const { at, length, digest } of this.#beginnings) {
+			const found = await this.#readAgain(at, length);
+			if (found === undefined || hash('sha256', found, 'base64') !== digest) return false;
+		}
+		for (const lent of this.#lent) {
+			const { at, chunk } = lent;
+			const found = await this.#readAgain(at, chunk.length);
+			// Another reader may go on meanwhile, and its memory is used for the next chunk.
+			if (lent.chunk === chunk && !found?.equals(chunk)) return false;
+		}
+		return true;
+	}
+
+	/** Undefined where the file ends before. */
+	async #readAgain(at: number, length: number): Promise<Buffer | undefined> {
+		const found = Buffer.allocUnsafe(length);
+		return (await readFully(this.fd, found, at)) === length ? found : undefined;
 	}
 
 	close(): Promise<void> {
