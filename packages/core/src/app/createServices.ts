@@ -139,7 +139,7 @@ export function createServices({
 		trees: given.trees,
 		storage: () => storage,
 		renderers: providers.renderer,
-		cache: openThumbnailCache(config, log),
+		cache: openThumbnailCache(config, share, log),
 		folder: config.dataDir,
 		concurrency: config.thumbnails.concurrency,
 		share,

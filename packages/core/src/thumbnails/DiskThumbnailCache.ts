@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { readdir, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { lstat, readdir, rename, rm, statfs, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { makeFolders, openRegularFile } from '@stowage/plugin-api';
 import { thumbnailFolder } from '../config/dataDir.js';
@@ -9,18 +9,21 @@ import type { Log } from '../log.js';
 import type { CachedThumbnail, MissingThumbnail, ThumbnailCache } from './ThumbnailCache.js';
 import { isWholeWebp } from './webp.js';
 
-/** The configured cache. */
+/** The configured cache. `share` is what this process has of a limit of the whole server. */
 export function openThumbnailCache(
 	{ dataDir, thumbnails }: Pick<Config, 'dataDir' | 'thumbnails'>,
+	share: (limit: number) => number,
 	log: Log,
 ): ThumbnailCache {
 	if (thumbnails.cacheSize === 0) return { get: async () => undefined, put: async () => {} };
-	return new DiskThumbnailCache({ folder: thumbnailFolder(dataDir), maxBytes: thumbnails.cacheSize, log });
+	return new DiskThumbnailCache({ folder: thumbnailFolder(dataDir), maxBytes: thumbnails.cacheSize, share, log });
 }
 
 export interface DiskThumbnailCacheOptions {
 	folder: string;
 	maxBytes: number;
+	/** What this process has of a limit of all that share the folder. */
+	share?: (limit: number) => number;
 	log: Pick<Log, 'warn'>;
 	/** Bytes kept free on the disk for essential data. */
 	reserve?: number;
@@ -39,27 +42,39 @@ const missing = Object.keys(missingTtlMs) as MissingThumbnail[];
 /** Writing a file takes seconds; older temporary files were left by a process that was killed. */
 const abandonedMs = hourMs;
 
-/** Room is made for others no more often: where they take it at once, it would be all that is done. */
+/** Room is made for others, and a sweep that was not enough repeated, no more often: it would be all that is done. */
 const sweepIntervalMs = 60_000;
 
 /** The least space that a file takes on most disks, besides its place in the folder. */
 const blockBytes = 4096;
 
+/** What a sweep leaves of the allowed bytes, and how many may be left where some files can't be removed. */
+const sweptTo = 0.8;
+const mostAfterSweep = 0.9;
+
+/** How often a sweep goes on to later used files in place of those that could not be removed. */
+const maxRounds = 4;
+
+const folderName = /^[0-9a-f]{2}$/;
+
 /**
  * Files in 256 folders, by the beginning of their keys. The time of change of each is that of its last use, and after each tenth of the
  * allowed bytes those used least recently are removed, down to eight tenths: another tenth may come while that is done. Several processes
- * may share one folder.
+ * may share one folder; each of them sweeps it after its share of that tenth. What else lies there is left alone.
  */
 export class DiskThumbnailCache implements ThumbnailCache {
 	/** Bytes written since the last sweep. Files of earlier processes are not counted, so the first file begins a sweep. */
 	#written = Number.POSITIVE_INFINITY;
 	#sweeping: Promise<void> | undefined;
 	#hasFailed = false;
+	/** Whether the last sweep could not make enough room: nothing more is put until one can. */
+	#isFull = false;
 	#madeRoomAt = Number.NEGATIVE_INFINITY;
 	readonly #options: Required<DiskThumbnailCacheOptions>;
 
 	constructor(options: DiskThumbnailCacheOptions) {
-		this.#options = { reserve: 64 * 1024 * 1024, now: Date.now, usePrecisionMs: 10 * 60_000, ...options };
+		const defaults = { reserve: 64 * 1024 * 1024, now: Date.now, usePrecisionMs: 10 * 60_000 };
+		this.#options = { ...defaults, share: (limit) => limit, ...options };
 	}
 
 	async get(key: string): Promise<CachedThumbnail | undefined> {
@@ -88,9 +103,20 @@ export class DiskThumbnailCache implements ThumbnailCache {
 		const { maxBytes, reserve, folder, now } = this.#options;
 		const bytes = typeof known === 'string' ? Buffer.from(known) : known;
 		const taken = spaceOf(bytes.length);
-		// Sweeping is behind: better to make some again than to take more than was allowed.
-		const isBehind = this.#sweeping !== undefined && this.#written + taken > maxBytes / 10;
-		if (isBehind || taken > maxBytes / 10) return;
+		const step = this.#step;
+		if (taken > step) return;
+		if (this.#isFull) {
+			this.#makeRoom(0);
+			return;
+		}
+		// Begun before the file is written, so that no more than one step comes between two sweeps.
+		if (this.#written + taken > step) {
+			// It is behind: better to make some again than to take more than was allowed.
+			if (this.#sweeping !== undefined) return;
+			this.#written = 0;
+			this.#beginSweep();
+		}
+		this.#written += taken;
 		const temporary = path.join(folder, `${randomUUID()}.tmp`);
 		try {
 			const file = this.#fileOf(key);
@@ -110,15 +136,17 @@ export class DiskThumbnailCache implements ThumbnailCache {
 			await rm(temporary, { force: true }).catch(() => {
 				// The next sweep removes the rest of it, and the failure was logged.
 			});
-			return;
 		}
-		this.#written += taken;
-		if (this.#written > maxBytes / 10) this.#sweeping ??= this.#sweep();
 	}
 
 	/** Resolves when the sweep under way has ended. */
 	async settled(): Promise<void> {
 		await this.#sweeping;
+	}
+
+	/** How many bytes this process writes between two sweeps, and during one. */
+	get #step(): number {
+		return this.#options.share(this.#options.maxBytes / 10);
 	}
 
 	#fileOf(key: string): string {
@@ -127,9 +155,19 @@ export class DiskThumbnailCache implements ThumbnailCache {
 
 	#makeRoom(bytes: number): void {
 		const now = this.#options.now();
-		if (now - this.#madeRoomAt < sweepIntervalMs) return;
+		if (Math.abs(now - this.#madeRoomAt) < sweepIntervalMs) return;
 		this.#madeRoomAt = now;
-		this.#sweeping ??= this.#sweep(bytes);
+		this.#beginSweep(bytes);
+	}
+
+	/** After the one that is under way. */
+	#beginSweep(lacking = 0): void {
+		const sweeping = (this.#sweeping ?? Promise.resolve())
+			.then(() => this.#sweep(lacking))
+			.finally(() => {
+				if (this.#sweeping === sweeping) this.#sweeping = undefined;
+			});
+		this.#sweeping = sweeping;
 	}
 
 	/**
@@ -137,7 +175,7 @@ export class DiskThumbnailCache implements ThumbnailCache {
 	 * for each file.
 	 */
 	async #sweep(lacking = 0): Promise<void> {
-		this.#written = 0;
+		const { maxBytes } = this.#options;
 		try {
 			const uses: { at: number; bytes: number }[] = [];
 			let total = 0;
@@ -145,41 +183,57 @@ export class DiskThumbnailCache implements ThumbnailCache {
 				uses.push({ at, bytes });
 				total += bytes;
 			}
-			let surplus = Math.max(total - this.#options.maxBytes * 0.8, Math.min(lacking, total));
-			if (surplus <= 0) return;
 			uses.sort((one, other) => one.at - other.at);
-			let last = 0;
-			for (let index = 0; surplus > 0; index++) {
-				const use = uses[index];
-				if (use === undefined) break;
-				surplus -= use.bytes;
-				last = use.at;
+			const surplus = Math.max(total - maxBytes * sweptTo, Math.min(lacking, total));
+			let removed = 0;
+			for (let round = 0, next = 0; round < maxRounds && removed < surplus && next < uses.length; round++) {
+				for (let left = surplus - removed; left > 0 && next < uses.length; next++) left -= uses[next]?.bytes ?? 0;
+				removed += await this.#removeUsedUntil(uses[next - 1]?.at ?? 0);
 			}
-			for await (const { at, file } of this.#kept()) if (at <= last) await rm(file, { force: true });
+			this.#isFull = total - removed > maxBytes * mostAfterSweep;
 		} catch (error) {
+			this.#isFull = true;
 			this.#warnOnce(error, 'old thumbnails could not be removed from the cache');
-		} finally {
-			this.#sweeping = undefined;
 		}
 	}
 
-	/** All cached files; temporary files that were abandoned are removed on the way. */
+	/** Resolves to how many bytes were removed. */
+	async #removeUsedUntil(last: number): Promise<number> {
+		let removed = 0;
+		for await (const { at, file, bytes } of this.#kept()) {
+			if (at > last) continue;
+			if ((await this.#unlessItFails(rm(file, { force: true }).then(() => true))) === true) removed += bytes;
+		}
+		return removed;
+	}
+
+	/** All cached files; temporary files that were abandoned are removed on the way. What can't be read is left out. */
 	async *#kept(): AsyncGenerator<{ file: string; at: number; bytes: number }> {
 		const { folder, now } = this.#options;
-		for (const name of await readdir(folder)) {
-			const inner = path.join(folder, name);
-			if (name.endsWith('.tmp')) {
-				// Another process may have finished or removed it.
-				const found = await undefinedIfMissing(stat(inner));
-				if (found !== undefined && now() - found.mtimeMs > abandonedMs) await rm(inner, { force: true });
-				continue;
+		// Another process may have removed any of it.
+		for (const entry of (await undefinedIfMissing(readdir(folder, { withFileTypes: true }))) ?? []) {
+			const inner = path.join(folder, entry.name);
+			if (entry.isFile() && entry.name.endsWith('.tmp')) {
+				const found = await this.#unlessItFails(lstat(inner));
+				if (found !== undefined && now() - found.mtimeMs > abandonedMs)
+					await this.#unlessItFails(rm(inner, { force: true }));
 			}
-			for (const each of await readdir(inner)) {
+			if (!entry.isDirectory() || !folderName.test(entry.name)) continue;
+			for (const each of (await this.#unlessItFails(readdir(inner))) ?? []) {
 				const file = path.join(inner, each);
-				// Another process may have removed it.
-				const found = await undefinedIfMissing(stat(file));
-				if (found !== undefined) yield { file, at: found.mtimeMs, bytes: spaceOf(found.size) };
+				const found = await this.#unlessItFails(lstat(file));
+				if (found?.isFile()) yield { file, at: found.mtimeMs, bytes: spaceOf(found.size) };
 			}
+		}
+	}
+
+	/** Undefined for what is missing or fails: one damaged folder must not keep all others from being swept. */
+	async #unlessItFails<T>(work: Promise<T>): Promise<T | undefined> {
+		try {
+			return await undefinedIfMissing(work);
+		} catch (error) {
+			this.#warnOnce(error, 'a file of the cache of thumbnails could not be read or removed');
+			return undefined;
 		}
 	}
 

@@ -1,6 +1,19 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, statfs, utimes, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import {
+	chmod,
+	mkdir,
+	mkdtemp,
+	readdir,
+	readFile,
+	rm,
+	stat,
+	statfs,
+	symlink,
+	utimes,
+	writeFile,
+} from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -97,6 +110,114 @@ test('the thumbnails of an earlier process count for the limit, and its abandone
 	t.not(await next.get(key('new')), undefined);
 	t.true((await readdir(folder)).includes('under-way.tmp'));
 	t.false((await readdir(folder)).includes('abandoned.tmp'));
+});
+
+async function bytesIn(folder: string): Promise<number> {
+	const sizes = await Promise.all((await filesIn(folder)).map(async (file) => (await stat(file)).size));
+	return sizes.reduce((sum, size) => sum + Math.ceil(size / 4096) * 4096, 0);
+}
+
+test('what others have put into the folder is left alone, and keeps nothing from being evicted', async (t) => {
+	const { cache, clock, folder, warnings } = await cacheIn(t);
+	await cache.put(key(0), picture(60_000));
+	const inner = path.join(folder, key(0).slice(0, 2));
+	await writeFile(path.join(folder, '.DS_Store'), 'foreign');
+	await writeFile(path.join(folder, 'ff.txt'), 'foreign');
+	for (const foreign of ['lost+found', '@eaDir', 'a', 'folder.tmp']) await mkdir(path.join(folder, foreign));
+	await writeFile(path.join(folder, '@eaDir/kept'), 'foreign');
+	await mkdir(path.join(inner, '@eaDir'));
+	await utimes(path.join(inner, '@eaDir'), 1, 1);
+	await symlink('/nonexistent', path.join(inner, 'link'));
+	await utimes(path.join(folder, 'folder.tmp'), 1, 1);
+	for (let n = 1; n < 60; n++) {
+		clock.now += 1000;
+		await cache.put(key(n), picture(60_000));
+		await cache.settled();
+		t.true((await bytesIn(folder)) <= 1024 * 1024 + 5 * 4096, `after ${n}`);
+	}
+	t.is(await cache.get(key(0)), undefined);
+	t.not(await cache.get(key(59)), undefined);
+	const kept = await readdir(folder);
+	for (const each of ['.DS_Store', 'ff.txt', 'lost+found', '@eaDir', 'a', 'folder.tmp'])
+		t.true(kept.includes(each), each);
+	t.is(await readFile(path.join(folder, '@eaDir/kept'), 'utf8'), 'foreign');
+	t.deepEqual((await readdir(inner)).sort().slice(0, 2), ['@eaDir', 'link']);
+	t.deepEqual(warnings, []);
+});
+
+/** Whether it could, until the test has ended: nothing in the folders can be removed. */
+async function areKept(t: ExecutionContext, folders: readonly string[], kept = true): Promise<boolean> {
+	try {
+		for (const folder of new Set(folders)) {
+			if (process.getuid?.() === 0) await run('chattr', [kept ? '+i' : '-i', folder]);
+			else await chmod(folder, kept ? 0o500 : 0o700);
+		}
+	} catch (error) {
+		t.log(`No folder can be made immutable here: ${(error as Error).message}`);
+		return false;
+	}
+	if (kept) t.teardown(() => areKept(t, folders, false));
+	return true;
+}
+
+test('what can’t be removed keeps no other thumbnail from being evicted', async (t) => {
+	const { cache, clock, folder, warnings } = await cacheIn(t);
+	await cache.put(key(0), picture(60_000));
+	await cache.settled();
+	if (!(await areKept(t, [path.join(folder, key(0).slice(0, 2))]))) return t.pass();
+	for (let n = 1; n < 40; n++) {
+		clock.now += 1000;
+		await cache.put(key(n), picture(60_000));
+		await cache.settled();
+		t.true((await bytesIn(folder)) <= 1024 * 1024, `after ${n}`);
+	}
+	t.deepEqual(
+		[0, 1, 39].map((n) => existsSync(path.join(folder, key(n).slice(0, 2), key(n).slice(2)))),
+		[true, false, true],
+	);
+	t.true(warnings.includes('a file of the cache of thumbnails could not be read or removed'));
+});
+
+test('while too much of the cache can’t be removed nothing is put into it, and a minute later it is tried again', async (t) => {
+	const { cache, clock, folder, open } = await cacheIn(t);
+	for (let n = 0; n < 13; n++) {
+		clock.now += 1000;
+		await cache.put(key(n), picture(60_000));
+		await cache.settled();
+	}
+	const folders = (await filesIn(folder)).map((file) => path.dirname(file));
+	if (!(await areKept(t, folders))) return t.pass();
+	// As after a new start with a smaller cache.
+	const small = open({ maxBytes: 700_000 });
+	const names = Array.from({ length: 100 }, (_, n) => `more ${n}`);
+	const fresh = names.filter((name) => !folders.includes(path.join(folder, key(name).slice(0, 2))));
+	const put = async (name: string) => {
+		await small.put(key(name), picture(60_000));
+		await small.settled();
+		return (await small.get(key(name))) !== undefined;
+	};
+	await put(fresh[0] as string);
+	for (const name of fresh.slice(1, 10)) t.false(await put(name), 'the cache is over its bound');
+	await areKept(t, folders, false);
+	t.false(await put(fresh[10] as string), 'it is not swept for each picture');
+	clock.now += 60_000;
+	t.false(await put(fresh[11] as string), 'now it is swept');
+	t.true(await put(fresh[12] as string));
+	t.true((await bytesIn(folder)) <= 700_000);
+});
+
+test('several processes that share a folder keep its limit together', async (t) => {
+	const maxBytes = 4 * 1024 * 1024;
+	const { clock, folder, open } = await cacheIn(t, { maxBytes });
+	const caches = Array.from({ length: 16 }, () => open({ share: (limit) => Math.ceil(limit / 16) }));
+	for (let n = 0; n < 300; n++) {
+		clock.now += 1000;
+		const cache = caches[n % 16] as DiskThumbnailCache;
+		await cache.put(key(n), picture(20_000));
+		await cache.settled();
+		if (n % 20 === 0) t.true((await bytesIn(folder)) <= maxBytes, `after ${n}`);
+	}
+	t.true((await bytesIn(folder)) > maxBytes * 0.75);
 });
 
 test('a truncated or zeroed thumbnail, as after a power cut, is not used', async (t) => {
