@@ -17,7 +17,7 @@ const maxImageBytes = 128 * 1024 * 1024;
 export function imageRenderer({ workers }: RendererDependencies): Renderer {
 	return {
 		version: '1',
-		accepts: (kind, extension) => kind === 'image' && hasDecoder(extension) && workers.isUsable,
+		accepts: (kind, extension) => kind === 'image' && hasDecoder(extension),
 		async render(source, size, signal) {
 			if (source.size > maxImageBytes) throw noPicture();
 			return workers.render({ owner: source.owner, length: source.size, read: () => source.read() }, size, signal);
@@ -32,10 +32,11 @@ const containers = 'mov,matroska,avi,mpegts,mpeg,ogg,flv,asf';
 export function videoRenderer(ffmpeg: string, { workers, memoryBytes, findSandbox }: RendererDependencies): Renderer {
 	return {
 		version: '2',
-		accepts: (kind) => kind === 'video' && workers.isUsable,
+		accepts: (kind) => kind === 'video',
 		async render(source, size, signal) {
 			// Not by its name alone.
 			if (source.contentKind !== 'video') throw noPicture();
+			workers.assertUsable();
 			const sandbox = await findSandbox();
 			const frame = await source.withLocalFile(async ({ descriptor }) => {
 				const run = { memoryBytes, descriptor, signal, sandbox };
@@ -82,9 +83,10 @@ function frameAt(seconds: number, size: number): string[] {
 export function pdfRenderer(pdftoppm: string, { workers, memoryBytes, findSandbox }: RendererDependencies): Renderer {
 	return {
 		version: '1',
-		accepts: (kind) => kind === 'pdf' && workers.isUsable,
+		accepts: (kind) => kind === 'pdf',
 		async render(source, size, signal) {
 			if (source.contentKind !== 'pdf') throw noPicture();
+			workers.assertUsable();
 			const sandbox = await findSandbox();
 			const args = ['-q', '-f', '1', '-l', '1', '-singlefile', '-scale-to', String(size), '-png', inputPath];
 			const page = await source.withLocalFile(({ descriptor }) =>

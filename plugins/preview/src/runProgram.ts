@@ -79,7 +79,7 @@ export async function runProgram(
 	}
 }
 
-/** The refusal of a picture that may be made later. */
-export function notNow(cause: unknown): Failure {
-	return new Failure('unavailable', 'There are no previews right now.', { cause, retryAfter: 30 });
+/** The refusal of a picture that may be made later, in so many seconds. */
+export function notNow(cause: unknown, retryAfter = 30): Failure {
+	return new Failure('unavailable', 'There are no previews right now.', { cause, retryAfter });
 }

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { crc32, deflateSync } from 'node:zlib';
-import { isFailure } from '@stowage/plugin-api';
+import { type Failure, isFailure } from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
 import { assertPicture, pdf, type Rendering, rendering, sharp } from './rendering.js';
 
@@ -316,15 +316,48 @@ test.serial('that there is no picture of an image is believed a child only that 
 	t.is((await children()).size, 1, 'the others have ended');
 });
 
-test.serial('a child that cannot be started is logged once, and its renderer is no longer used', async (t) => {
-	const made = await rendering(t, { program: '/nonexistent/program.js' });
-	await made.write('a.png', png(100, 100));
-	for (let n = 0; n < 2; n++) {
-		const error = await t.throwsAsync(made.render('a.png'));
-		t.true(isFailure(error, 'unavailable') || error?.message === 'No renderer accepts it.', String(error));
+test.serial('a child that cannot be started is logged once, and for a while no picture is tried', async (t) => {
+	const broken = path.join(await mkdtemp(path.join(os.tmpdir(), 'stowage-broken-')), 'program.mjs');
+	t.teardown(() => rm(path.dirname(broken), { recursive: true, force: true }));
+	await writeFile(broken, 'throw new Error("There is no build of the library for this machine.");');
+	for (const options of [{ program: broken }, { program: '/nonexistent/program.js', upgradeMs: 0 }]) {
+		const made = await rendering(t, options);
+		await made.write('a.png', png(100, 100));
+		await made.write('a.pdf', pdf(100, 100, '0 0 10 10 re f'));
+		for (const name of ['a.png', 'a.png', 'a.pdf']) {
+			const error = await t.throwsAsync(made.render(name));
+			t.true(isFailure(error, 'unavailable'), String(error));
+			const seconds = (error as Failure).retryAfter ?? 0;
+			t.true(seconds > 50 && seconds <= 60, `${seconds}`);
+		}
+		t.deepEqual(made.lines, ['the image decoder could not be loaded: images have no previews']);
+		t.is((await children()).size, 0);
 	}
-	t.deepEqual(made.lines, ['the image decoder could not be loaded: images have no previews']);
-	t.false(made.workers.isUsable);
+});
+
+test.serial('during an upgrade, or without memory to begin, an image has no picture for a moment only', async (t) => {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-upgrade-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	const program = path.join(folder, 'program.mjs');
+	const made = await rendering(t, { program, findSandbox: async () => undefined });
+	await made.write('a.png', png(100, 100));
+	const noMemory =
+		'node: error while loading shared libraries: libvips.so: failed to map segment: Cannot allocate memory';
+	for (const text of [
+		undefined,
+		`import './missing.js';`,
+		`console.error(${JSON.stringify(noMemory)}); process.exit(1);`,
+	]) {
+		if (text !== undefined) await writeFile(program, text);
+		t.true(isFailure(await t.throwsAsync(made.render('a.png')), 'unavailable'), text);
+	}
+	await writeFile(
+		program,
+		`process.stdout.write(Buffer.from([0, 0, 0, 0, 0]));
+		process.stdin.once('data', () => process.stdout.write(Buffer.from([1, 1, 0, 0, 0, 80])));`,
+	);
+	t.is(String(await made.render('a.png')), 'P', 'the next one is made at once');
+	t.deepEqual(made.lines, []);
 });
 
 test.serial('a child has no secrets of the server and a lower priority', async (t) => {

@@ -40,7 +40,10 @@ export interface Renderer {
 	 * videos and PDFs.
 	 */
 	readonly extensions?: readonly string[];
-	/** Whether it may be able to render such a file. Of several renderers the one that was registered last is called first. */
+	/**
+	 * Whether it is for such files, also while it can render none: then `render` throws `unavailable`. Of several renderers the one that was
+	 * registered last is called first.
+	 */
 	accepts(kind: PreviewKind | 'unknown', extension: string): boolean;
 	/**
 	 * Resolves to a picture in the format WebP that has at most `size` pixels at either edge. Throws `unsupportedMediaType` for a file of

@@ -9,8 +9,17 @@ export class WorkerDied extends Error {}
 /** The child was not started, or was ended from outside: that says nothing of the image. */
 export class WorkerDisturbed extends Error {}
 
+/** A file of its program was not found, or not whole: as during an upgrade, or for good. */
+export class WorkerIncomplete extends WorkerDisturbed {}
+
 /** The child ended before it could begin: something is missing on this machine. */
 export class WorkerUnusable extends Error {}
+
+/** What Node says of a file that it could not load. */
+const notLoaded = /^node:internal\//;
+
+/** What the system says where there is no memory for another program. */
+const noMemory = /Cannot allocate memory/;
 
 /** A picture of noise has two megabytes. */
 const maxAnswerBytes = 16 * 1024 * 1024;
@@ -80,12 +89,17 @@ export class ImageWorker {
 
 	#reasonOf(code: number | null, signal: NodeJS.Signals | null): Error {
 		if (this.#isKilled) return new WorkerDied('The child was killed.');
-		const isDisturbed = wasDisturbed({ code, signal, errors: this.#isReady ? '' : this.#errorText });
+		const errors = this.#errorText;
+		if (this.#isReady) {
+			const isDisturbed = wasDisturbed({ code, signal, errors: '' });
+			return isDisturbed ? new WorkerDisturbed('The child was ended.') : new WorkerDied('The child has ended.');
+		}
 		// Before it is ready it has looked at no image; an end by a signal, which a sandbox reports as a code from 128 on, is no sign of a
 		// missing library either.
 		const isSignalled = code === null || code > 128;
-		if (isDisturbed || (!this.#isReady && isSignalled)) return new WorkerDisturbed('The child was ended.');
-		return this.#isReady ? new WorkerDied('The child has ended.') : new WorkerUnusable(lastLine(this.#errorText));
+		if (isSignalled || noMemory.test(errors) || wasDisturbed({ code, signal, errors }))
+			return new WorkerDisturbed('The child was ended.');
+		return notLoaded.test(errors) ? new WorkerIncomplete(lastLine(errors)) : new WorkerUnusable(lastLine(errors));
 	}
 
 	/** The picture, or undefined if there is none. One image at a time. */

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { Failure, type PluginLog, type Sandbox } from '@stowage/plugin-api';
 import { notNow } from '../runProgram.js';
-import { ImageWorker, WorkerDied, WorkerDisturbed, WorkerUnusable } from './ImageWorker.js';
+import { ImageWorker, WorkerDied, WorkerDisturbed, WorkerIncomplete, WorkerUnusable } from './ImageWorker.js';
 
 export interface ImageWorkersOptions {
 	memoryBytes: number;
@@ -14,6 +14,8 @@ export interface ImageWorkersOptions {
 	maxUses?: number;
 	/** How long an idle child is kept. */
 	idleMs?: number;
+	/** How long an upgrade may take, during which files of the program are missing. */
+	upgradeMs?: number;
 }
 
 /** An image and whose it is. */
@@ -39,16 +41,19 @@ export class ImageWorkers {
 	readonly #busy = new Set<ImageWorker>();
 	#unusableUntil = Number.NEGATIVE_INFINITY;
 	#isLogged = false;
+	/** When it was first seen that a file of their program is missing. */
+	#incompleteSince: number | undefined;
 	readonly #options: Required<ImageWorkersOptions>;
 
 	constructor(options: ImageWorkersOptions) {
 		const program = fileURLToPath(new URL('./child/imageProgram.js', import.meta.url));
-		this.#options = { program, maxUses: 200, idleMs: 60_000, ...options };
+		this.#options = { program, maxUses: 200, idleMs: 60_000, upgradeMs: 60_000, ...options };
 	}
 
-	/** False for a while once children have proved not to start, such as where a library has no build for this machine. */
-	get isUsable(): boolean {
-		return performance.now() >= this.#unusableUntil;
+	/** Throws `unavailable` for a while once children have proved not to start, such as where a library has no build for this machine. */
+	assertUsable(): void {
+		const leftMs = this.#unusableUntil - performance.now();
+		if (leftMs > 0) throw notNow(undefined, Math.ceil(leftMs / 1000));
 	}
 
 	/**
@@ -56,6 +61,7 @@ export class ImageWorkers {
 	 * takes more than a child may have, and `unavailable` where children can't be started or are ended from outside.
 	 */
 	async render(image: OwnedImage, size: number, signal: AbortSignal): Promise<Buffer> {
+		this.assertUsable();
 		// A child that died or found no picture may have been corrupted by an earlier image, or have no memory left; if a new one does so
 		// too, this image is the cause.
 		let isDisturbed = false;
@@ -67,7 +73,9 @@ export class ImageWorkers {
 				if (isFirst) break;
 			} catch (error) {
 				signal.throwIfAborted();
-				if (error instanceof WorkerUnusable) this.#markUnusable(error);
+				const isUnusable =
+					error instanceof WorkerIncomplete ? this.#isIncompleteForLong() : error instanceof WorkerUnusable;
+				if (isUnusable) throw this.#markUnusable(error as Error);
 				isDisturbed = error instanceof WorkerDisturbed;
 				if (!isDisturbed && !(error instanceof WorkerDied)) throw error;
 			}
@@ -86,6 +94,7 @@ export class ImageWorkers {
 		this.#busy.add(worker);
 		try {
 			const picture = await worker.render(read(), length, size);
+			this.#incompleteSince = undefined;
 			const isFirst = used === undefined;
 			if (picture === undefined && !isFirst) worker.kill();
 			else this.#release(worker);
@@ -141,7 +150,14 @@ export class ImageWorkers {
 		this.#idle.push({ worker, timer });
 	}
 
-	#markUnusable(error: WorkerUnusable): never {
+	/** Whether files of the program are missing for longer than an upgrade takes. */
+	#isIncompleteForLong(): boolean {
+		const now = performance.now();
+		this.#incompleteSince ??= now;
+		return now - this.#incompleteSince >= this.#options.upgradeMs;
+	}
+
+	#markUnusable(error: Error): Failure {
 		if (!this.#isLogged)
 			this.#options.log.error(
 				{ reason: error.message },
@@ -149,6 +165,6 @@ export class ImageWorkers {
 			);
 		this.#isLogged = true;
 		this.#unusableUntil = performance.now() + retryMs;
-		throw new Failure('unavailable', 'There are no previews right now.', { cause: error });
+		return notNow(error, retryMs / 1000);
 	}
 }
