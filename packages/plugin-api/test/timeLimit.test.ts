@@ -1,5 +1,7 @@
 import { mock } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import test from 'ava';
 import { timeLimit } from '../src/limits/timeLimit.js';
 
@@ -27,4 +29,20 @@ test('a time limit of several timers fires when all of its time is over', (t) =>
 	passed++;
 	mock.timers.tick(1);
 	t.is(limit.reason.name, 'TimeoutError');
+});
+
+test('a time limit that is known to another signal only fires, whatever is collected as garbage meanwhile', async (t) => {
+	setFlagsFromString('--expose-gc');
+	const collect: () => void = runInNewContext('gc');
+	const either = AbortSignal.any([new AbortController().signal, timeLimit(200)]);
+	let isFired = false;
+	either.addEventListener('abort', () => {
+		isFired = true;
+	});
+	for (let n = 0; n < 4; n++) {
+		await wait(100);
+		collect();
+	}
+	t.true(isFired);
+	t.is(either.reason.name, 'TimeoutError');
 });
