@@ -3,6 +3,7 @@ import './archives/archives.test.js';
 import './responses/changedFiles.test.js';
 import './responses/endingStreams.test.js';
 import './thumbnails/fairness.test.js';
+import './thumbnails/fileRenderer.test.js';
 import './thumbnails/localFile.test.js';
 import './thumbnails/thumbnailCache.test.js';
 import './thumbnails/thumbnails.test.js';

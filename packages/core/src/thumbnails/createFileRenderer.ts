@@ -6,7 +6,6 @@ import {
 	type Registry,
 	type Renderer,
 	type RenderSource,
-	withLocalFile,
 } from '@stowage/plugin-api';
 import { extensionOf, Failure, isFailure, previewOf, sniffedBytes } from '@stowage/rules';
 import type { Log } from '../log.js';
@@ -14,10 +13,8 @@ import type { KindProcess } from './kinds/KindProcess.js';
 import type { KindAnswer } from './kinds/kindProgram.js';
 import { unlessAborted } from './SharedWork.js';
 import type { CachedThumbnail, MissingThumbnail } from './ThumbnailCache.js';
+import { WatchedSource } from './WatchedSource.js';
 import { isWholeWebp } from './webp.js';
-
-/** A larger file is not copied to a temporary one only for its picture. */
-const maxCopyBytes = 512 * 1024 * 1024;
 
 /** A picture is some ten kilobytes, a large one of noise two megabytes. */
 const maxPictureBytes = 16 * 1024 * 1024;
@@ -48,9 +45,6 @@ interface RenderedFile {
  */
 export type RenderFile = (rendered: RenderedFile, size: PictureSize, signal: AbortSignal) => Promise<CachedThumbnail>;
 
-/** The file has another version than the requested one. */
-export class FileChanged extends Error {}
-
 /** Tries the renderers that accept a file one after another, the last one that was offered first. */
 export function createFileRenderer({ renderers, kinds, folder, timeLimitMs, log }: Dependencies): RenderFile {
 	/** The kind of a file by its content: `none` if that does not match its name, `late` if it takes too long to find out. */
@@ -66,15 +60,18 @@ export function createFileRenderer({ renderers, kinds, folder, timeLimitMs, log 
 		const extension = extensionOf(name);
 		const timeLimit = AbortSignal.timeout(timeLimitMs);
 		const signal = AbortSignal.any([left, timeLimit]);
-		let failureOfSource: unknown;
-		async function* read(range?: ByteRange) {
+		const watched = new WatchedSource(file, folder, signal);
+		const read = (range?: ByteRange) => watched.read(range);
+		/** Makes sure of the source before it is remembered that its content has no picture. */
+		const verdict = async (known: MissingThumbnail): Promise<MissingThumbnail> => {
 			try {
-				yield* file.read(range);
+				await watched.assertReadable(left);
 			} catch (error) {
-				failureOfSource ??= (await file.isChanged()) ? new FileChanged() : error;
-				throw failureOfSource;
+				left.throwIfAborted();
+				throw watched.failure ?? notNow(error);
 			}
-		}
+			return known;
+		};
 		const found = await unlessAborted(kindOf(name, { item: file.item, read }), signal).catch((error) => {
 			left.throwIfAborted();
 			// The storage is slow, which says nothing of the content.
@@ -89,10 +86,10 @@ export function createFileRenderer({ renderers, kinds, folder, timeLimitMs, log 
 			extension,
 			size: file.item.size,
 			read,
-			withLocalFile: (use) => withLocalFile(file, { folder, signal, purpose: 'preview', maxCopyBytes }, use),
+			withLocalFile: (use) => watched.withLocalFile(use),
 		};
 		const accepting = [...renderers.all()].reverse().filter(([, each]) => each.accepts(kind, extension));
-		// No renderer was available, so nothing is known of the file: one may be available again soon.
+		// Nothing is known of the file: there may be one after the next start.
 		if (accepting.length === 0) throw noThumbnail();
 		for (const [renderer, each] of accepting) {
 			try {
@@ -102,10 +99,12 @@ export function createFileRenderer({ renderers, kinds, folder, timeLimitMs, log 
 			} catch (error) {
 				left.throwIfAborted();
 				// An error of the storage says nothing about the content.
-				if (failureOfSource !== undefined) throw failureOfSource;
+				if (watched.failure !== undefined) throw watched.failure;
+				// The storage is slow.
+				if (timeLimit.aborted && watched.isAwaited) throw notNow(error);
 				if (timeLimit.aborted) {
 					log.warn({ renderer, extension, bytes: file.item.size }, 'a renderer took too long');
-					return 'late';
+					return verdict('late');
 				}
 				if (!isFailure(error)) log.warn({ renderer, extension, reason: String(error) }, 'a renderer failed');
 				// No descriptors, no processes, no memory, no program: not the file's fault.
@@ -113,7 +112,7 @@ export function createFileRenderer({ renderers, kinds, folder, timeLimitMs, log 
 				if (isFailure(error) && error.kind !== 'unsupportedMediaType') throw error;
 			}
 		}
-		return 'none';
+		return verdict('none');
 	};
 }
 

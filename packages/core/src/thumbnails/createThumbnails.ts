@@ -19,10 +19,11 @@ import { SpentTime } from '../limits/SpentTime.js';
 import type { Log } from '../log.js';
 import { placeIn } from '../trees/Tree.js';
 import type { Trees } from '../trees/Trees.js';
-import { createFileRenderer, FileChanged, noThumbnail } from './createFileRenderer.js';
+import { createFileRenderer, noThumbnail } from './createFileRenderer.js';
 import { KindProcess } from './kinds/KindProcess.js';
 import { SharedWork } from './SharedWork.js';
 import type { CachedThumbnail, ThumbnailCache } from './ThumbnailCache.js';
+import { FileChanged } from './WatchedSource.js';
 
 /** A picture of a content. */
 export interface Thumbnail {
