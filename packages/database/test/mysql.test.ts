@@ -316,7 +316,7 @@ test('a statement that the database has broken off is repeated, also outside of 
 			end if;
 		end`,
 	);
-	await db.limits.release('key');
+	await db.limits.release('key', 1, 60_001);
 	t.deepEqual(await db.limits.find(['key'], 1), new Map([['key', { count: 0, endsAt: 60_001 }]]));
 	await query(url, 'update broken set left_times = 3');
 	t.is((await db.limits.hit('key', 60_000, 1)).count, 1);

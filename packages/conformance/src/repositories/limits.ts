@@ -30,13 +30,23 @@ export function limitRules(assertThat: Rule): void {
 	);
 
 	assertThat('a released hit does not count', async (t, { limits }) => {
-		await limits.release('key');
+		await limits.release('key', 1, 61_000);
 		await limits.hit('key', 60 * second, 1000);
 		await limits.hit('key', 60 * second, 1000);
-		await limits.release('key');
+		await limits.release('key', 1, 61_000);
 		t.is((await limits.hit('key', 60 * second, 2000)).count, 2);
-		for (let times = 0; times < 5; times++) await limits.release('key');
+		for (let times = 0; times < 5; times++) await limits.release('key', 1, 61_000);
 		t.deepEqual(await limits.hit('key', 60 * second, 3000), { count: 1, endsAt: 61_000 });
+	});
+
+	assertThat('what was counted in a window is released in no later one', async (t, { limits }) => {
+		await limits.hit('key', 60 * second, 1000, 5);
+		await limits.hit('key', 60 * second, 61_000, 7);
+		await limits.release('key', 5, 61_000);
+		await limits.releaseEach([{ key: 'key', endsAt: 61_000 }]);
+		t.deepEqual(await limits.find(['key'], 62_000), new Map([['key', { count: 7, endsAt: 121_000 }]]));
+		await limits.releaseEach([{ key: 'key', endsAt: 121_000 }]);
+		t.is((await limits.find(['key'], 62_000)).get('key')?.count, 6);
 	});
 
 	assertThat('hits of several keys are counted and released together', async (t, { limits }) => {
@@ -51,7 +61,11 @@ export function limitRules(assertThat: Rule): void {
 			{ count: 1, endsAt: 62_000 },
 			{ count: 2, endsAt: 61_000 },
 		]);
-		await limits.releaseEach(['a', 'b', 'unknown']);
+		await limits.releaseEach([
+			{ key: 'a', endsAt: 62_000 },
+			{ key: 'b', endsAt: 61_000 },
+			{ key: 'unknown', endsAt: 61_000 },
+		]);
 		t.deepEqual(
 			(await limits.hitEach(hits, 3000)).map(({ count }) => count),
 			[2, 1, 2],
@@ -84,7 +98,7 @@ export function limitRules(assertThat: Rule): void {
 			Array.from({ length: 40 }, async (_, n) => {
 				const hits = orders[n % 2] ?? [];
 				await limits.hitEach(hits, 1000);
-				if (n < 10) await limits.releaseEach(hits.map(({ key }) => key));
+				if (n < 10) await limits.releaseEach(hits.map(({ key }) => ({ key, endsAt: 61_000 })));
 			}),
 		);
 		t.deepEqual(
@@ -101,7 +115,9 @@ export function limitRules(assertThat: Rule): void {
 				all.map((counts) => counts[at]?.count).sort((one, other) => Number(one) - Number(other)),
 				Array.from({ length: 30 }, (_, n) => n + 1),
 			);
-		await Promise.all(Array.from({ length: 20 }, () => limits.releaseEach(['a', 'b'])));
+		await Promise.all(
+			Array.from({ length: 20 }, () => limits.releaseEach(keys.map(({ key }) => ({ key, endsAt: 61_000 })))),
+		);
 		t.deepEqual(
 			(await limits.hitEach(keys, 1000)).map(({ count }) => count),
 			[11, 11],
@@ -112,7 +128,7 @@ export function limitRules(assertThat: Rule): void {
 		const terabyte = 2 ** 40;
 		t.deepEqual(await limits.hit('key', 60 * second, 1000, terabyte), { count: terabyte, endsAt: 61_000 });
 		t.is((await limits.hit('key', 60 * second, 2000, 5)).count, terabyte + 5);
-		await limits.release('key', terabyte);
+		await limits.release('key', terabyte, 61_000);
 		t.is((await limits.hit('key', 60 * second, 2000)).count, 6);
 		t.is((await limits.hit('key', 60 * second, 61_000, 7)).count, 7);
 	});
@@ -120,7 +136,12 @@ export function limitRules(assertThat: Rule): void {
 	assertThat('either all of several amounts are counted or none', async (t, { limits }) => {
 		await limits.hit('b', 60 * second, 1000, 5);
 		const hits = ['c', 'b', 'a'].map((key) => ({ key, amount: 2, max: 50 }));
-		t.is(await limits.hitAll(hits, 60 * second, 2000), undefined);
+		const ends = new Map([
+			['a', 62_000],
+			['b', 61_000],
+			['c', 62_000],
+		]);
+		t.deepEqual(await limits.hitAll(hits, 60 * second, 2000), { endsAt: ends });
 		t.deepEqual(
 			await limits.find(['a', 'b', 'd'], 3000),
 			new Map([
@@ -133,7 +154,7 @@ export function limitRules(assertThat: Rule): void {
 		await Promise.all(Array.from({ length: 20 }, (_, n) => limits.hitAll(ordered(n), 60 * second, 2000)));
 		t.is((await limits.find(['a'], 2000)).get('a')?.count, 42);
 		const refused = await limits.hitAll([...hits, { key: 'd', amount: 60, max: 50 }], 60 * second, 2000);
-		t.deepEqual(refused, { key: 'd', endsAt: 62_000 });
+		t.deepEqual(refused, { exceeded: { key: 'd', endsAt: 62_000 } });
 		t.deepEqual([...(await limits.find(['a', 'b', 'c', 'd'], 2000))].map(([key, { count }]) => [key, count]).sort(), [
 			['a', 42],
 			['b', 47],

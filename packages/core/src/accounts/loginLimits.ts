@@ -160,12 +160,12 @@ async function countFailure<T>(
 	now: number,
 	attempt: (count: Count) => Promise<T | undefined>,
 ): Promise<T | undefined> {
-	const counted: string[] = [];
+	const counted: { key: string; endsAt: number }[] = [];
 	let hasFailed = false;
 	try {
 		const result = await attempt(async (tries) => {
 			const counts = await limits.hitEach(tries, now);
-			counted.push(...tries.map(({ key }) => key));
+			counted.push(...tries.map(({ key }, at) => ({ key, endsAt: counts[at]?.endsAt ?? 0 })));
 			return counts;
 		});
 		hasFailed = result === undefined;

@@ -7,24 +7,30 @@ const maxKeys = 10_000;
 
 const siblingKind = 'countedInMemory';
 
+type Change =
+	| { change: 'hit'; key: string; windowMs: number; now: number; amount: number }
+	| { change: 'release'; key: string; endsAt: number };
+
+/** The windows of two processes begin with the first attempt that each has heard of. */
+const spreadMs = 10_000;
+
 /**
  * Wraps the store: it counts in memory while the database has no room, so that a full disk neither refuses correct
  * sign-ins nor permits uncounted guesses. The processes behind one primary process tell each other what they count.
  */
 export function withMemoryFallback(store: LimitStore, siblings: Pick<SiblingEvents, 'on' | 'sendSafely'>): LimitStore {
 	const counts = new Map<string, { count: number; endsAt: number }>();
-	const tell = (change: { key: string; amount: number; windowMs: number; now: number }) =>
-		siblings.sendSafely({ kind: siblingKind, ...change });
+	const tell = (change: Change) => siblings.sendSafely({ kind: siblingKind, ...change });
 	siblings.on(siblingKind, (message) => {
-		const { key, amount, windowMs, now } = message as unknown as Parameters<typeof tell>[0];
-		if (amount > 0) add(key, windowMs, now, amount);
-		else subtract(key, -amount);
+		const change = message as unknown as Change;
+		if (change.change === 'hit') add(change.key, change.windowMs, change.now, change.amount);
+		else if (isWindow(counts.get(change.key), change.endsAt)) subtract(change.key);
 	});
 
 	const countInMemory = async (key: string, windowMs: number, now: number, amount: number) => {
 		const counted = add(key, windowMs, now, amount);
 		// Before the caller is answered, so that the next try finds it wherever it is made.
-		await tell({ key, windowMs, now, amount });
+		await tell({ change: 'hit', key, windowMs, now, amount });
 		return counted;
 	};
 	const add = (key: string, windowMs: number, now: number, amount: number) => {
@@ -37,15 +43,15 @@ export function withMemoryFallback(store: LimitStore, siblings: Pick<SiblingEven
 		if (counts.size > maxKeys && oldest !== undefined) counts.delete(oldest);
 		return counted;
 	};
-	const subtract = (key: string, amount: number): boolean => {
+	const subtract = (key: string): boolean => {
 		const counted = counts.get(key);
-		if (counted === undefined || counted.count < amount) return false;
-		counts.set(key, { ...counted, count: counted.count - amount });
+		if (counted === undefined || counted.count < 1) return false;
+		counts.set(key, { ...counted, count: counted.count - 1 });
 		return true;
 	};
-	const releaseInMemory = (key: string, amount: number): boolean => {
-		const isCounted = subtract(key, amount);
-		if (isCounted) void tell({ key, amount: -amount, windowMs: 0, now: 0 });
+	const releaseInMemory = (key: string, endsAt: number): boolean => {
+		const isCounted = counts.get(key)?.endsAt === endsAt && subtract(key);
+		if (isCounted) void tell({ change: 'release', key, endsAt });
 		return isCounted;
 	};
 	const releaseStored = async (release: () => Promise<void>) => {
@@ -75,12 +81,13 @@ export function withMemoryFallback(store: LimitStore, siblings: Pick<SiblingEven
 		},
 		// Of what is counted in memory nothing is known before it is counted.
 		peekEach: (tries, now) => store.peekEach(tries, now),
-		async release(key, amount = 1) {
-			if (!releaseInMemory(key, amount)) await releaseStored(() => store.release(key, amount));
-		},
-		async releaseEach(keys) {
-			const stored = keys.filter((key) => !releaseInMemory(key, 1));
+		async releaseEach(counted) {
+			const stored = counted.filter(({ key, endsAt }) => !releaseInMemory(key, endsAt));
 			if (stored.length > 0) await releaseStored(() => store.releaseEach(stored));
 		},
 	};
+}
+
+function isWindow(counted: { endsAt: number } | undefined, endsAt: number): boolean {
+	return counted !== undefined && Math.abs(counted.endsAt - endsAt) < spreadMs;
 }

@@ -79,13 +79,17 @@ test.serial('an ended session stays invalid until a retry deletes its row, and e
 test('workers tell each other of ended sessions and of guesses that a full disk keeps out of the database', async (t) => {
 	const join = createSiblings();
 	const fault = (error: unknown) => t.fail(String(error));
-	const limits = { hit: full, hitEach: full, peekEach: full, release: full, releaseEach: full } satisfies LimitStore;
+	const limits = { hit: full, hitEach: full, peekEach: full, releaseEach: full } satisfies LimitStore;
 	const makeWorker = (name: string) => {
 		const siblings = new SiblingEvents(join(name === 'one'));
 		const ended = createEndedSessions({ remove: full }, siblings, fault);
 		const counted = withMemoryFallback(limits, siblings);
 		siblings.join(name);
-		return { ended, hit: () => counted.hit('guesses', 60_000, 1000), release: () => counted.release('guesses') };
+		return {
+			ended,
+			hit: () => counted.hit('guesses', 60_000, 1000),
+			release: () => counted.releaseEach([{ key: 'guesses', endsAt: 61_000 }]),
+		};
 	};
 	const [one, two] = [makeWorker('one'), makeWorker('two')];
 	await one.ended.end('hash');
@@ -133,7 +137,7 @@ test('on a full disk users can sign in, and wrong passwords are still limited', 
 	const now = Date.now();
 	const app = await testApp(t, {}, { now: () => now });
 	await new Client(app).register('ada');
-	failAsFull(app.services.database.limits, 'hit', 'hitEach', 'release', 'releaseEach');
+	failAsFull(app.services.database.limits, 'hit', 'hitEach', 'releaseEach');
 	for (let n = 0; n < 12; n++) t.is((await new Client(app).post('/api/login', credentials)).statusCode, 200);
 	await guesses(t, app);
 });

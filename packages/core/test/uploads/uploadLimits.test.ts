@@ -5,7 +5,9 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Failure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
+import { visitorOf } from '../../src/config/strangers.js';
 import type { AppOptions } from '../../src/index.js';
+import { HourlyLimits } from '../../src/uploads/admission/HourlyLimits.js';
 import { addressOf, rawRequest } from '../rawRequest.js';
 import { Client, file, form, json, reportSpace, type TestApp, testApp } from '../testApp.js';
 import { begin, checksum, create, patch, remove, uploadState } from '../tusClient.js';
@@ -203,6 +205,27 @@ test('an upload that several calls drop at once is given back once, and one whos
 	const wrong = await create(visitor, 5, { filename: 'e' }, checksum('other'), '12345');
 	t.is(wrong.statusCode, 460);
 	t.is((await create(visitor, 10, { filename: 'f' })).statusCode, 429);
+});
+
+test('a form that is broken off in the next hour takes nothing of what was counted in that one', async (t) => {
+	const app = await testApp(t, { '--uploads-anonymous-bytes-per-hour': '100 kB' });
+	const { config, database, log } = app.services;
+	let clock = 1000;
+	const limits = new HourlyLimits({ config, database, log, now: () => clock });
+	const visitor = visitorOf(config);
+	const address = '192.0.2.1';
+	const arrives = (bytes: number) =>
+		limits.counted(visitor, address, { files: 1, bytes }, (form) => form.createdFile(bytes));
+	const brokenOff = limits.counted(visitor, address, { files: 1, bytes: 0 }, async ({ createdFile }) => {
+		await createdFile(60_000);
+		clock += 61 * 60_000;
+		await createdFile(10_000);
+		await arrives(50_000);
+		throw new Error('broken off');
+	});
+	await t.throwsAsync(brokenOff, { message: 'broken off' });
+	await t.throwsAsync(arrives(60_000), { message: /in an hour/ });
+	await arrives(50_000);
 });
 
 test('the metadata of a visitor’s resumable upload is limited in size, unless the limit is 0', async (t) => {

@@ -28,6 +28,13 @@ interface Limit {
 	visitorKey?: string;
 }
 
+/** What was counted, in a window that ends then. */
+interface Counted {
+	key: string;
+	amount: number;
+	endsAt: number;
+}
+
 type Windows = ReadonlyMap<string, { count: number; endsAt: number }>;
 
 const hourMs = 60 * 60_000;
@@ -75,11 +82,9 @@ export class HourlyLimits {
 		work: (counter: UploadCounter) => Promise<T>,
 	): Promise<T> {
 		await this.#assertRoom(this.#limitsFor(viewer, address, announced));
-		const counted: Limit[] = [];
+		const counted: Counted[] = [];
 		const count = async (arrived: UploadAmount) => {
-			const all = this.#limitsFor(viewer, address, arrived);
-			await this.#hit(all);
-			counted.push(...all);
+			counted.push(...(await this.#hit(this.#limitsFor(viewer, address, arrived))));
 		};
 		const steps = this.#batched(viewer, count);
 		try {
@@ -90,7 +95,7 @@ export class HourlyLimits {
 				createdFile: (bytes) => count({ files: 1, bytes }),
 			});
 		} catch (error) {
-			for (const limit of counted) await this.#release(limit);
+			for (const each of counted) await this.#release(each);
 			throw error;
 		}
 	}
@@ -105,13 +110,14 @@ export class HourlyLimits {
 		});
 		for (const limit of all) {
 			const window = windows.get(limit.key);
-			if (window !== undefined && countedAt >= window.endsAt - hourMs) await this.#release(limit);
+			if (window === undefined || countedAt < window.endsAt - hourMs) continue;
+			await this.#release({ ...limit, endsAt: window.endsAt });
 		}
 	}
 
 	/** Counts bytes as they arrive. They stay counted, also after a failure. */
 	arriving(viewer: Viewer, address: string): ByteMeter {
-		const hit = (amount: UploadAmount) => this.#hit(this.#limitsFor(viewer, address, amount));
+		const hit = async (amount: UploadAmount) => void (await this.#hit(this.#limitsFor(viewer, address, amount)));
 		const { arrived, rest } = this.#batched(viewer, hit);
 		return { arrived, ended: () => rest(0) };
 	}
@@ -155,15 +161,16 @@ export class HourlyLimits {
 	}
 
 	/** Counts all of them, or none and throws. */
-	async #hit(all: readonly Limit[]): Promise<void> {
-		if (all.length === 0) return;
+	async #hit(all: readonly Limit[]): Promise<Counted[]> {
+		if (all.length === 0) return [];
 		const { database, now } = this.#dependencies;
 		for (const limit of all) assertPossible(limit);
 		const windows = all.some(({ visitorKey }) => visitorKey !== undefined) ? await this.#find(all) : new Map();
 		const bounded = all.map((limit) => ({ ...limit, max: maxOf(limit, windows) }));
-		const exceeded = await database.limits.hitAll(bounded, hourMs, now());
-		const limit = all.find(({ key }) => key === exceeded?.key);
-		if (exceeded !== undefined && limit !== undefined) throw this.#refusal(limit, exceeded.endsAt);
+		const hits = await database.limits.hitAll(bounded, hourMs, now());
+		if ('endsAt' in hits) return all.map(({ key, amount }) => ({ key, amount, endsAt: hits.endsAt.get(key) ?? 0 }));
+		const { key: exceeded, endsAt } = hits.exceeded;
+		throw this.#refusal(all.find(({ key }) => key === exceeded) as Limit, endsAt);
 	}
 
 	#find(all: readonly Limit[]): Promise<Windows> {
@@ -175,8 +182,8 @@ export class HourlyLimits {
 	}
 
 	/** The remaining count ends with its hour; the caller gets the reason why the upload failed. */
-	async #release({ key, amount }: Limit): Promise<void> {
-		await this.#dependencies.database.limits.release(key, amount).catch((cause: unknown) => this.#warn(cause));
+	async #release({ key, amount, endsAt }: Counted): Promise<void> {
+		await this.#dependencies.database.limits.release(key, amount, endsAt).catch((cause: unknown) => this.#warn(cause));
 	}
 
 	#warn(cause: unknown): void {

@@ -34,6 +34,7 @@ export function limitStore(knex: Knex): CounterStore {
 			// In the same order everywhere, or two who want the same rows would wait for each other.
 			const sorted = [...amounts].sort((a, b) => (a.key < b.key ? -1 : 1));
 			let mayHaveBegun = false;
+			const endsAt = new Map<string, number>();
 			try {
 				await rows.use(
 					sorted.map(({ key }) => keyHash(key)),
@@ -42,16 +43,17 @@ export function limitStore(knex: Knex): CounterStore {
 							const row = await count(transaction, keyHash(key), amount, now + windowMs, now);
 							if (row.count > max) throw new Exceeded({ key, endsAt: row.ends_at });
 							mayHaveBegun ||= row.count === amount;
+							endsAt.set(key, row.ends_at);
 						}
 					},
 				);
 			} catch (error) {
 				// Thrown to roll the transaction back.
-				if (error instanceof Exceeded) return error.limit;
+				if (error instanceof Exceeded) return { exceeded: error.limit };
 				throw error;
 			}
 			await forgetEndedIf(mayHaveBegun, now);
-			return undefined;
+			return { endsAt };
 		},
 		async find(keys, now) {
 			const byHash = new Map(keys.map((key) => [keyHash(key), key]));
@@ -95,12 +97,14 @@ export function limitStore(knex: Knex): CounterStore {
 				return { count: row.count + 1, endsAt: row.ends_at };
 			});
 		},
-		release: (key, amount = 1) => subtract(knex, keyHash(key), amount),
-		async releaseEach(keys) {
-			const ordered = inLockOrder(keys.map((key) => ({ key }))).map((each) => each.keyHash);
-			await releases.add(JSON.stringify(ordered), ordered, async (transaction, size) => {
+		release: (key, amount, endsAt) => subtract(knex, { keyHash: keyHash(key), endsAt }, amount),
+		async releaseEach(counted) {
+			const ordered = inLockOrder(counted);
+			const what = JSON.stringify(ordered.map((each) => [each.keyHash, each.endsAt]));
+			const hashes = ordered.map((each) => each.keyHash);
+			await releases.add(what, hashes, async (transaction, size) => {
 				// One after the other: of a statement for all the server chooses in which order it locks, and which other rows it waits for.
-				for (const hash of ordered) await subtract(transaction, hash, size);
+				for (const each of ordered) await subtract(transaction, each, size);
 			});
 		},
 	};
@@ -213,8 +217,16 @@ function inLockOrder<Try extends { key: string }>(tries: readonly Try[]): (Try &
 		.sort((one, other) => (one.keyHash < other.keyHash ? -1 : 1));
 }
 
-async function subtract(knex: Knex, keyHash: string, amount: number): Promise<void> {
-	await knex<LimitRow>('limits').where({ key_hash: keyHash }).where('count', '>=', amount).decrement('count', amount);
+/** What was counted in a window that is over is in no other one. */
+async function subtract(
+	knex: Knex,
+	{ keyHash, endsAt }: { keyHash: string; endsAt: number },
+	amount: number,
+): Promise<void> {
+	await knex<LimitRow>('limits')
+		.where({ key_hash: keyHash, ends_at: endsAt })
+		.where('count', '>=', amount)
+		.decrement('count', amount);
 }
 
 async function count(

@@ -14,20 +14,23 @@ export interface LimitStore {
 		attempts: readonly { key: string; windowMs: number }[],
 		now: number,
 	): Promise<{ count: number; endsAt: number }[]>;
-	/** Subtracts one attempt, or the amount, in the current window. */
-	release(key: string, amount?: number): Promise<void>;
-	/** Subtracts one attempt under each of several keys, in one commit. */
-	releaseEach(keys: readonly string[]): Promise<void>;
+	/** Subtracts one attempt under each of several keys, in one commit, each in the window in which it was counted: another one is left alone. */
+	releaseEach(counted: readonly { key: string; endsAt: number }[]): Promise<void>;
 }
 
 /** Counts amounts, several of which may be counted at once. */
 export interface CounterStore extends LimitStore {
-	/** Counts all of these as `hit` does each, or none. Resolves to one that would exceed its `max`, if there is one. */
+	/**
+	 * Counts all of these as `hit` does each, or none. Resolves to when the window of each key ends, or to one that would
+	 * exceed its `max`.
+	 */
 	hitAll(
 		amounts: readonly { key: string; amount: number; max: number }[],
 		windowMs: number,
 		now: number,
-	): Promise<{ key: string; endsAt: number } | undefined>;
+	): Promise<{ endsAt: ReadonlyMap<string, number> } | { exceeded: { key: string; endsAt: number } }>;
+	/** Subtracts an amount in the window in which it was counted: another one is left alone. */
+	release(key: string, amount: number, endsAt: number): Promise<void>;
 	/** The current windows of those keys that have one. */
 	find(keys: readonly string[], now: number): Promise<Map<string, { count: number; endsAt: number }>>;
 }
