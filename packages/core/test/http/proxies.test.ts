@@ -8,7 +8,7 @@ import test, { type ExecutionContext } from 'ava';
 import { startCaddy } from '../../../../test/caddy.js';
 import { startNginx } from '../../../../test/nginx.js';
 import { ownAddress } from '../../../../test/ownAddress.js';
-import { Client, field, file, json, type TestApp, testApp } from '../testApp.js';
+import { Client, field, file, json, recordsOf, type TestApp, testApp } from '../testApp.js';
 import { head, metadata, patch } from '../tusClient.js';
 
 /** The blocks of docs/proxy.md in one language: with the path prefix kept, and with it stripped. */
@@ -128,6 +128,49 @@ test.serial(
 	'stripped',
 	7434,
 );
+
+/** What a client claims by headers that are a proxy's to set, and by which name it calls. */
+const hostile = {
+	'x-forwarded-for': '203.0.113.9',
+	'x-forwarded-proto': 'ftp',
+	forwarded: 'for=203.0.113.9;host=evil.example',
+};
+
+for (const [prefix, port] of [
+	['kept', 7435],
+	['stripped', 7436],
+] as const) {
+	test.serial(
+		`behind the documented nginx no client says by itself who it is or by which host it calls: path ${prefix}`,
+		async (t) => {
+			const app = await testApp(t, {
+				'--base-path': '/files',
+				'--public-url': 'https://files.example.org/files',
+				'--trusted-proxies': '127.0.0.3',
+			});
+			const { uri: target } = app.server.info;
+			// From an address that the client does not have.
+			const block = (await documented('nginx'))[prefix].replace('proxy_pass', 'proxy_bind 127.0.0.3; proxy_pass');
+			const uri = await proxyInFrontOf(t, 'nginx', block, { nginx: target, caddy: '' }, port);
+			const call = async (host: string, forwarded: string, more: Record<string, string> = {}) => {
+				const headers = { ...hostile, ...more, host, 'x-forwarded-host': forwarded };
+				return (await clientAt(app, uri).get('/files/api/health', headers)).statusCode;
+			};
+			t.is(await call('files.example.org', 'evil.example'), 200);
+			for (const forwarded of ['files.example.org', '127.0.0.1', 'a, files.example.org'])
+				t.is(await call('evil.example', forwarded), 421, forwarded);
+			if (prefix === 'stripped')
+				t.is(await call('files.example.org', 'files.example.org', { 'x-forwarded-prefix': '/other' }), 200);
+			const wrong = { username: 'ada', password: 'wrong horse' };
+			await clientAt(app, uri).call('POST', '/files/api/login', wrong, { ...hostile, host: 'files.example.org' });
+			await app.services.audit.sweep({ byAge: false });
+			t.deepEqual(
+				(await recordsOf(app)).map(({ action, address: from }) => [action, from]),
+				[['signInFailed', '127.0.0.1']],
+			);
+		},
+	);
+}
 
 test('a forwarded prefix of an untrusted client is ignored', async (t) => {
 	const app = await testApp(t, { '--base-path': '/files' });
