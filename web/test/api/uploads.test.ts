@@ -460,6 +460,31 @@ test('a chunk that is damaged each time fails the file', async (t) => {
 	t.true(server.patches.length <= 6);
 });
 
+test('a chunk of a large file is sent again at once, however often that was done for those before it', async (t) => {
+	const server = new FakeServer();
+	const page = openPage(server);
+	const { send } = page.dependencies;
+	const damaged = new Set<number>();
+	page.dependencies.send = async (request) => {
+		const offset = Number(request.headers['upload-offset'] ?? 0);
+		if (request.method !== 'PATCH' || damaged.has(offset)) return send(request);
+		damaged.add(offset);
+		return answerOf(refusal(460, 'CHECKSUM_MISMATCH'));
+	};
+	const upload = uploadOf(10 * megabyte);
+	t.like(await page.upload(upload), { isVerified: true });
+	t.is(damaged.size, 10);
+	t.deepEqual(page.slept, []);
+});
+
+test('an upload that the server forgets each time fails, although chunks were sent', async (t) => {
+	const server = new FakeServer();
+	const page = openPage(server);
+	server.onPatch = () => server.uploads.clear();
+	await fails(t, page.upload(uploadOf(2 * megabyte)), 'Upload failed with status 404');
+	t.is(server.patches.length, 12);
+});
+
 test('a small file that was damaged in transit is sent again at once, and hashed anew', async (t) => {
 	const server = new FakeServer();
 	const page = openPage(server);

@@ -23,8 +23,10 @@ const protocolHeaders = { 'tus-resumable': '1.0.0' };
 const minChunkSize = 256 * 1024;
 /** Requests of this size are interrupted by bad connections rather than by proxies, so interruptions shrink chunks no further. */
 const minChunkSizeAfterInterruptions = 1024 * 1024;
-/** How often one upload is retried at once after errors that an immediate retry mends. */
+/** How often a chunk is retried at once after errors that an immediate retry mends. */
 const maxRetryableErrors = 5;
+/** How often one upload begins anew, where the server says that it has it no more. */
+const maxRestarts = 5;
 /** All bytes are there but the file is not published yet: the server is polled again after this. */
 const publishRetryMs = 1000;
 
@@ -68,6 +70,7 @@ class ChunkedUpload {
 	/** The idempotency key: a creation whose response was lost is not repeated. */
 	#key: string;
 	#retryableErrors = 0;
+	#restarts = 0;
 	#isSending = false;
 	#lastChunkSize = 0;
 	/** How often the current chunk was interrupted. */
@@ -162,6 +165,7 @@ class ChunkedUpload {
 			onProgress: (sent) => this.listener.onProgress(Math.min(offset + sent, end)),
 		});
 		this.#interruptions = 0;
+		this.#retryableErrors = 0;
 		this.#retryPolicy.onProgress();
 		this.listener.onProgress(end);
 		return savedNameOf(response) ?? { offset: offsetOf(response) };
@@ -189,7 +193,8 @@ class ChunkedUpload {
 		}
 		// It may be another user who has no such upload. Then it is there yet once its own one is signed in.
 		if (this.#isGone(error) && this.upload.username !== undefined && (await this.#retryPolicy.waitForUser())) return;
-		if (this.#prepareRetry(error) && ++this.#retryableErrors <= maxRetryableErrors) return;
+		if (this.#beginsAnew(error) && ++this.#restarts <= maxRestarts) return;
+		if (isRetryable(error) && ++this.#retryableErrors <= maxRetryableErrors) return;
 		await this.#retryPolicy.waitToRetry(error);
 	}
 
@@ -198,8 +203,8 @@ class ChunkedUpload {
 		return this.#id !== undefined && isRefusedWith(error, 404, 410);
 	}
 
-	/** Whether an immediate retry may succeed. An upload that the server no longer has begins anew. */
-	#prepareRetry(error: unknown): boolean {
+	/** Whether the server says that what was begun is nothing to go on with: then another upload begins. */
+	#beginsAnew(error: unknown): boolean {
 		if (this.#isGone(error)) {
 			// The record stays until there is another upload: all that this may have ended is the share to which it goes.
 			this.#id = undefined;
@@ -207,15 +212,12 @@ class ChunkedUpload {
 			this.listener.onOffset(0);
 			return true;
 		}
-		// The name is taken, which a retry does not change.
-		if (isFailure(error, 'alreadyExists')) return false;
 		// What was begun with this key is done, and its file gone since, or it was another upload. Once: it may also be that the share has ended.
-		if (this.#id === undefined && this.#key === this.upload.key && isRefusedWith(error, 409, 410)) {
-			this.#key = newIdempotencyKey();
-			return true;
-		}
-		// The chunk was damaged in transit, or the server expects another offset.
-		return isFailure(error, 'checksumMismatch') || isRefusedWith(error, 409);
+		if (this.#id !== undefined || this.#key !== this.upload.key || !isRefusedWith(error, 409, 410)) return false;
+		// The name is taken, which another key does not change.
+		if (isFailure(error, 'alreadyExists')) return false;
+		this.#key = newIdempotencyKey();
+		return true;
 	}
 
 	/** Reduces the chunk size; false if it is at its minimum already. */
@@ -243,6 +245,12 @@ class ChunkedUpload {
 		if (response.status < 200 || response.status >= 300) throw new UploadRefusal(response);
 		return response;
 	}
+}
+
+/** Whether an immediate retry may succeed: the chunk was damaged in transit, or the server expects another offset. */
+function isRetryable(error: unknown): boolean {
+	if (isFailure(error, 'alreadyExists')) return false;
+	return isFailure(error, 'checksumMismatch') || isRefusedWith(error, 409);
 }
 
 function isRefusedWith(error: unknown, ...statuses: readonly number[]): boolean {
