@@ -1,6 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
+import type { Command } from 'commander';
 import { keepDescriptors } from './privileges/keepDescriptors.js';
 import { createProgram } from './program.js';
+import { onlyLists } from './terminal/onlyLists.js';
 
 /**
  * V8 doubles the space for new objects whenever many of them stay, as all do while modules are loaded, and an idle
@@ -12,23 +14,37 @@ function setGrowth(factor: 1 | 2): void {
 
 const isServer = process.argv[2] === 'serve';
 
-let isEnding = false;
+/** Whether nothing is left half done if the process ends now: no command has begun, or one that only lists. */
+let mayEnd = true;
+
+/** That of a program that SIGPIPE ends, which Node ignores. */
+const brokenPipe = 141;
+
+let isIncomplete = false;
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-	// The reader of the output has closed the pipe: `stowage audit | head`.
-	if (error.code === 'EPIPE') process.exit(0);
-	// It only says there that it is ready: a full disk of that file stops no server.
-	if (isServer && error.code !== undefined) return;
-	if (error.code === undefined) throw error;
+	const { code } = error;
+	if (code === undefined) throw error;
+	// It only says there that it is ready: neither a reader that ends nor a full disk of that file stops a server.
+	if (isServer) return;
+	// The reader of the output has closed the pipe: `stowage audit | head`. What changes something goes on without it.
+	if (code === 'EPIPE') {
+		if (mayEnd) process.exit(brokenPipe);
+		return;
+	}
 	// Such as a file on a full disk, to which more lines come: `stowage audit > file`.
-	if (!isEnding) void endWithoutOutput(error.code);
-	isEnding = true;
+	if (!isIncomplete) void reportIncomplete(code);
+	isIncomplete = true;
 });
 
-async function endWithoutOutput(code: string): Promise<void> {
+// Nobody could be told.
+process.stderr.on('error', () => {});
+
+async function reportIncomplete(code: string): Promise<void> {
 	const { printError } = await import('./terminal/output.js');
 	printError(`The output can't be written (${code}), and is not complete.`);
-	process.exit(1);
+	if (mayEnd) process.exit(1);
+	process.exitCode = 1;
 }
 
 try {
@@ -40,6 +56,9 @@ try {
 		dropPrivileges(process.env);
 	}
 	const program = await createProgram(process.argv.slice(2));
+	program.hook('preAction', (_program, action) => {
+		mayEnd = onlyLists(nameOf(action));
+	});
 	await program.parseAsync();
 	if (isServer) setGrowth(2);
 } catch (error) {
@@ -50,6 +69,12 @@ try {
 		printFault(message);
 	}
 	process.exit(code);
+}
+
+/** Such as `user list`. */
+function nameOf(command: Command): string {
+	const { parent } = command;
+	return parent?.parent ? `${nameOf(parent)} ${command.name()}` : command.name();
 }
 
 function hasIds({ PUID, PGID, UMASK }: NodeJS.ProcessEnv): boolean {

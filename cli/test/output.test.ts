@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { open, readdir, readFile } from 'node:fs/promises';
+import { lstat, mkdir, open, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
@@ -151,6 +151,47 @@ test('a server goes on whose log and output are files on a full disk', async (t)
 	while (server.exitCode === null && !(await isReady())) await sleep(100);
 	// Each of these is a line of the log.
 	for (let n = 0; n < 5; n++) t.is((await fetch(`http://127.0.0.1:${port}/api/jobs`)).status, 401);
+	server.kill('SIGTERM');
+	t.deepEqual(await ended, [0, null]);
+});
+
+/** Runs a command whose reader ends before it has read anything. Resolves to the exit code, or the signal. */
+async function readByNobody(...words: string[]): Promise<unknown> {
+	const child = spawn(process.execPath, [program, ...words], {
+		stdio: ['ignore', 'pipe', 'ignore'],
+		env: { ...process.env, NODE_OPTIONS: '' },
+	});
+	child.stdout.destroy();
+	const [code, signal] = await once(child, 'exit');
+	return code ?? signal;
+}
+
+test('a command whose reader ends goes on with what it changes, and ends with its own code', async (t) => {
+	const root = await dataFolder(t);
+	await mkdir(path.join(root, 'etc'));
+	t.is(await readByNobody('service', 'install', '--root', root), 0);
+	await lstat(path.join(root, 'etc/systemd/system/multi-user.target.wants/stowage.service'));
+	t.is(await readByNobody('service', 'uninstall', '--root', root), 0);
+	await t.throwsAsync(lstat(path.join(root, 'etc/systemd/system/stowage.service')), { code: 'ENOENT' });
+	t.is(await readByNobody('service', 'uninstall', '--root', root), 1);
+});
+
+test('a command that only lists ends with its reader, as by SIGPIPE', async (t) => {
+	t.is(await readByNobody('completion', 'bash'), 141);
+	t.is(await readByNobody('config', 'print'), 141);
+});
+
+test('a server goes on whose output nobody reads', async (t) => {
+	const port = await freePort();
+	const words = [program, 'serve', '--data-dir', await dataFolder(t), '--port', String(port), '--log-level', 'debug'];
+	const server = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'pipe'] });
+	t.teardown(() => server.kill('SIGKILL'));
+	server.stdout.destroy();
+	server.stderr.destroy();
+	const ended = once(server, 'exit');
+	const isReady = async () => (await fetch(`http://127.0.0.1:${port}/api/ready`).catch(() => undefined))?.ok === true;
+	while (server.exitCode === null && !(await isReady())) await sleep(100);
+	t.is((await fetch(`http://127.0.0.1:${port}/api/jobs`)).status, 401);
 	server.kill('SIGTERM');
 	t.deepEqual(await ended, [0, null]);
 });
