@@ -357,7 +357,14 @@ async function replaceOriginal(
 		if (original !== undefined && !isSame(original, converted)) return convertedTo(publishedAt, false);
 		// Where it is gone, an earlier run removed it and was interrupted, or somebody has moved or deleted it.
 		if (original !== undefined) {
-			await files.remove(viewer, { ...sourceOf(job), path: original.path });
+			const at = { ...sourceOf(job), path: original.path };
+			try {
+				await files.remove(viewer, at, { isMeant: async ({ item }) => isSame(item, converted) });
+			} catch (error) {
+				// It was changed since that look.
+				if (!isFailure(error, 'preconditionFailed')) throw error;
+				return convertedTo(publishedAt, false);
+			}
 			isDeleted = true;
 		}
 		// Its owner has given it another place.

@@ -1,5 +1,5 @@
-import { type Files, type ItemRef, statIfPresent, type WalkedItem } from '@stowage/plugin-api';
-import { baseName, Failure, pathSegments, type StoragePath, type Viewer } from '@stowage/rules';
+import { type Files, type ItemRef, statIfPresent, type TakenItem, type WalkedItem } from '@stowage/plugin-api';
+import { baseName, Failure, joinPath, pathSegments, rootPath, type StoragePath, type Viewer } from '@stowage/rules';
 import { cannotCopyAll, TreeDigest } from '../trees/across/walkHome.js';
 import { notFound } from '../trees/Tree.js';
 
@@ -28,6 +28,29 @@ export async function digestOfItem(
 		for await (const { items, skipped } of files.listWithStats(viewer, { ...ref, path })) {
 			if (skipped > 0) throw cannotCopyAll(ref.path);
 			items.forEach(add);
+		}
+	}
+	return digest.toString();
+}
+
+/** The digest of an item that has left its path, as `digestOfItem`. `path` is its former path, for messages. */
+export async function digestOfTaken(
+	{ item, list }: TakenItem,
+	path: StoragePath,
+	signal?: AbortSignal,
+): Promise<string> {
+	const digest = new TreeDigest();
+	digest.add(rootPath, item);
+	const folders = item.type === 'directory' ? [rootPath] : [];
+	for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+		signal?.throwIfAborted();
+		for await (const { items, skipped } of list(folder)) {
+			if (skipped > 0) throw cannotCopyAll(path);
+			for (const each of items) {
+				const inside = joinPath(folder, each.name);
+				digest.add(inside, each);
+				if (each.type === 'directory') folders.push(inside);
+			}
 		}
 	}
 	return digest.toString();

@@ -6,6 +6,7 @@ import {
 	type JobContext,
 	type OnConflict,
 	statIfPresent,
+	type TakenItem,
 	type WalkedItem,
 } from '@stowage/plugin-api';
 import {
@@ -18,7 +19,14 @@ import {
 	parsePath,
 	type StoragePath,
 } from '@stowage/rules';
-import { changedAfterwards, changedMeanwhile, copyGone, digestOfItem, hasAllOf } from '../files/digestOfItem.js';
+import {
+	changedAfterwards,
+	changedMeanwhile,
+	copyGone,
+	digestOfItem,
+	digestOfTaken,
+	hasAllOf,
+} from '../files/digestOfItem.js';
 import type { HourlyLimits, UploadCounter } from '../uploads/admission/HourlyLimits.js';
 import type { PasteInput, PasteStep } from './pasteInput.js';
 import { type PasteState, willGoOn } from './pasteItems.js';
@@ -130,10 +138,17 @@ export async function moveAcross({ from, to }: PasteStep, move: AcrossMove): Pro
 			if (!(await isUnchanged())) throw changedAfterwards(from.path);
 			if (!(await isCopyWhole(path))) throw copyGone(from.path);
 			signal.throwIfAborted();
-			await files.remove(viewer, from);
+			// Compared once more where nothing can arrive in it.
+			await files.remove(viewer, from, { isMeant: (taken) => isAsCopied(taken, itemId) });
 		} catch (error) {
+			if (isFailure(error, 'preconditionFailed')) throw changedAfterwards(from.path);
 			if (!isFailure(error, 'notFound')) throw error;
 		}
+	}
+
+	async function isAsCopied(taken: TakenItem, itemId: string): Promise<boolean> {
+		if (taken.item.id !== itemId) return false;
+		return state.original === undefined || state.original === (await digestOfTaken(taken, from.path, signal));
 	}
 
 	async function isCopyWhole(path: StoragePath): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import type { Socket } from 'node:net';
 import path from 'node:path';
@@ -91,6 +91,56 @@ test('a failed upload is answered with its cause, also when its other files canâ
 	const answer = await ada.upload('/api/upload', [file('a', 'A'), file('b', 'B')]);
 	t.is(answer.statusCode, 507, answer.payload);
 	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
+});
+
+test('of a failed upload what another program has written into its files, or put in their place, stays', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const { storage } = app.services.roots.first;
+	const { stage, move } = storage;
+	const at = (name: string) => path.join(app.filesDir, 'users/ada', name);
+	let staged = 0;
+	storage.stage = async (id) => {
+		const one = await stage.call(storage, id);
+		if (++staged === 4) one.commit = full;
+		return one;
+	};
+	// The last moment at which it may change.
+	storage.move = async (...given) => {
+		if (given[0].endsWith('/written')) await writeFile(at('written'), 'by another program');
+		if (given[0].endsWith('/replaced')) {
+			await rm(at('replaced'));
+			await writeFile(at('replaced'), 'theirs');
+		}
+		return move.apply(storage, given);
+	};
+	const answer = await ada.upload(
+		'/api/upload',
+		['written', 'replaced', 'plain', 'last'].map((name) => file(name, name)),
+	);
+	t.is(answer.statusCode, 507, answer.payload);
+	t.deepEqual(await homeOf(app), ['Public', 'replaced', 'written']);
+	t.is(await readFile(at('written'), 'utf8'), 'by another program');
+	t.is(await readFile(at('replaced'), 'utf8'), 'theirs');
+	t.deepEqual(json(await ada.get('/api/trash')).entries, []);
+});
+
+test('a failed upload leaves nothing where nothing can be recorded either', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const { storage } = app.services.roots.first;
+	const { stage } = storage;
+	let staged = 0;
+	storage.stage = async (id) => {
+		const one = await stage.call(storage, id);
+		if (++staged === 2) one.commit = full;
+		return one;
+	};
+	app.services.database.trash.addMissing = full;
+	const answer = await ada.upload('/api/upload', [file('a', 'A'), file('b', 'B')]);
+	t.is(answer.statusCode, 507, answer.payload);
+	t.deepEqual(await homeOf(app), ['Public']);
+	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/trash/arriving')), []);
 });
 
 /** Sends a request and disconnects once `isUnderWay`, before the answer; resolves when the server has noticed. */

@@ -315,6 +315,24 @@ test('what is changed while it moves to a folder of another owner stays, under t
 	t.is(gone?.message, 'No such file or folder: Photos/2030');
 	await rename(home('docs/Photos/2031'), home('docs/Photos/2030'));
 	t.is((await t.throwsAsync(moves(async () => {})))?.message, 'It would get its name.');
+	// Once the copy has its name, and was compared.
+	const late: typeof files = {
+		...files,
+		async remove(...given) {
+			await writeFile(home('docs/Photos/2030/later.txt'), 'later');
+			return files.remove(...given);
+		},
+	};
+	const copied = sharedChanges(late, {
+		folders: sharedFolders,
+		trash: { isOn: true },
+		copyFor: async () => ({ ...(await files.find(viewer, item)), path: 'of carol/2030' }),
+	}).move(viewer, item, parsePath('of carol/2030'));
+	t.is(
+		(await t.throwsAsync(copied))?.message,
+		'2030 was changed after it was copied, and stays where it was. The copy is kept too, without what was changed.',
+	);
+	t.is(await readFile(home('docs/Photos/2030/later.txt'), 'utf8'), 'later');
 	t.is(json(await bob.get('/api/browse?type=shared&directory=of%20carol')).entries.length, 0);
 });
 

@@ -504,6 +504,59 @@ test('a move into a shared folder that is cancelled once its copy is there remov
 	t.deepEqual(json(await ada.get('/api/trash')).entries, []);
 });
 
+for (const [what, change] of Object.entries({
+	'a file that arrives in it': ['d', 'd/late'],
+	'what is written into it': ['d', 'd/x'],
+	'what is written into a single file': ['f', 'f'],
+	'a file that takes the place of it': ['f', 'replaced'],
+})) {
+	test(`a move into a shared folder does not take along ${what} once the last comparison is done`, async (t) => {
+		const all = await setUpInbox(t, {});
+		const { app, ada, home, inbox, viewer, files, writeFiles } = all;
+		await writeFiles({ f: 'a file' });
+		const [item = '', changed = ''] = change;
+		const late: Files = {
+			...files,
+			async remove(...args) {
+				if (changed === 'replaced') {
+					await writeFiles({ other: 'late' });
+					await rename(path.join(home, 'other'), path.join(home, item));
+				} else await writeFiles({ [changed]: 'late' });
+				return files.remove(...args);
+			},
+		};
+		const moved = input('private', 'shared', 'inbox', item);
+		const { error } = await runKind(moveKind({ ...app.services, files: late }), viewer, moved);
+		t.true(isFailure(error, 'conflict'));
+		t.regex(String(error?.message), new RegExp(`^${item} was changed after it was copied, and stays where it was`));
+		t.is(await readFile(path.join(home, changed === 'replaced' ? item : changed), 'utf8'), 'late');
+		t.deepEqual(await readdir(inbox), [item]);
+		t.deepEqual(json(await ada.get('/api/trash')).entries, []);
+	});
+}
+
+test('nothing can arrive in a folder while it is compared for the last time, and it is back where that fails', async (t) => {
+	const { app, ada, home, inbox, viewer, files, moved } = await setUpInbox(t, {});
+	const failing: Files = {
+		...files,
+		remove: (remover, ref, options) =>
+			files.remove(remover, ref, {
+				...options,
+				async isMeant(taken) {
+					await t.throwsAsync(writeFile(path.join(home, 'd/late'), 'late'), { code: 'ENOENT' });
+					t.true(await options?.isMeant?.(taken));
+					for await (const _ of taken.list(parsePath('gone')));
+					return true;
+				},
+			}),
+	};
+	const { error } = await runKind(moveKind({ ...app.services, files: failing }), viewer, moved);
+	t.regex(String(error?.message), /^d was changed after it was copied, and stays where it was/);
+	t.deepEqual((await readdir(path.join(home, 'd'))).sort(), ['x', 'y']);
+	t.deepEqual(await readdir(inbox), ['d']);
+	t.deepEqual(json(await ada.get('/api/trash')).entries, []);
+});
+
 test('a home that is frozen as the original is to be removed gets the item once', async (t) => {
 	const { app, home, inbox, viewer, files, moved } = await setUpInbox(t, {});
 	let refusals = 1;

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { Failure } from '@stowage/rules';
 import test from 'ava';
-import { Client, file, json, recordsOf } from '../testApp.js';
+import { Client, field, file, json, recordsOf } from '../testApp.js';
 import { metadata } from '../tusClient.js';
 import { until } from '../until.js';
 import { ShareGuest, shareFixture } from './shareFixture.js';
@@ -218,6 +218,32 @@ test('a sender takes a file back for an hour from the same client, as long as it
 	time += 60 * 60_000;
 	t.is(await take(guest, three), 410);
 	t.true((await readdir(home('docs'))).includes('three.txt'));
+});
+
+test('what its owner saves, or writes into it, while a sender takes a file back stays', async (t) => {
+	const fixture = await shareFixture(t);
+	const { app, ada, home, share } = fixture;
+	const { guest } = await share(['docs'], { mode: 'upload' });
+	await guest.get('');
+	const { uploads } = app.services.database;
+	const { beginTakeBack } = uploads;
+	const take = async (name: string, change: () => Promise<unknown>) => {
+		const location = locationOf(await send(guest, name, name));
+		uploads.beginTakeBack = async (idHash) => {
+			await change();
+			return beginTakeBack(idHash);
+		};
+		return (await guest.call('DELETE', location, undefined, tus)).statusCode;
+	};
+	const replacing = [field('directory', 'docs'), field('onConflict', 'replace'), file('one.txt', 'its owner’s')];
+	t.is(await take('one.txt', () => ada.upload('/api/upload', replacing)), 404);
+	t.is(await readFile(home('docs/one.txt'), 'utf8'), 'its owner’s');
+	t.is(json(await ada.get('/api/versions/docs/one.txt?type=private')).versions.length, 1);
+	t.is(await take('two.txt', () => writeFile(home('docs/two.txt'), 'written by another program')), 404);
+	t.is(await readFile(home('docs/two.txt'), 'utf8'), 'written by another program');
+	t.is(await take('three.txt', () => rm(home('docs/three.txt'))), 404);
+	t.is(await take('four.txt', async () => {}), 204);
+	t.deepEqual(json(await ada.get('/api/trash')).entries, []);
 });
 
 test('what is sent counts in the quota of the owner and in the limits of visitors, and says nothing of the quota', async (t) => {

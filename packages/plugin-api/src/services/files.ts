@@ -1,6 +1,6 @@
 import type { Area, Entry, Owner, SearchQuery, StoragePath, Viewer } from '@stowage/rules';
 import type { Turn } from '../limits/Yielder.js';
-import type { SmallFile, Watch } from '../storage/abilities.js';
+import type { SmallFile, StatsBatch, Watch } from '../storage/abilities.js';
 import type { CopyOptions, LocalFile, OpenFile, StagedFile, StorageItem } from '../storage/storage.js';
 
 /** An item in an area. `owner` names the public tree; without it a read searches the visible trees and a write means the viewer's own. */
@@ -83,9 +83,22 @@ export interface DescriptorFile extends LocalFile {
 	readonly full: AbortSignal;
 }
 
+/** An item that has left its path: whoever goes on using that no longer changes it. */
+export interface TakenItem {
+	/** As it was at its path, unless it was changed just before it left that: then with another version. */
+	item: StorageItem;
+	/** The contents of the folder that it is, or of one in it, by the path relative to it. Throws as a listing does. */
+	list(folder: StoragePath): AsyncIterable<StatsBatch>;
+}
+
 export interface RemoveOptions {
 	/** Pass the trash by. @default false */
 	isForGood?: boolean | undefined;
+	/**
+	 * Asked once the item has left its path, before it is removed for good: whether it is what was to be removed. If not, or if this throws, it
+	 * is put back; `remove` then throws `preconditionFailed`, or what this has thrown. Of a process that ends meanwhile it is in the trash.
+	 */
+	isMeant?: ((taken: TakenItem) => Promise<boolean>) | undefined;
 }
 
 export interface FileMoveOptions extends ConflictOptions {

@@ -1,11 +1,12 @@
-import type { CopyStaging, PublishOptions, PublishRequest, StorageItem } from '@stowage/plugin-api';
+import type { CopyStaging, PublishOptions, PublishRequest, StorageItem, TakenItem } from '@stowage/plugin-api';
 import { Failure, isFailure, joinPath, type StoragePath } from '@stowage/rules';
 import { TriedNames } from '../../trees/freeName.js';
 import { identityOf } from '../../trees/identity.js';
 import type { OwnTree } from '../../trees/OwnTree.js';
 import type { ItemStorage } from '../../trees/storage/Mounts.js';
-import type { Place } from '../../trees/Tree.js';
+import { childOf, type Place } from '../../trees/Tree.js';
 import type { FileParts, PublishedNames } from '../FileParts.js';
+import { moveMeantToTrash, purgeMoved } from '../moveToTrash.js';
 import { createFileVersions } from '../versions.js';
 import { assertPlaceable, placeItem } from './placeItem.js';
 
@@ -123,7 +124,7 @@ export async function publishAll(
 			...[...published].map(([request, item]) => {
 				const former = replaced.get(request);
 				if (former !== undefined) return putBack(parts, tree, folder, item, former);
-				return removePublished(tree.storage, joinPath(folder.storagePath, item.name), item.id);
+				return removePublished(parts, tree, childOf(folder, item.name), item);
 			}),
 			...requests.map(({ staged }) => staged.discard()),
 		]);
@@ -178,11 +179,16 @@ async function putBack(
 	if (refused?.replacedId === identityOf(item)) await versions.purge(viewer, refused.id);
 }
 
-async function removePublished(storage: ItemStorage, path: StoragePath, id: string): Promise<void> {
+/** Removes a file for good, unless it was replaced by another one since, or written to. */
+async function removePublished(parts: FileParts, tree: OwnTree, place: Place, published: StorageItem): Promise<void> {
+	const { id, version } = published;
 	try {
-		// The file may have been replaced by another one since.
-		if ((await storage.stat(path)).id === id) await storage.remove(path);
+		const isMeant = async ({ item }: TakenItem) => item.id === id && item.version === version;
+		const moved = await moveMeantToTrash(parts, tree, place, isMeant);
+		// It is counted as removed, and was not counted before.
+		if (tree.viewer.kind === 'user') await tree.quota.stayed(published);
+		await purgeMoved(parts, tree, moved);
 	} catch (error) {
-		if (!isFailure(error, 'notFound')) throw error;
+		if (!isFailure(error, 'notFound') && !isFailure(error, 'preconditionFailed')) throw error;
 	}
 }

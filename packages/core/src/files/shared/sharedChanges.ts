@@ -1,4 +1,4 @@
-import type { FileCopyOptions, Files, ItemRef } from '@stowage/plugin-api';
+import type { FileCopyOptions, Files, ItemRef, TakenItem } from '@stowage/plugin-api';
 import {
 	assertAllowed,
 	copyDenial,
@@ -15,7 +15,7 @@ import {
 } from '@stowage/rules';
 import { type Entered, enterFolder, inBoth } from '../../members/enterFolder.js';
 import { notSharedAnyMore, type SharedFolders, viewOnly } from '../../members/SharedFolders.js';
-import { changedAfterwards, changedMeanwhile, digestOfItem } from '../digestOfItem.js';
+import { changedAfterwards, changedMeanwhile, digestOfItem, digestOfTaken } from '../digestOfItem.js';
 
 /** Copies by one viewer what another one may read. */
 export type CopyFor = (
@@ -153,7 +153,11 @@ export function sharedChanges(
 				},
 			});
 			if ((await digest()) !== original) throw changedAfterwards(item.path);
-			await files.remove(from.viewer, from.ref);
+			// Compared once more where nothing can arrive in it.
+			const isMeant = async (taken: TakenItem) => (await digestOfTaken(taken, item.path)) === original;
+			await files.remove(from.viewer, from.ref, { isMeant }).catch((error: unknown) => {
+				throw isFailure(error, 'preconditionFailed') ? changedAfterwards(item.path) : error;
+			});
 			return entry;
 		},
 
@@ -165,7 +169,7 @@ export function sharedChanges(
 			if (item.area !== 'shared') return files.remove(viewer, item, options);
 			const { viewer: owner, ref } = await enterToRemove(viewer, item);
 			if (options.isForGood) throw onlyOwner();
-			return files.remove(owner, ref);
+			return files.remove(owner, ref, { isMeant: options.isMeant });
 		},
 
 		async assertRemovable(viewer, item) {

@@ -11,6 +11,9 @@ import { type PurgedOfOwner, TrashPurge } from './TrashPurge.js';
 import { TrashSizes } from './TrashSizes.js';
 import type { TrashParts } from './trashParts.js';
 
+/** Where there is no trash, what is removed for good may lie in it until it is known to be what was meant. */
+const checkedWithinMs = 60 * 60_000;
+
 /**
  * The trash of all roots, for whoever deletes, restores, lists or removes for good: `TrashMoves` gets items there and
  * back, `TrashPurge` removes them.
@@ -181,7 +184,7 @@ export class TrashBin {
 		const { now, config, onEnded } = this.#parts;
 		await this.recordAll();
 		if (this.clock.isTrusted()) {
-			const keepFor = { item: this.keepFor, version: config.versions.keepFor };
+			const keepFor = { item: this.isOn ? this.keepFor : checkedWithinMs, version: config.versions.keepFor };
 			for (const kind of ['item', 'version'] as const) {
 				const expired = await this.#purge.mark({ kind, deletedUntil: now() - keepFor[kind] });
 				if (expired > 0) await onEnded(kind, expired, 'expired');

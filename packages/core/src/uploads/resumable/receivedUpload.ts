@@ -1,4 +1,4 @@
-import type { UploadRecord } from '@stowage/plugin-api';
+import type { TakenItem, UploadRecord } from '@stowage/plugin-api';
 import {
 	baseName,
 	candidateNames,
@@ -94,13 +94,15 @@ export async function takeBack(parts: UploadParts, viewer: Viewer, idHash: strin
 	// It was moved or replaced, or somebody has written to it: what is there now was not sent.
 	if (!isThere) throw notFound();
 	await database.uploads.beginTakeBack(idHash);
+	// Whose folder it is may save another content there at any moment.
+	const isMeant = async ({ item: taken }: TakenItem) => versionOf(taken) === itemId;
 	try {
-		await files.remove(viewer, { area: 'private', path }, { isForGood: true });
+		await files.remove(viewer, { area: 'private', path }, { isForGood: true, isMeant });
 	} catch (error) {
 		const warn = (cause: unknown) =>
 			log.warn({ err: cause }, 'it could not be recorded that a file was not taken back');
 		await database.uploads.cancelTakeBack(idHash).catch(warn);
-		throw error;
+		throw isFailure(error, 'preconditionFailed') ? notFound() : error;
 	}
 	await database.uploads.takeBack(idHash);
 	return true;
