@@ -1,18 +1,22 @@
-import type { Audience, ByteRange, Notification, Notifications, OpenFile } from '@stowage/plugin-api';
+import type { Audience, ByteRange, Notifications, OpenFile } from '@stowage/plugin-api';
 import { isFailure } from '@stowage/rules';
 import { EndSubscriptions } from '../events/EndSubscriptions.js';
 import { throttle } from '../events/throttle.js';
 import type { TicketDetails, Tickets } from './createTickets.js';
+import { TicketParts } from './TicketParts.js';
 
 /** Least time between two notifications of one ticket's progress. */
 const spacingMs = 250;
 
-type State = Extract<Notification, { kind: 'ticket' }>['state'];
-
-type Report = (sent: number, size: number, state: State) => void;
+/** Tickets of which it is remembered what was sent, so that who resumes a download goes on with its progress. */
+const maxRemembered = 1000;
 
 interface Running {
-	report: Report;
+	/** Publishes how far it is, after a while. */
+	publish(): void;
+	/** What is being sent: another version of the content has other parts. */
+	parts: TicketParts | undefined;
+	isEnded: boolean;
 	ends: Set<() => void>;
 }
 
@@ -36,6 +40,8 @@ export interface Transfer {
 export class Transfers {
 	readonly #running = new Map<string, Running>();
 	readonly #subscriptions: EndSubscriptions;
+	/** What was sent of tickets, in the order of their last transfers. */
+	readonly #parts = new Map<string, TicketParts>();
 
 	constructor(readonly dependencies: Dependencies) {
 		const { tickets, pollMs = 2_000 } = dependencies;
@@ -48,11 +54,18 @@ export class Transfers {
 		running.ends.add(breakOff);
 		const stopListening = this.#onEnd(token, ticket, () => this.end(token, ticket));
 		return {
-			reporting: (file) => withProgress(file, running.report),
+			reporting: (file) => {
+				running.parts = this.#partsOf(token, file);
+				return withProgress(file, running.parts, () => {
+					// No event follows the end.
+					if (!running.isEnded) running.publish();
+				});
+			},
 			leave: () => {
 				stopListening();
 				running.ends.delete(breakOff);
-				if (running.ends.size === 0) this.#running.delete(token);
+				// The ticket may have ended meanwhile, and another transfer begun that is refused only later.
+				if (running.ends.size === 0 && this.#running.get(token) === running) this.#running.delete(token);
 			},
 		};
 	}
@@ -61,8 +74,21 @@ export class Transfers {
 	end(token: string, ticket: TicketDetails): void {
 		const running = this.#running.get(token) ?? this.#begin(token, ticket);
 		this.#running.delete(token);
-		running.report(0, ticket.size, 'ended');
+		this.#parts.delete(token);
+		running.isEnded = true;
+		running.publish();
 		for (const end of [...running.ends]) end();
+	}
+
+	/** What was sent of this version of the content so far. */
+	#partsOf(token: string, { item: { version, size } }: OpenFile): TicketParts {
+		const known = this.#parts.get(token);
+		const parts = known?.version === version && known.size === size ? known : new TicketParts(version, size);
+		this.#parts.delete(token);
+		this.#parts.set(token, parts);
+		const [oldest] = this.#parts.keys();
+		if (this.#parts.size > maxRemembered && oldest !== undefined) this.#parts.delete(oldest);
+		return parts;
 	}
 
 	#onEnd(token: string, { user }: TicketDetails, end: () => void): () => void {
@@ -79,17 +105,16 @@ export class Transfers {
 		const { notifications } = this.dependencies;
 		const audiences: Audience[] = [{ ticket: token }];
 		if (ticket.user !== undefined) audiences.push({ userId: ticket.user.id });
-		let latest = { sent: 0, size: ticket.size, state: 'waiting' as State };
-		const publish = throttle(spacingMs, () => {
-			for (const audience of audiences) notifications.publish(audience, { kind: 'ticket', ticket: token, ...latest });
-		});
 		const running: Running = {
-			report(sent, size, state) {
-				// No event follows the end.
-				if (latest.state === 'ended') return;
-				latest = { sent: state === 'ended' ? latest.sent : sent, size, state };
-				publish();
-			},
+			publish: throttle(spacingMs, () => {
+				const { parts, isEnded } = running;
+				const { sent, state } = parts?.progress() ?? { sent: 0, state: 'waiting' };
+				const progress = { sent, size: parts?.size ?? ticket.size, state: isEnded ? 'ended' : state } as const;
+				for (const audience of audiences)
+					notifications.publish(audience, { kind: 'ticket', ticket: token, ...progress });
+			}),
+			parts: this.#parts.get(token),
+			isEnded: false,
 			ends: new Set(),
 		};
 		this.#running.set(token, running);
@@ -97,31 +122,32 @@ export class Transfers {
 	}
 }
 
-/** Wraps the file: `report` is told how far it has been sent. */
-function withProgress(file: OpenFile, report: Report): OpenFile {
+/** Wraps the file: what is sent of it is noted in `parts`, and `publish` is called. */
+function withProgress(file: OpenFile, parts: TicketParts, publish: () => void): OpenFile {
 	const { size } = file.item;
 	let wasChanged = false;
 	return {
 		item: file.item,
 		async *read(range?: ByteRange) {
-			const begin = range?.start ?? 0;
-			let sent = begin;
+			const { start, end } = range ?? { start: 0, end: size - 1 };
+			const part = parts.begin(start, end);
 			let isChanged = false;
 			try {
-				report(sent, size, 'sending');
+				publish();
 				for await (const chunk of file.read(range)) {
 					const { length } = chunk;
 					yield chunk;
 					// The next chunk is requested once this one has left the process.
-					sent += length;
-					report(sent, size, 'sending');
+					part.head += length;
+					publish();
 				}
 			} catch (error) {
 				// Before the first byte it is tried again.
-				isChanged = sent > begin && isFailure(error, 'conflict');
+				isChanged = part.head > start && isFailure(error, 'conflict');
 				throw error;
 			} finally {
-				report(sent, size, sent === size ? 'done' : isChanged || wasChanged ? 'changed' : 'waiting');
+				parts.end(part, isChanged || wasChanged);
+				publish();
 			}
 		},
 		async isChanged(options) {

@@ -1,6 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { ByteRange, Notification, OpenFile } from '@stowage/plugin-api';
 import test from 'ava';
 import type { Ticket } from '../../src/tickets/createTickets.js';
+import { TicketParts } from '../../src/tickets/TicketParts.js';
 import { Transfers } from '../../src/tickets/Transfers.js';
 import { until } from '../until.js';
 
@@ -36,4 +38,135 @@ test('the tickets of all transfers are looked up together, one look-up at a time
 	ended.add('ticket 7');
 	await until('one is broken off', () => broken.length > 0);
 	t.deepEqual(broken, ['ticket 7', 'ticket 7']);
+});
+
+const size = 1000;
+
+/** The transfers of a process, and what they publish. */
+function published() {
+	const seen: { sent: number; state: string }[] = [];
+	const transfers = new Transfers({
+		notifications: {
+			publish: (_audience, item: Notification) => {
+				if (item.kind === 'ticket') seen.push({ sent: item.sent, state: item.state });
+			},
+			subscribe: () => () => {},
+		},
+		tickets: { findEnded: async () => new Set() },
+		onSessionEnd: () => () => {},
+	});
+	return { transfers, seen };
+}
+
+/** A file that gives a chunk of a hundred bytes each time it may. */
+function fileOf(version: string, mayGive: () => Promise<void> = async () => {}): OpenFile {
+	return {
+		item: { name: 'a', type: 'file', size, mtime: 0, id: 'a', version },
+		async *read({ start, end }: ByteRange = { start: 0, end: size - 1 }) {
+			for (let at = start; at <= end; at += 100) {
+				await mayGive();
+				yield Buffer.alloc(Math.min(100, end + 1 - at));
+			}
+		},
+		isChanged: async () => false,
+		close: async () => {},
+	};
+}
+
+async function send(transfers: Transfers, file: OpenFile, range?: ByteRange): Promise<void> {
+	const transfer = transfers.enter('ticket', { size } as Ticket, () => {});
+	try {
+		for await (const _ of transfer.reporting(file).read(range));
+	} finally {
+		transfer.leave();
+	}
+}
+
+test('a download by several connections is as far as all of them together, and done once all of it was sent', async (t) => {
+	const { transfers, seen } = published();
+	let release = () => {};
+	const released = new Promise<void>((resolve) => {
+		release = resolve;
+	});
+	const first = send(
+		transfers,
+		fileOf('v', () => released),
+		{ start: 0, end: 899 },
+	);
+	await send(transfers, fileOf('v'), { start: 900, end: 999 });
+	await until('the end of the second is published', () => seen.at(-1)?.sent === 100);
+	t.deepEqual(seen.at(-1), { sent: 100, state: 'sending' });
+	release();
+	await first;
+	await until('the end is published', () => seen.at(-1)?.state === 'done');
+	t.is(seen.at(-1)?.sent, size);
+	t.is(seen.filter(({ state }) => state === 'done').length, 1);
+	// The same ticket once more.
+	await send(transfers, fileOf('v'), { start: 0, end: 499 });
+	await until('it begins anew', () => seen.at(-1)?.state === 'waiting');
+	t.is(seen.at(-1)?.sent, 500);
+	await send(transfers, fileOf('v'), { start: 500, end: 999 });
+	await until('it is done again', () => seen.at(-1)?.state === 'done');
+});
+
+test('who resumes goes on with what was sent before, also by another process, and another version begins anew', async (t) => {
+	const { transfers, seen } = published();
+	await send(transfers, fileOf('v'), { start: 600, end: 699 });
+	await until('it is published', () => seen.at(-1)?.state === 'waiting');
+	t.is(seen.at(-1)?.sent, 700);
+	await send(transfers, fileOf('v'), { start: 700, end: 999 });
+	await until('it is done', () => seen.at(-1)?.state === 'done');
+	await send(transfers, fileOf('w'), { start: 0, end: 99 });
+	await until('the other version is published', () => seen.at(-1)?.state === 'waiting');
+	t.is(seen.at(-1)?.sent, 100);
+});
+
+test('parts of a ticket count once, and all of it again begins anew', (t) => {
+	const parts = new TicketParts('v', size);
+	const sendPart = (start: number, end: number) => {
+		const part = parts.begin(start, end - 1);
+		part.head = end;
+		parts.end(part, false);
+		return parts.progress();
+	};
+	t.deepEqual(sendPart(500, 600), { sent: 600, state: 'waiting' }, 'what is before was sent earlier');
+	t.deepEqual(sendPart(0, 100), { sent: 200, state: 'waiting' }, 'or not');
+	t.deepEqual(sendPart(50, 150), { sent: 250, state: 'waiting' });
+	const all = parts.begin(0, size - 1);
+	t.deepEqual(parts.progress(), { sent: 0, state: 'sending' });
+	all.head = 300;
+	parts.end(all, true);
+	t.deepEqual(parts.progress(), { sent: 300, state: 'changed' });
+	t.deepEqual(sendPart(300, size), { sent: size, state: 'done' });
+	for (let at = 0; at < size; at += 2) sendPart(at, at + 1);
+	t.deepEqual(parts.progress(), { sent: 100, state: 'waiting' }, 'of very many parts some are remembered');
+});
+
+test('no event follows the end of a ticket', async (t) => {
+	const { transfers, seen } = published();
+	const ticket = { size } as Ticket;
+	const sending = send(
+		transfers,
+		fileOf('v', () => wait(50)),
+	);
+	await until('it is being sent', () => seen.at(-1)?.state === 'sending');
+	transfers.end('ticket', ticket);
+	await until('the end is published', () => seen.at(-1)?.state === 'ended');
+	await sending;
+	await wait(300);
+	t.is(seen.filter(({ state }) => state === 'ended').length, 1);
+	t.is(seen.at(-1)?.state, 'ended');
+});
+
+test('a transfer that is left after its ticket has ended leaves later ones alone', async (t) => {
+	const { transfers } = published();
+	const broken: string[] = [];
+	const ticket = { size } as Ticket;
+	const first = transfers.enter('ticket', ticket, () => broken.push('first'));
+	transfers.end('ticket', ticket);
+	const second = transfers.enter('ticket', ticket, () => broken.push('second'));
+	first.leave();
+	transfers.end('ticket', ticket);
+	t.deepEqual(broken, ['first', 'second']);
+	second.leave();
 });
