@@ -240,7 +240,7 @@ test('doctor checks each storage root, and whether the installed service may wri
 	};
 	await install('nobody', roots.slice(0, 2));
 	const found = await checkService(config, system);
-	t.like(found[0], { state: 'error', remedy: 'sudo stowage service install' });
+	t.like(found[0], { state: 'error', remedy: 'sudo stowage service install --user nobody' });
 	t.regex(found[0]?.message ?? '', new RegExp(`does not let the service write to ${roots[2]}$`));
 	// The folder belongs to root, who runs the tests.
 	t.like(found[1], { state: 'error', remedy: `sudo chown -R nobody: ${app.dataDir}` });

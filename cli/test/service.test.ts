@@ -270,17 +270,51 @@ test('service install and uninstall work in another root folder, and keep the co
 	t.like(await stat(inRoot('srv/stowage')), { uid: Number(uid), gid: Number(gid), mode: 0o40750 });
 	const unit = inRoot('etc/systemd/system/stowage.service');
 	t.regex(await readFile(unit, 'utf8'), /^ReadWritePaths=\/srv\/stowage$/m);
-	await t.throwsAsync(
-		stat(`${unit}.d/sandbox.conf`),
-		{ code: 'ENOENT' },
-		'the drop-in is removed by an install without it',
-	);
 
 	t.like(await stowage('service', 'uninstall', '--root', root), { code: 0 });
 	await t.throwsAsync(stat(unit), { code: 'ENOENT' });
 	t.true((await stat(inRoot('srv/stowage'))).isDirectory());
 	t.is(await readFile(config, 'utf8'), 'dataDir: /srv/stowage\nport: 8080\n');
 	t.regex((await stowage('service', 'uninstall', '--root', root)).output, /^There is no service to uninstall/);
+});
+
+test('service install goes on with the user, the configuration and the sandbox of the unit that it has written', async (t) => {
+	const root = await temporaryFolder(t);
+	await mkdir(path.join(root, 'etc'));
+	await mkdir(path.join(root, 'srv/my files'), { recursive: true });
+	const file = '/srv/my files/100% $5.yaml';
+	await writeFile(path.join(root, file), 'dataDir: /srv/data\n');
+	const install = (...args: string[]) => stowage('service', 'install', '--root', root, ...args);
+	const unit = path.join(root, 'etc/systemd/system/stowage.service');
+	const first = await install('--user', 'files', '--config', file, '--sandbox');
+	t.is(first.code, 0, first.output);
+	const text = await readFile(unit, 'utf8');
+
+	t.is((await install()).code, 0);
+	t.is(await readFile(unit, 'utf8'), text);
+	await stat(`${unit}.d/sandbox.conf`);
+	const full = `sudo stowage service install --user files --config '${file}' --sandbox`;
+	const installed = await installedUnit(root);
+	t.is(installed && (await unitFaultOf(installed, '/mnt/other'))?.remedy, full);
+	t.is((await install('--no-sandbox')).code, 0);
+	await t.throwsAsync(stat(`${unit}.d/sandbox.conf`), { code: 'ENOENT' });
+
+	const other = await install('--config', '/etc/stowage/config.yaml');
+	t.is(other.code, 1);
+	t.true(other.output.startsWith(`/etc/systemd/system/stowage.service goes by ${file}, and there is no /etc/stowage/`));
+	await t.throwsAsync(stat(path.join(root, 'etc/stowage')), { code: 'ENOENT' });
+	t.is(await readFile(unit, 'utf8'), text);
+});
+
+test('service install replaces no unit that an administrator has written', async (t) => {
+	const root = await temporaryFolder(t);
+	const unit = path.join(root, 'etc/systemd/system/stowage.service');
+	await mkdir(path.dirname(unit), { recursive: true });
+	await writeFile(unit, '[Service]\nExecStart=/opt/stowage serve\n');
+	const refused = await stowage('service', 'install', '--root', root);
+	t.is(refused.code, 1);
+	t.regex(refused.output, /^This command has not written \/etc\/systemd\/system\/stowage\.service: move it away/);
+	t.is(await readFile(unit, 'utf8'), '[Service]\nExecStart=/opt/stowage serve\n');
 });
 
 test('service uninstall of another tree removes no file outside of it to which somebody’s link leads', async (t) => {

@@ -10,12 +10,14 @@ import { reasonOf } from '../doctor/findings.js';
 import { ownProgram } from '../ownProgram.js';
 import { addedRootsAsOwner } from '../service/addedRootsAsOwner.js';
 import { type InstallOptions, installSteps, isTemporary, ownTmp, uninstallSteps } from '../service/install.js';
-import { installedUnit } from '../service/installedUnit.js';
+import { type InstalledWith, installedUnit } from '../service/installedUnit.js';
 import { isMountPointUnknown, writableUnitPath } from '../service/mountPoints.js';
 import type { Step } from '../service/steps.js';
 import {
 	assertServiceUser,
+	defaultConfig,
 	defaultDataDir,
+	defaultUser,
 	sandboxText,
 	type UnitOptions,
 	unitPathFault,
@@ -29,17 +31,20 @@ export function serviceCommand(): Command {
 	const print = withUnitOptions(new Command('print').description('print the unit that install would write'))
 		.option('--drop-in', 'print the drop-in for conversions in a sandbox instead')
 		.action(async ({ dropIn, ...options }: Flags & { dropIn?: true }) => {
-			printText(dropIn ? sandboxText() : unitText(await unitOptions(options)));
+			printText(dropIn ? sandboxText() : unitText(await unitOptions(options, await installedWith('/'))));
 		});
 	const install = withInstallOptions(
 		withUnitOptions(new Command('install').description('make the user, write the unit, enable and start it')),
 	)
-		.option('--sandbox', 'lets the service run conversions in a bubblewrap sandbox')
-		.action(async ({ root, dryRun, sandbox, ...options }: Flags & InstallFlags & { sandbox?: true }) => {
+		.option('--sandbox', 'lets the service run conversions in a bubblewrap sandbox; as installed by default')
+		.option('--no-sandbox', 'removes what lets it do that')
+		.action(async ({ root: named, dryRun, sandbox, ...options }: Flags & InstallFlags & { sandbox?: boolean }) => {
+			const root = path.resolve(named);
+			const installed = await installedWith(root);
 			const all: InstallOptions = {
-				...(await unitOptions(options, root)),
-				root: path.resolve(root),
-				isSandboxed: sandbox === true,
+				...(await unitOptions(options, installed, root)),
+				root,
+				isSandboxed: sandbox ?? installed?.isSandboxed ?? false,
 			};
 			await perform(await installSteps(all), root, dryRun);
 			if (!dryRun) printLine('Installed. The log: journalctl -u stowage');
@@ -58,8 +63,8 @@ export function serviceCommand(): Command {
 }
 
 interface Flags {
-	config: string;
-	user: string;
+	config?: string;
+	user?: string;
 }
 
 interface InstallFlags {
@@ -69,8 +74,8 @@ interface InstallFlags {
 
 function withUnitOptions(command: Command): Command {
 	return command
-		.option('--config <file>', 'the configuration file', '/etc/stowage/config.yaml')
-		.option('--user <name>', 'the system user and group that it runs as', 'stowage');
+		.option('--config <file>', `the configuration file; as installed by default, or ${defaultConfig}`)
+		.option('--user <name>', `the system user and group that it runs as; as installed by default, or ${defaultUser}`);
 }
 
 function withInstallOptions(command: Command): Command {
@@ -79,8 +84,18 @@ function withInstallOptions(command: Command): Command {
 		.option('--dry-run', 'only say what would be done');
 }
 
+/** Who installs again, as after an update, need not know the options. */
+async function installedWith(root: string): Promise<InstalledWith | undefined> {
+	return (await installedUnit(root))?.installedWith;
+}
+
 /** `installRoot` is the tree that is installed into, if it is. */
-async function unitOptions({ config, user }: Flags, installRoot?: string): Promise<UnitOptions> {
+async function unitOptions(
+	flags: Flags,
+	installed: InstalledWith | undefined,
+	installRoot?: string,
+): Promise<UnitOptions> {
+	const { config = installed?.config ?? defaultConfig, user = installed?.user ?? defaultUser } = flags;
 	assertServiceUser(user);
 	const file = path.resolve(config);
 	return {
@@ -88,7 +103,7 @@ async function unitOptions({ config, user }: Flags, installRoot?: string): Promi
 		node: process.execPath,
 		program: await realpath(ownProgram),
 		config: file,
-		...(await foldersOf(file, installRoot === undefined ? undefined : path.resolve(installRoot))),
+		...(await foldersOf(file, installRoot)),
 	};
 }
 

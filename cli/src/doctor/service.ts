@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Config } from '@stowage/core';
 import { type AccountIds, accountOf } from '../privileges/accounts.js';
 import { isInReach } from '../privileges/ownerOf.js';
-import { installedUnit } from '../service/installedUnit.js';
+import { installCommand, installedUnit } from '../service/installedUnit.js';
 import { isMountPointUnknown } from '../service/mountPoints.js';
 import { unitFaultOf } from '../service/unitFault.js';
 import { addedRoots, serviceFolders } from '../service/unitFolders.js';
@@ -33,7 +33,11 @@ export async function checkService(config: Config, root = '/'): Promise<Finding[
 	}
 	const account = await accountOf(unit.user);
 	if (account === undefined) {
-		const remedy = 'sudo stowage service install, or name another user in the unit.';
+		const { installedWith } = unit;
+		const remedy =
+			installedWith === undefined
+				? 'Make that user, or name another one in the unit.'
+				: `${installCommand(installedWith)}, or name another user by --user.`;
 		return [...findings, fault(what, `${unit.file} names a user that does not exist: ${unit.user}`, remedy)];
 	}
 	const { uid } = account;

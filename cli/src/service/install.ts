@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { access, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Failure } from '@stowage/rules';
+import { installedUnit } from './installedUnit.js';
 import { commandStep, folderStep, limitedStep, type OwnerOf, removeStep, type Step, writeStep } from './steps.js';
 import { defaultDataDir, sandboxDropIn, sandboxText, type UnitOptions, unitName, unitText } from './unit.js';
 
@@ -28,13 +29,15 @@ export async function installSteps(options: InstallOptions): Promise<Step[]> {
 	const { root, user, config, dataDir, isSandboxed } = options;
 	const unit = unitText(options);
 	const isHere = root === '/';
+	const isNew = !(await exists(path.join(root, config)));
+	await assertReplaceable(root, config, isNew);
 	if (isHere) await assertUsable(options);
 	const ownerOf = () => userOf(user, root);
 	const steps = [
 		writeStep(path.join(root, sysusersFile), `u ${user} - "Stowage" ${dataDir}\n`, 0o644),
 		commandStep('systemd-sysusers', ...(isHere ? [] : [`--root=${root}`]), path.join(root, sysusersFile)),
 	];
-	if (!(await exists(path.join(root, config)))) {
+	if (isNew) {
 		// It may contain the database's password later.
 		steps.push(writeStep(path.join(root, config), configText(dataDir), 0o640, ownerOf));
 	}
@@ -51,6 +54,18 @@ export async function installSteps(options: InstallOptions): Promise<Step[]> {
 		// Starts the service, or restarts it with a new program and unit.
 		limitedStep(startLimit, 'systemctl', 'restart', unitName),
 	];
+}
+
+/** Throws `conflict` where the unit is an administrator's own, or goes by a configuration that a new one would take the place of. */
+async function assertReplaceable(root: string, config: string, isNew: boolean): Promise<void> {
+	const present = await installedUnit(root);
+	if (present?.isOfAdministrator)
+		throw new Failure('conflict', `This command has not written ${present.file}: move it away, and install again.`);
+	if (!isNew || present?.config === undefined || present.config === config) return;
+	throw new Failure(
+		'conflict',
+		`${present.file} goes by ${present.config}, and there is no ${config}: name the former by --config, or make the latter first.`,
+	);
 }
 
 /** Removes the unit. The data, the configuration and the user stay. */

@@ -1,6 +1,7 @@
 import { readdir, readFile, realpath } from 'node:fs/promises';
 import path from 'node:path';
-import { unitName } from './unit.js';
+import { shellWord } from '../terminal/shellWord.js';
+import { defaultConfig, defaultUser, sandboxDropIn, unitName } from './unit.js';
 import { isWithin } from './unitFolders.js';
 
 /** The unit that systemd would start, with its drop-ins. */
@@ -13,10 +14,31 @@ export interface InstalledUnit {
 	supplementaryGroups: string[];
 	/** The umask in octal digits, such as 0027. */
 	umask: string | undefined;
-	/** Whether 'stowage service install' wrote it, and may write it again. */
-	isWrittenByCommand: boolean;
+	/** The configuration file that its program is given. */
+	config: string | undefined;
+	/** With what 'stowage service install' wrote it, and may write it again; undefined for a unit of anybody else. */
+	installedWith: InstalledWith | undefined;
+	/** Whether an administrator wrote it where that command writes its own. */
+	isOfAdministrator: boolean;
 	/** The folder in the unit that permits writing to this one; undefined if none does. */
 	writableFolderOf(folder: string): Promise<string | undefined>;
+}
+
+/** The options of 'stowage service install' that are no matter of the configuration. */
+export interface InstalledWith {
+	user: string;
+	config: string;
+	isSandboxed: boolean;
+}
+
+/** The command that writes the unit again, with the same options. */
+export function installCommand({ user, config, isSandboxed }: InstalledWith): string {
+	return [
+		'sudo stowage service install',
+		...(user === defaultUser ? [] : [`--user ${user}`]),
+		...(config === defaultConfig ? [] : [`--config ${shellWord(config)}`]),
+		...(isSandboxed ? ['--sandbox'] : []),
+	].join(' ');
 }
 
 /** Where systemd searches for units; the first one is used. */
@@ -31,6 +53,10 @@ export async function installedUnit(root = '/'): Promise<InstalledUnit | undefin
 	if (at === -1) return undefined;
 	const text = texts[at] as string;
 	const values = parseService([text, ...(await dropIns(root))]);
+	const own = parseService([text]);
+	const config = configOf(own);
+	const isWrittenByCommand = at === 0 && text.startsWith(writtenByUs);
+	const dropIn = isWrittenByCommand ? await read(path.join(root, folders[0] as string, sandboxDropIn)) : undefined;
 	const given = (name: string) => values.get(name)?.flat() ?? [];
 	const words = (name: string) => given(name).map(unquoted);
 	const last = (name: string) => words(name).at(-1);
@@ -40,7 +66,7 @@ export async function installedUnit(root = '/'): Promise<InstalledUnit | undefin
 		unquoted(/^[-+]*["']/.test(word) ? word : (word.split(':')[0] as string)),
 	);
 	const named = [...words('ReadWritePaths'), ...bound].map((word) => word.replace(/^[-+]+/, ''));
-	const own = [
+	const made = [
 		...words('StateDirectory').map((name) => `/var/lib/${name}`),
 		...words('RuntimeDirectory').map((name) => `/run/${name}`),
 	];
@@ -50,10 +76,19 @@ export async function installedUnit(root = '/'): Promise<InstalledUnit | undefin
 		group: last('Group'),
 		supplementaryGroups: words('SupplementaryGroups'),
 		umask: umaskOf(last('UMask')),
-		isWrittenByCommand: at === 0 && text.startsWith('# Written by Stowage.'),
+		config,
+		installedWith:
+			isWrittenByCommand && config !== undefined
+				? {
+						config,
+						user: own.get('User')?.flat().map(unquoted).at(-1) ?? defaultUser,
+						isSandboxed: dropIn?.startsWith(writtenByUs) === true,
+					}
+				: undefined,
+		isOfAdministrator: at === 0 && text !== '' && !isWrittenByCommand,
 		async writableFolderOf(folder) {
 			const isHome = ['/home', '/root', '/run/user'].some((home) => isWithin(folder, home));
-			const allowed = isHome && hidesHomes ? bound.map((word) => word.replace(/^[-+]+/, '')) : [...named, ...own];
+			const allowed = isHome && hidesHomes ? bound.map((word) => word.replace(/^[-+]+/, '')) : [...named, ...made];
 			if (!isStrict && !(isHome && hidesHomes)) return '/';
 			const wanted = [folder, await resolved(folder)];
 			for (const each of allowed) {
@@ -63,6 +98,15 @@ export async function installedUnit(root = '/'): Promise<InstalledUnit | undefin
 			return undefined;
 		},
 	};
+}
+
+/** What files that the command has written begin with. */
+const writtenByUs = '# Written by Stowage';
+
+function configOf(values: ReadonlyMap<string, string[][]>): string | undefined {
+	const words = (values.get('ExecStart')?.at(-1) ?? []).map((word) => unquoted(word).replaceAll('$$', () => '$'));
+	const at = words.indexOf('--config');
+	return at === -1 ? undefined : words[at + 1];
 }
 
 function umaskOf(text = ''): string | undefined {

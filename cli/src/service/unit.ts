@@ -18,6 +18,8 @@ export const unitName = 'stowage.service';
 /** The path of the additional settings for the sandboxed conversion, relative to the folder of units. */
 export const sandboxDropIn = `${unitName}.d/sandbox.conf`;
 export const defaultDataDir = '/var/lib/stowage';
+export const defaultUser = 'stowage';
+export const defaultConfig = '/etc/stowage/config.yaml';
 /** Folders that `ProtectHome=` hides. */
 const homes = ['/home', '/root', '/run/user'];
 

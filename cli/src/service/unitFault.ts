@@ -1,4 +1,4 @@
-import type { InstalledUnit } from './installedUnit.js';
+import { type InstalledUnit, installCommand } from './installedUnit.js';
 import { writableUnitPath } from './mountPoints.js';
 
 /** Why the service can't use a folder of files as it should; undefined if the unit is right. */
@@ -11,15 +11,17 @@ export interface UnitFault {
 export async function unitFaultOf(unit: InstalledUnit, folder: string): Promise<UnitFault | undefined> {
 	const named = await unit.writableFolderOf(folder);
 	const wanted = await writableUnitPath(folder);
-	const remedy = unit.isWrittenByCommand
-		? 'sudo stowage service install'
-		: `sudo systemctl edit stowage, with the lines [Service] and ReadWritePaths=-${wanted}, then sudo systemctl restart stowage`;
+	const { installedWith } = unit;
+	const remedy =
+		installedWith !== undefined
+			? installCommand(installedWith)
+			: `sudo systemctl edit stowage, with the lines [Service] and ReadWritePaths=-${wanted}, then sudo systemctl restart stowage`;
 	if (named === undefined)
 		return { isWritable: false, message: `${unit.file} does not let the service write to ${folder}`, remedy };
 	if (wanted === folder || !named.startsWith(`${wanted}/`)) return undefined;
 	return {
 		isWritable: true,
 		message: `${unit.file} names ${named}, which is below the mount point ${wanted}: the service keeps that disk when it is unmounted, and does not see the next one`,
-		remedy: unit.isWrittenByCommand ? remedy : `${remedy} (and without the line for ${named})`,
+		remedy: installedWith !== undefined ? remedy : `${remedy} (and without the line for ${named})`,
 	};
 }
