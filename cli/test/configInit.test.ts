@@ -11,7 +11,9 @@ async function settingsIn(file: string): Promise<Record<string, unknown>> {
 test('config init writes the given settings and all others as comments, and never overwrites a file', async (t) => {
 	const file = path.join(await dataFolder(t), 'stowage.yaml');
 	const dataDir = path.join(path.dirname(file), 'made-later');
-	const words = 'config init --yes --uploads-expire-after 3days --port 8080 --data-dir'.split(' ');
+	const words = 'config init --yes --uploads-expire-after 3days --drain-delay 5seconds --port 8080 --data-dir'.split(
+		' ',
+	);
 	const init = [...words, dataDir, file];
 	const { code, stdout, stderr } = await run(init);
 	t.is(code, 0, stderr);
@@ -19,6 +21,7 @@ test('config init writes the given settings and all others as comments, and neve
 	const text = await readFile(file, 'utf8');
 	t.true(text.includes(`\ndataDir: ${dataDir}\n`));
 	t.regex(text, /^port: 8080$/m);
+	t.regex(text, /^drainDelay: 5 seconds$/m);
 	t.regex(text, /^# host: 127\.0\.0\.1$/m);
 	t.regex(text, /^uploads:\n/m);
 	const printed = await run(['config', 'print', '--config', file]);

@@ -154,9 +154,21 @@ test('a password in the query of the database’s address is shown by no command
 
 test('the output of config print is a valid configuration file with the same values', async (t) => {
 	const file = path.join(await dataFolder(t), 'stowage.yaml');
-	const flags = ['--uploads-expire-after', '90 minutes', '--uploads-max-file-size', '2 GB'];
+	const flags = [
+		'--uploads-expire-after',
+		'90 minutes',
+		'--uploads-max-file-size',
+		'2 GB',
+		'--drain-delay',
+		'5 seconds',
+	];
+	flags.push('--versions-keep-for', '24 hours');
 	const printed = await run(['config', 'print', '--trusted-proxies', '10.0.0.0/8', ...flags]);
 	t.regex(printed.stdout, /expireAfter: 90 minutes/);
+	t.deepEqual(printed.stdout.match(/(keepFor|drainDelay|maxLifetime|checkEvery): .*/g), [
+		...['drainDelay: 5 seconds', 'keepFor: 30 days', 'keepFor: 1 day', 'maxLifetime: 0'],
+		...['checkEvery: 1 hour', 'keepFor: 90 days'],
+	]);
 	await writeFile(file, printed.stdout);
 	const again = await run(['config', 'print', '--config', file]);
 	t.deepEqual(parse(again.stdout), parse(printed.stdout));

@@ -1,6 +1,6 @@
-import { type Config, flagOf, settingNames } from '@stowage/core';
+import { type Config, durationNames, flagOf, settingNames } from '@stowage/core';
 import { parse, parseDocument, stringify } from 'yaml';
-import { printableConfig } from './settings.js';
+import { durationSetting, printableConfig } from './settings.js';
 
 const explanations: Readonly<Record<string, string>> = {
 	dataDir: 'The folder for all that the server keeps: its database, its keys and the files.',
@@ -28,9 +28,10 @@ export function newConfigText(config: Config, given: readonly string[]): string 
 	return `${lines.join('\n')}\n`;
 }
 
-/** The value of a setting as it was given, also one that is a secret. */
+/** The value of a setting as it is written in a file, also one that is a secret. */
 function raw(config: Config, name: string): unknown {
-	return (config as unknown as Record<string, unknown>)[name];
+	const value = (config as unknown as Record<string, unknown>)[name];
+	return durationNames.includes(name) ? durationSetting(value as number) : value;
 }
 
 function groupLines(name: string, group: Record<string, unknown>, given: readonly string[]): string[] {

@@ -1,5 +1,13 @@
 import path from 'node:path';
-import { type Config, durationText, flagOf, loadConfig, settingNames, withoutSecrets } from '@stowage/core';
+import {
+	type Config,
+	durationNames,
+	durationText,
+	flagOf,
+	loadConfig,
+	settingNames,
+	withoutSecrets,
+} from '@stowage/core';
 import { type Command, Help, Option } from 'commander';
 import { stringify } from 'yaml';
 
@@ -78,14 +86,29 @@ function applyUmask(umask: string): void {
 	startedWith ??= previous.toString(8);
 }
 
+/** A time span as it is written in a file. */
+export function durationSetting(milliseconds: number): string | 0 {
+	return milliseconds === 0 ? 0 : durationText(milliseconds);
+}
+
+/** A configuration, or a group of it, with its time spans as they are written in a file. */
+function withDurationTexts(group: object, prefix: string): Record<string, unknown> {
+	return Object.fromEntries(
+		Object.entries(group).map(([key, value]) => {
+			const name = `${prefix}${key}`;
+			if (durationNames.includes(name)) return [key, durationSetting(value)];
+			const isGroup = durationNames.some((each) => each.startsWith(`${name}.`));
+			return [key, isGroup ? withDurationTexts(value, `${name}.`) : value];
+		}),
+	);
+}
+
 /** The settings as they could be written to a file, without secrets. */
 export function printableConfig(config: Config): string {
 	const top = new Set(settingNames.map((name) => name.split('.')[0] as string));
 	const shown: Record<string, unknown> = Object.fromEntries(
-		Object.entries(config).filter(([name, value]) => top.has(name) && value !== undefined),
+		Object.entries(withDurationTexts(config, '')).filter(([name, value]) => top.has(name) && value !== undefined),
 	);
-	shown.uploads = { ...config.uploads, expireAfter: durationText(config.uploads.expireAfter) };
-	shown.audit = { ...config.audit, keepFor: durationText(config.audit.keepFor) };
 	shown.plugins = Object.fromEntries([
 		...config.plugins,
 		...config.disabledPlugins.map((name) => [name, false] as const),

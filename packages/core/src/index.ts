@@ -38,7 +38,7 @@ export type { Administrator } from './audit/createAudit.js';
 export { readAudit } from './audit/readAudit.js';
 export { recordCommand } from './audit/recordCommand.js';
 export { makeDataDir, processesFolder } from './config/dataDir.js';
-export { flagOf, settingNames, variableOf } from './config/leaves.js';
+export { durationNames, flagOf, settingNames, variableOf } from './config/leaves.js';
 export {
 	ConfigError,
 	type ConfigSources,

@@ -1,12 +1,17 @@
 import { z } from 'zod';
-import { configSchema } from './schema.js';
+import { configSchema, timeSpans } from './schema.js';
 
 /** The dotted names of all settings, such as `uploads.maxFileSize`. */
-export const settingNames: readonly string[] = leavesOf(configSchema, '');
+export const settingNames: readonly string[] = leavesOf(configSchema, '').map(({ name }) => name);
 
-function leavesOf(schema: z.ZodType, prefix: string): string[] {
+/** Those that are time spans, in milliseconds once they are read. */
+export const durationNames: readonly string[] = leavesOf(configSchema, '')
+	.filter(({ type }) => timeSpans.has(type))
+	.map(({ name }) => name);
+
+function leavesOf(schema: z.ZodType, prefix: string): { name: string; type: z.ZodType }[] {
 	const inner = unwrap(schema);
-	if (!(inner instanceof z.ZodObject)) return [prefix];
+	if (!(inner instanceof z.ZodObject)) return [{ name: prefix, type: inner }];
 	return Object.entries(inner.shape).flatMap(([key, child]) =>
 		leavesOf(child as z.ZodType, prefix === '' ? key : `${prefix}.${key}`),
 	);

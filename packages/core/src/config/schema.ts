@@ -14,36 +14,56 @@ export function parseByteSize(text: string): number | undefined {
 	return Number.isSafeInteger(bytes) ? bytes : undefined;
 }
 
-const byteSize = z.union([z.number(), z.string()]).transform((value, context) => {
+const sizeExamples = "a size such as 0, 1048576, '500 MB' or '2 GB'";
+
+const byteSize = z.union([z.number(), z.string()], `must be ${sizeExamples}`).transform((value, context) => {
 	const bytes = parseByteSize(String(value));
 	if (bytes !== undefined) return bytes;
-	context.addIssue({ code: 'custom', message: "must be a size such as 0, 1048576, '500 MB' or '2 GB'" });
+	context.addIssue({ code: 'custom', message: `must be ${sizeExamples}` });
 	return z.NEVER;
 });
 
 /** A time span in the configuration; parsed to milliseconds. */
-const timeUnits: Record<string, number> = { '': 1, second: 1000, minute: 60_000, hour: 3_600_000, day: 86_400_000 };
+const timeUnits: Record<string, number> = { second: 1000, minute: 60_000, hour: 3_600_000, day: 86_400_000 };
 
-const durationWithin = (min: number, max: number, message: string) =>
-	z.union([z.number(), z.string()]).transform((value, context) => {
-		const match = /^(\d+(?:\.\d+)?)\s*(?:(second|minute|hour|day)s?)?$/i.exec(String(value).trim());
-		const milliseconds = match
-			? Math.floor(Number(match[1]) * (timeUnits[(match[2] ?? '').toLowerCase()] ?? 0))
-			: Number.NaN;
-		if (milliseconds >= min && milliseconds <= max) return milliseconds;
+/** The types of all time spans, by which their settings are found. */
+export const timeSpans = new Set<z.ZodType>();
+
+interface Span {
+	min: number;
+	max: number;
+	/** Whether it may also be 0, for none. */
+	orNone: boolean;
+	message: string;
+}
+
+/** A number without its unit is milliseconds. A bare 5 is a slip: it stands for seconds or days. */
+const leastBareMs = 1000;
+
+function timeSpan({ min, max, orNone, message }: Span) {
+	const type = z.union([z.number(), z.string()], message).transform((value, context) => {
+		const [text, count, unit = ''] =
+			/^(\d+(?:\.\d+)?)\s*(?:(second|minute|hour|day)s?)?$/i.exec(String(value).trim()) ?? [];
+		const milliseconds =
+			text === undefined ? Number.NaN : Math.round(Number(count) * (timeUnits[unit.toLowerCase()] ?? 1));
+		if (orNone && milliseconds === 0) return 0;
+		if (milliseconds >= (unit === '' ? Math.max(min, leastBareMs) : min) && milliseconds <= max) return milliseconds;
 		context.addIssue({ code: 'custom', message });
 		return z.NEVER;
 	});
+	timeSpans.add(type);
+	return type;
+}
 
-// A number without its unit is milliseconds; a bare 7 is a slip.
-const duration = durationWithin(
-	60_000,
-	Number.MAX_SAFE_INTEGER,
-	"must be a time of at least a minute such as '30 minutes', '12 hours' or '7 days'",
-);
+const duration = timeSpan({
+	...{ min: 60_000, max: Number.MAX_SAFE_INTEGER, orNone: false },
+	message: "must be a time of at least a minute such as '30 minutes', '12 hours' or '7 days'",
+});
 
-/** A duration as above, or 0 for none. */
-const durationOrNone = z.union([z.literal([0, '0']).transform(() => 0), duration]);
+const durationOrNone = timeSpan({
+	...{ min: 60_000, max: Number.MAX_SAFE_INTEGER, orNone: true },
+	message: "must be 0, or a time of at least a minute with its unit, such as '12 hours' or '7 days'",
+});
 
 /** The milliseconds of a time span in the configuration; undefined for an invalid text. */
 export function parseDuration(text: string): number | undefined {
@@ -53,9 +73,9 @@ export function parseDuration(text: string): number | undefined {
 
 /** A time span in the configuration. */
 export function durationText(milliseconds: number): string {
-	const [name, unit] = Object.entries(timeUnits).findLast(([, unit]) => milliseconds % unit === 0) ?? ['', 1];
+	const [name, unit] = Object.entries(timeUnits).findLast(([, unit]) => milliseconds % unit === 0) ?? ['second', 1000];
 	const count = milliseconds / unit;
-	return name === '' ? String(count) : `${count} ${name}${count === 1 ? '' : 's'}`;
+	return `${count} ${name}${count === 1 ? '' : 's'}`;
 }
 
 const wholeNumber = (min: number, max: number) =>
@@ -84,10 +104,12 @@ const list = z.preprocess(
 					.map((part) => part.trim())
 					.filter(Boolean)
 			: value,
-	z.array(z.string(), 'must be a list'),
+	z.array(z.string('must be a text'), 'must be a list'),
 );
 
-const basePath = z.string().refine(isBasePath, "must be empty or begin with '/' and not end with one, such as /files");
+const pathText = "must be empty or begin with '/' and not end with one, such as /files";
+
+const basePath = z.string(pathText).refine(isBasePath, pathText);
 
 function isBasePath(text: string): boolean {
 	const [first, ...segments] = text.split('/');
@@ -108,12 +130,9 @@ const hosts = list.superRefine((texts, context) => {
 	context.addIssue({ code: 'custom', message });
 });
 
-const publicUrl = z
-	.string()
-	.refine(
-		(text) => text === '' || isWebOrigin(text),
-		'must be empty or a web address such as https://files.example.org',
-	);
+const webAddress = 'must be empty or a web address such as https://files.example.org';
+
+const publicUrl = z.string(webAddress).refine((text) => text === '' || isWebOrigin(text), webAddress);
 
 function isWebOrigin(text: string): boolean {
 	const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -150,47 +169,58 @@ const nonEmpty = z.string('must be a text').min(1, 'must not be empty');
 
 const noMap = 'must be a map of settings';
 
+const socketText = 'must be empty or unix: and a path, such as unix:/run/stowage/stowage.sock';
+const modeText = 'must be a mode in octal digits, such as 660';
+const umaskText = 'must be empty or octal digits, such as 027';
+const nodeText = 'must be a text of at most 255 characters';
+const databaseText = "must begin with 'sqlite:' or 'mysql://'";
+const keyText = 'must be a text of at least 32 characters';
+const metricsText = 'must be empty or an address with a port, such as 127.0.0.1:9464 or [::1]:9464';
+
 /** Every setting, with its default. `config/default.yaml` documents each. */
 export const configSchema = z.strictObject({
 	host: nonEmpty.default('127.0.0.1'),
 	port: wholeNumber(0, 65535).default(7420),
 	listen: z
-		.string()
-		.regex(/^(unix:\/.{1,100})?$/, 'must be empty or unix: and a path, such as unix:/run/stowage/stowage.sock')
+		.string(socketText)
+		.regex(/^(unix:\/.{1,100})?$/, socketText)
 		.default(''),
 	socketMode: z
-		.preprocess((value) => (typeof value === 'number' ? String(value) : value), z.string())
-		.refine((text) => /^0?[0-7]{3}$/.test(text), 'must be a mode in octal digits, such as 660')
+		.preprocess((value) => (typeof value === 'number' ? String(value) : value), z.string(modeText))
+		.refine((text) => /^0?[0-7]{3}$/.test(text), modeText)
 		.default('660'),
 	umask: z
-		.preprocess((value) => (typeof value === 'number' ? String(value).padStart(3, '0') : value), z.string())
-		.refine((text) => /^(0?[0-7]{3})?$/.test(text), 'must be empty or octal digits, such as 027')
+		.preprocess((value) => (typeof value === 'number' ? String(value).padStart(3, '0') : value), z.string(umaskText))
+		.refine((text) => /^(0?[0-7]{3})?$/.test(text), umaskText)
 		.default(''),
-	node: z.string().max(255, 'must have at most 255 characters').default(''),
+	node: z.string(nodeText).max(255, nodeText).default(''),
 	dataDir: nonEmpty.default('./data'),
 	databaseUrl: z
-		.string()
-		.regex(/^(sqlite:|mysql:\/\/).+/, "must begin with 'sqlite:' or 'mysql://'")
+		.string(databaseText)
+		.regex(/^(sqlite:|mysql:\/\/).+/, databaseText)
 		.optional(),
 	basePath: basePath.default(''),
 	publicUrl: publicUrl.default(''),
 	allowedHosts: hosts.default([]),
 	trustedProxies: networks.default([]),
-	drainDelay: durationWithin(0, 10_000, "must be a time of at most '10 seconds', or 0").default(0),
+	drainDelay: timeSpan({
+		...{ min: 0, max: 10_000, orNone: true },
+		message: "must be 0, or a time of at most 10 seconds with its unit, such as '5 seconds'",
+	}).default(0),
 	workers: z.union([z.literal('auto'), wholeNumber(1, 64)], "must be 'auto' or a whole number from 1 to 64").default(1),
 	maxConnectionsPerAddress: wholeNumber(1, 10_000).default(512),
 	registration: choice('open', 'closed').default('open'),
 	registrationsPerHour: wholeNumber(1, 1_000_000).default(300),
 	visitors: choice('upload', 'read', 'off').default('upload'),
 	publicListing: choice('own', 'everyone').default('own'),
-	sessionKey: z.string().min(32, 'must have at least 32 characters').optional(),
+	sessionKey: z.string(keyText).min(32, keyText).optional(),
 	storage: nonEmpty.default('local'),
 	auth: nonEmpty.default('password'),
 	uploads: z
 		.strictObject(
 			{
 				maxFileSize: byteSize.default(0),
-				freeSpaceReserve: z.union([z.literal('auto'), byteSize]).default('auto'),
+				freeSpaceReserve: z.union([z.literal('auto'), byteSize], `must be 'auto' or ${sizeExamples}`).default('auto'),
 				expireAfter: duration.default(7 * 24 * 60 * 60 * 1000),
 				anonymousBytesPerHour: byteSize.default(20 * 1024 ** 3),
 				anonymousFilesPerHour: wholeNumber(0, 1_000_000_000).default(10_000),
@@ -272,10 +302,7 @@ export const configSchema = z.strictObject({
 	metrics: z
 		.strictObject(
 			{
-				listen: z
-					.string()
-					.refine(isListenAddress, 'must be empty or an address with a port, such as 127.0.0.1:9464 or [::1]:9464')
-					.default(''),
+				listen: z.string(metricsText).refine(isListenAddress, metricsText).default(''),
 			},
 			noMap,
 		)

@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { dataDirFault } from '../../src/config/dataDir.js';
 import { flagOf, settingNames, variableOf } from '../../src/config/leaves.js';
 import { ConfigError, isStartupMistake, loadConfig } from '../../src/config/load.js';
-import { durationText } from '../../src/config/schema.js';
+import { configSchema, durationText } from '../../src/config/schema.js';
 
 async function fileWith(t: { teardown(end: () => Promise<void>): void }, text: string): Promise<string> {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-config-'));
@@ -125,8 +125,8 @@ test('a duration is accepted in words, as a number and as it is printed', (t) =>
 		['7 days', '7 days'],
 		['1 day', '1 day'],
 		['36 hours', '36 hours'],
-		['90.5 seconds', '90500'],
-		['1.2345 hours', '4444200'],
+		['90.5 seconds', '90.5 seconds'],
+		['1.2345 hours', '4444.2 seconds'],
 	] as const) {
 		t.is(durationText(expireAfter(text)), shown);
 		t.is(expireAfter(shown), expireAfter(text));
@@ -142,6 +142,42 @@ test(
 	'"7"',
 	'7 days',
 );
+test('where 0 is allowed, a small number without its unit is refused with an example', (t) => {
+	for (const [flag, value] of [
+		['--drain-delay', '5'],
+		['--drain-delay', '999'],
+		['--drain-delay', '11 seconds'],
+		['--trash-keep-for', '30'],
+		['--versions-keep-for', '7'],
+		['--shares-max-lifetime', '30'],
+	] as const)
+		refused(
+			t,
+			{ flags: { [flag]: value } },
+			flag,
+			'with its unit',
+			flag === '--drain-delay' ? "'5 seconds'" : "'7 days'",
+		);
+	const drainDelay = (value: string) => loadConfig({ flags: { '--drain-delay': value } }).drainDelay;
+	t.deepEqual(['0', '0.5 seconds', '5 seconds', '0 seconds'].map(drainDelay), [0, 500, 5000, 0]);
+	t.is(drainDelay('5000'), 5000, 'as older versions have written it');
+});
+
+test('a wrong value of any setting is refused with what is allowed, in the words of this product', (t) => {
+	const others = [1e300, 'a text with\nlines', ['list', 5, null], null, { map: 1 }, false];
+	for (const name of settingNames) {
+		for (const value of others) {
+			const tree = name.split('.').reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
+			for (const { code, message } of configSchema.safeParse(tree).error?.issues ?? [])
+				if (code !== 'unrecognized_keys') t.regex(message, /(^| )must /, `${name}: ${JSON.stringify(value)}`);
+		}
+		const group = name.split('.').slice(0, -1);
+		const tree = group.reduceRight<unknown>((inner, key) => ({ [key]: inner }), 5);
+		for (const { message } of group.length === 0 ? [] : (configSchema.safeParse(tree).error?.issues ?? []))
+			t.regex(message, /^must /, name);
+	}
+});
+
 test('an unknown or unusable variable is a warning, since service managers set some by themselves', (t) => {
 	const config = loadConfig({
 		env: {
