@@ -11,6 +11,7 @@ export const messages = {
 	moduleFailed: 'This could not be loaded.',
 	moduleFailedReason: 'The server is away, or was updated. Reload the page and try again.',
 	newVersion: 'A new version is there.',
+	keptFor: (reason: string) => `The original was kept. ${reason.replace(/\.$/, '')}`,
 	keptForLosses: (losses: readonly string[]) => `The original was kept, since the new file lacks ${losses.join(', ')}`,
 	originalKept: 'The conversion deleted nothing, since the original was changed, moved or deleted meanwhile',
 	/** Why a job waits, and until when at least. */

@@ -69,6 +69,7 @@ const answer = (status: Status): ConversionStatus => ({
 	sizeAfter: null,
 	deletesOriginal: false,
 	isOriginalDeleted: null,
+	keptReason: null,
 	losses: [],
 });
 
@@ -129,6 +130,8 @@ test('a completed conversion shows that the original was kept although it was to
 		detail(true, false),
 		'The conversion deleted nothing, since the original was changed, moved or deleted meanwhile',
 	);
+	const reason = { ...answer('completed'), deletesOriginal: true, isOriginalDeleted: false, keptReason: 'It is odd.' };
+	t.is(detailOf(withStatus(newConversion('1', clip, true), reason, undefined)), 'The original was kept. It is odd');
 	t.is(detail(true, true), '');
 	t.is(detail(false, false), '');
 });

@@ -58,6 +58,8 @@ export const handbrakeStatus = endpoint({
 		/** Whether it was requested that the original is deleted; at the end whether it was. */
 		deletesOriginal: z.boolean().default(false),
 		isOriginalDeleted: z.boolean().nullable().default(null),
+		/** At the end: why else the original was kept that was to be deleted, as a sentence, where there is more to say. */
+		keptReason: z.string().nullable().default(null),
 		/** At the end: what the new file lacks, in words. */
 		losses: z.array(z.string()).default([]),
 	}),

@@ -85,6 +85,8 @@ export const conversionDetail = z.object({
 	 * something of it.
 	 */
 	isOriginalDeleted: z.boolean().nullish(),
+	/** At the end: why else the original was kept that was to be deleted, as a sentence, where there is more to say. */
+	keptReason: z.string().nullish(),
 	/** At the end: what the new file lacks, in words such as `1 of 2 video tracks`. */
 	losses: z.array(z.string()).nullish(),
 });

@@ -47,6 +47,8 @@ interface ConversionResult extends Record<string, unknown> {
 	/** Whether it was asked for that the original is deleted. */
 	deletesOriginal: boolean;
 	isOriginalDeleted: boolean;
+	/** Why it was kept although it was to be deleted, as a sentence, where there is more to say. */
+	keptReason?: string;
 	/** What the new file lacks of the original, in words: then that is kept. */
 	losses: string[];
 }
@@ -90,6 +92,8 @@ async function convertInSteps(
 	job.signal.throwIfAborted();
 	assertAllowed(convertDenial(job.viewer, sourceOf(job)));
 	const source = await findSource(job, dependencies.files);
+	// What is refused by now would be refused after hours, too.
+	if (mayDelete(job.input)) await dependencies.files.assertRemovable(job.viewer, source);
 	const staged = await dependencies.files.stage(job.viewer, undefined, folderOf(source));
 	let encoded: EncodedStep;
 	let isEncoded = false;
@@ -323,17 +327,19 @@ async function replaceOriginal(
 ): Promise<ConversionResult> {
 	const { source: converted, sizeBefore, sizeAfter, losses, name, outputId } = published;
 	const { viewer, input, signal } = job;
-	const convertedTo = (outputPath: string, isOriginalDeleted: boolean) => ({
+	const convertedTo = (outputPath: string, isOriginalDeleted: boolean, keptReason?: string): ConversionResult => ({
 		outputPath,
 		sizeBefore,
 		sizeAfter,
 		deletesOriginal: input.deleteOriginal,
 		isOriginalDeleted,
+		...(keptReason === undefined ? {} : { keptReason }),
 		losses,
 	});
 	const publishedAt = joinPath(folderPath(job, published), name);
-	const isKept = !published.isRemoving && !isCertain(input, converted);
-	if (!input.deleteOriginal || losses.length > 0 || isKept) return convertedTo(publishedAt, false);
+	if (!input.deleteOriginal || losses.length > 0) return convertedTo(publishedAt, false);
+	const doubt = published.isRemoving ? undefined : doubtIn(input, converted);
+	if (doubt !== undefined) return convertedTo(publishedAt, false, doubt);
 	let isSaved = published.isRemoving;
 	let isDeleted = published.isRemoving;
 	const look = async () => statIfPresent(files, viewer, await itemAt(job, published.path ?? input.path, files));
@@ -362,8 +368,9 @@ async function replaceOriginal(
 				await files.remove(viewer, at, { isMeant: async ({ item }) => isSame(item, converted) });
 			} catch (error) {
 				// It was changed since that look.
-				if (!isFailure(error, 'preconditionFailed')) throw error;
-				return convertedTo(publishedAt, false);
+				if (isFailure(error, 'preconditionFailed')) return convertedTo(publishedAt, false);
+				if (!isRefusal(error)) throw error;
+				return convertedTo(output?.path ?? publishedAt, false, error.message);
 			}
 			isDeleted = true;
 		}
@@ -381,9 +388,19 @@ async function replaceOriginal(
 	}
 }
 
-/** Whether the converted film is certainly the chosen one, by its id. */
-function isCertain({ source }: Conversion, converted: EncodedStep['source']): boolean {
-	return source?.id === converted.id;
+/** Whether the original may be deleted in the end: an older version did not record which film was chosen. */
+const mayDelete = ({ deleteOriginal, source }: Conversion) => deleteOriginal && source !== undefined;
+
+/** Why it is not certain that the converted film is the chosen one; undefined where its id says so. */
+function doubtIn(input: Conversion, converted: EncodedStep['source']): string | undefined {
+	if (!mayDelete(input)) return 'It was requested before an update, and which film that meant is not known.';
+	if (input.source?.id === converted.id) return undefined;
+	return 'Its disk has given it another number meanwhile, so it is not certain that it is the film that was chosen.';
+}
+
+/** Whether it stays refused however often it is tried. */
+function isRefusal(error: unknown): error is Failure {
+	return isFailure(error, 'forbidden') || isFailure(error, 'conflict') || isFailure(error, 'storageFull');
 }
 
 /** The path of the folder that the output was published in, as it was then. */

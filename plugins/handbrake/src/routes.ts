@@ -53,6 +53,8 @@ export function handbrakeRoutes(server: PluginHost, handbrake: HandBrake, conver
 			const source = { area, path, ...(owner === undefined ? {} : { owner }) };
 			const folder = area === 'shared' ? await sharedFolderOf(server, user, source) : {};
 			const film = await assertConvertible(server, user, { ...source, ...folder });
+			// A member of a folder deletes nothing for good, and who may not delete it should not learn that after hours.
+			if (deleteOriginal) await server.files.assertRemovable(user, { ...source, ...folder });
 			// Where another process converts, it knows its encoders.
 			const encoders = await installed?.encoders();
 			if (encoders !== undefined && videoEncoder(format, encoders, handbrake.options.mayUseHardware) === undefined) {
@@ -125,6 +127,7 @@ function statusOf(job: Job, { path, deleteOriginal }: Conversion) {
 		sizeAfter: result.sizeAfter ?? null,
 		deletesOriginal: deleteOriginal,
 		isOriginalDeleted: result.isOriginalDeleted ?? null,
+		keptReason: result.keptReason ?? null,
 		losses: result.losses ?? [],
 	};
 }

@@ -141,6 +141,19 @@ test('a conversion that is retried converts no film of another owner whose share
 	t.deepEqual(await readdir(homeOf('carol')), ['film.mp4']);
 });
 
+test('a member’s conversion that is to delete its original is refused at once where there is no trash', async (t) => {
+	const { app, alice } = await site(t, {}, { '--trash-keep-for': '0' });
+	const bob = await new Client(app).register('bob');
+	await film('clip.mp4', [...picture('160x90', 1), ...h264], path.join(app.filesDir, 'users/bob/Films/clip.mp4'));
+	const members = [{ username: 'alice', role: 'edit' }];
+	t.is((await bob.call('PUT', '/api/members', { path: 'Films', members })).statusCode, 200);
+	const request = { filePath: 'Films/clip.mp4', type: 'shared', deleteOriginal: true };
+	const refused = await requestConversion(alice, request);
+	t.is(refused.statusCode, 403);
+	t.is(json(refused).message, 'Only its owner can delete this forever.');
+	t.is((await requestConversion(alice, { ...request, deleteOriginal: false })).statusCode, 202);
+});
+
 test('a conversion of an invalid or truncated film fails and keeps its original', async (t) => {
 	const { alice, home, names, staging, lines } = await site(t);
 	await film('whole.mp4', [...picture('160x90', 12), ...h264, '-movflags', '+faststart'], path.join(home, 'cut.mp4'));

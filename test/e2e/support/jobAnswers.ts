@@ -34,6 +34,7 @@ const waiting: Omit<ConversionAnswer, 'conversionId' | 'fileName'> = {
 	sizeAfter: null,
 	deletesOriginal: false,
 	isOriginalDeleted: null,
+	keptReason: null,
 	losses: [],
 };
 

@@ -7,12 +7,16 @@ interface Result {
 	losses?: readonly string[] | null | undefined;
 	deletesOriginal?: boolean | null | undefined;
 	isOriginalDeleted?: boolean | null | undefined;
+	/** What the server says of it beside the losses, as a sentence. */
+	keptReason?: string | null | undefined;
 }
 
 /** Why the original of a completed conversion is still there, in a sentence; undefined where nobody would wonder. */
-export function keptReason({ losses, deletesOriginal, isOriginalDeleted }: Result): string | undefined {
+export function keptReason(result: Result): string | undefined {
+	const { losses, deletesOriginal, isOriginalDeleted, keptReason: reason } = result;
 	// Also where it was not to be deleted: nobody should do that now.
 	if (losses && losses.length > 0) return messages.keptForLosses(losses);
+	if (reason) return messages.keptFor(reason);
 	return deletesOriginal === true && isOriginalDeleted === false ? messages.originalKept : undefined;
 }
 

@@ -69,6 +69,7 @@ export function newConversion(id: string, video: Entry, deletesOriginal: boolean
 		sizeAfter: null,
 		deletesOriginal,
 		isOriginalDeleted: null,
+		keptReason: null,
 		losses: [],
 	};
 }
