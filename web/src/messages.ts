@@ -139,6 +139,7 @@ export const messages = {
 	waitsForSpace: 'There is not enough space for it. Trying again...',
 	waitsForLimit: 'Too many requests from here. Trying again...',
 	waitsForSignIn: 'Sign in to go on.',
+	checksFile: 'Checking what was sent before...',
 	signInToGoOn: (username: string | undefined) =>
 		`Your session has ended. Sign in${username === undefined ? '' : ` as ${username}`}, and the upload goes on.`,
 	signInToUpload: (username: string | undefined) =>

@@ -1,11 +1,11 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat, utimes } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { plainArgs, type ServerProcess, startServer } from '../../serverProcess.js';
 import { launchBrowser, openPage, plainName } from '../support/browser.js';
-import { gone } from '../support/expect.js';
+import { eventually, gone } from '../support/expect.js';
 import { holdTimers } from '../support/heldTimers.js';
 import { reservePort } from '../support/reservePort.js';
 import { uploadTimeoutMs } from '../support/timeouts.js';
@@ -87,7 +87,7 @@ async function enter(t: ExecutionContext, url = plainName(server.url)): Promise<
 }
 
 /** Begins an upload that is in the middle of a chunk until the network is restored. */
-async function begin({ page, network }: Visit): Promise<void> {
+async function begin({ page, network }: Visit, file = source): Promise<void> {
 	let isThrottled = false;
 	let reachMiddle = () => {};
 	const isInMiddle = new Promise<void>((resolve) => {
@@ -102,7 +102,7 @@ async function begin({ page, network }: Visit): Promise<void> {
 		}
 		await route.continue();
 	});
-	await page.setInputFiles('input[type=file]', source);
+	await page.setInputFiles('input[type=file]', file);
 	await page.getByRole('button', { name: 'Upload All' }).click();
 	await isInMiddle;
 }
@@ -166,6 +166,31 @@ test.serial(
 		await page.getByRole('button', { name: 'Upload All' }).click();
 		await waitForUpload(page);
 		await assertUploadedOnce(t, scene);
+	},
+);
+
+test.serial(
+	'a file that was rewritten since its upload began, and has the time that it had, is uploaded anew',
+	async (t) => {
+		const scene = await enter(t);
+		const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-e2e-'));
+		t.teardown(() => rm(folder, { recursive: true, force: true }));
+		const container = await makeFile(path.join(folder, 'film.mp4'), size);
+		const { atime, mtime } = await stat(container);
+		const visit = await scene.open();
+		await begin(visit, container);
+		await visit.page.close();
+		await makeFile(container, size);
+		await utimes(container, atime, mtime);
+		const { page } = await scene.open();
+		await page.setInputFiles('input[type=file]', container);
+		await page.getByRole('button', { name: 'Upload All' }).click();
+		await waitForUpload(page);
+		t.deepEqual(await visible(scene.home), ['film.mp4']);
+		t.is(await sha256(path.join(scene.home, 'film.mp4')), await sha256(container));
+		t.is(scene.offsets.filter((offset) => offset === 0).length, 2);
+		await eventually(t, () => readdir(path.join(data, 'files/.stowage/staging')), []);
+		t.deepEqual(scene.faults, []);
 	},
 );
 

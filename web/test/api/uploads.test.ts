@@ -4,6 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import { newIdempotencyKey } from '../../src/api/client/idempotency.js';
 import { createEnsureFolder } from '../../src/api/uploads/ensureFolder.js';
 import type { Timing } from '../../src/api/uploads/RetryPolicy.js';
+import { nothingSent, sizeOf, sizesBefore, withPiece } from '../../src/api/uploads/sentPieces.js';
 import { uploadBySize } from '../../src/api/uploads/transport.js';
 import type { Upload, UploadWait } from '../../src/api/uploads/upload.js';
 import { terminateUpload, type UploadDependencies } from '../../src/api/uploads/uploadChunks.js';
@@ -529,15 +530,197 @@ test("another page of the same user resumes at the server's offset", async (t) =
 			['PATCH', 2 * megabyte],
 		],
 	);
-	t.deepEqual(page.offsets, [2 * megabyte]);
+	t.is(page.offsets.at(-1), 2 * megabyte);
 	t.true(server.bytes.equals(upload.bytes));
+});
+
+/** A page that is closed once so many chunks have been sent, and what it has kept. */
+async function closedAfter(server: FakeServer, chunks: number, upload: Upload, isAnswered = true) {
+	const closed = openPage(server);
+	const tab = new AbortController();
+	const { send } = closed.dependencies;
+	closed.dependencies.send = async (request) => {
+		tab.signal.throwIfAborted();
+		const answer = await send(request);
+		if (server.patches.length === chunks) {
+			tab.abort();
+			if (!isAnswered) tab.signal.throwIfAborted();
+		}
+		return answer;
+	};
+	await closed.upload(upload, tab.signal).catch(() => undefined);
+	server.requests.length = 0;
+	return closed.storage;
+}
+
+/** What another program has written into a file, which kept its size and its time. */
+const rewritten = (upload: Upload & { bytes: Buffer }, at = 0) => {
+	const bytes = Buffer.from(new Uint8Array(upload.bytes).buffer);
+	bytes.writeUInt8((bytes.readUInt8(at) + 1) % 256, at);
+	const file = new File([bytes], upload.file.name, { lastModified: upload.file.lastModified });
+	return { ...upload, file, bytes, key: newIdempotencyKey() };
+};
+
+test('a file that has other bytes than were sent of it before is uploaded anew, though its name, size and time are the same', async (t) => {
+	for (const at of [0, 2 * megabyte - 1]) {
+		const server = new FakeServer();
+		const upload = uploadOf(4.5 * megabyte);
+		const page = openPage(server, await closedAfter(server, 2, upload));
+		const other = rewritten(upload, at);
+		t.deepEqual(await page.upload(other), { name: 'näme.bin', isVerified: true });
+		t.true(server.bytes.equals(other.bytes));
+		t.deepEqual([...server.uploads.keys()], ['u2']);
+		t.deepEqual(Object.keys(page.storage), []);
+		t.deepEqual(page.waits, ['checking', undefined]);
+	}
+	const server = new FakeServer();
+	const upload = uploadOf(4.5 * megabyte);
+	const page = openPage(server, await closedAfter(server, 2, upload));
+	const other = rewritten(upload, 2 * megabyte);
+	t.like(await page.upload(other), { isVerified: true });
+	t.is(server.patches[0]?.offset, 2 * megabyte);
+	t.true(server.bytes.equals(other.bytes));
+});
+
+test('a file is not said to be uploaded where the one that was published has other bytes, and that one stays', async (t) => {
+	const server = new FakeServer();
+	const upload = uploadOf(2.5 * megabyte);
+	const storage = await closedAfter(server, 3, upload, false);
+	t.is(Object.keys(storage).length, 1);
+	const same = openPage(server, Object.assign(new FakeStorage(), storage));
+	t.deepEqual(await same.upload({ ...upload, file: new File([upload.bytes], 'näme.bin', { lastModified: 1234 }) }), {
+		...{ name: 'näme.bin', isVerified: true },
+	});
+	t.is(server.patches.length, 0);
+	const other = rewritten(upload, 2.5 * megabyte - 1);
+	t.like(await openPage(server, storage).upload(other), { isVerified: true });
+	t.deepEqual([...server.uploads.keys()], ['u1', 'u2']);
+	t.true(server.bytes.equals(other.bytes));
+});
+
+test('an upload is resumed as verified after a chunk whose answer was lost, and after one of another size', async (t) => {
+	const server = new FakeServer();
+	const upload = uploadOf(5 * megabyte);
+	const first = await closedAfter(server, 2, upload, false);
+	const second = openPage(server, first);
+	second.dependencies.chunks.size = 0.75 * megabyte;
+	const tab = new AbortController();
+	const { send } = second.dependencies;
+	second.dependencies.send = async (request) => {
+		tab.signal.throwIfAborted();
+		if (server.patches.length === 2) tab.abort();
+		return send(request);
+	};
+	await second.upload({ ...upload }, tab.signal).catch(() => undefined);
+	t.is(server.bytes.length, 4.25 * megabyte);
+	const third = openPage(server, first);
+	t.like(await third.upload({ ...upload }), { isVerified: true });
+	t.true(server.bytes.equals(upload.bytes));
+	t.is(server.uploads.size, 1);
+});
+
+test('an upload of which the server has lost the end goes on before it', async (t) => {
+	const server = new FakeServer();
+	const upload = uploadOf(3.5 * megabyte);
+	const storage = await closedAfter(server, 3, upload);
+	const kept = server.uploads.get('u1');
+	if (kept) kept.bytes = kept.bytes.subarray(0, 1.5 * megabyte);
+	t.like(await openPage(server, storage).upload(upload), { isVerified: true });
+	t.is(server.patches[0]?.offset, 1.5 * megabyte);
+	t.true(server.bytes.equals(upload.bytes));
+});
+
+test('an upload of which it is not known what was sent goes on, and is not said to be verified', async (t) => {
+	const server = new FakeServer();
+	const upload = uploadOf(3 * megabyte);
+	// As an older page has kept it.
+	const storage = await closedAfter(server, 2, upload);
+	for (const [key, text] of Object.entries(storage)) {
+		const { id, at } = JSON.parse(String(text));
+		storage.setItem(key, JSON.stringify({ id, at }));
+	}
+	const page = openPage(server, storage);
+	t.deepEqual(await page.upload(upload), { name: 'näme.bin', isVerified: false });
+	t.deepEqual(page.waits, []);
+
+	// Another page has sent more of it.
+	const others = new FakeServer();
+	const stale = Object.assign(new FakeStorage(), await closedAfter(others, 1, upload));
+	const known = others.uploads.get('u1');
+	if (known) known.bytes = upload.bytes.subarray(0, 2.5 * megabyte);
+	t.deepEqual(await openPage(others, stale).upload(upload), { name: 'näme.bin', isVerified: false });
+	t.true(others.bytes.equals(upload.bytes));
+});
+
+test('a page that tries an upload again reads nothing anew of what it has sent itself', async (t) => {
+	const server = new FakeServer();
+	const page = openPage(server);
+	const upload = uploadOf(3 * megabyte);
+	server.faults.push(undefined, undefined, undefined, { status: 400 });
+	await t.throwsAsync(page.upload(upload));
+	t.like(await page.upload(upload), { isVerified: true });
+	t.deepEqual(page.waits, []);
+	t.deepEqual(
+		server.patches.map(({ offset }) => offset),
+		[0, megabyte, 2 * megabyte, 2 * megabyte],
+	);
+});
+
+test('a file that can’t be read any more is reported while it is compared, and an abort ends that', async (t) => {
+	const server = new FakeServer();
+	const upload = uploadOf(3 * megabyte);
+	const storage = await closedAfter(server, 2, upload);
+	const page = openPage(server, storage);
+	page.dependencies.hash = async () => {
+		throw new UnreadableFile('gone');
+	};
+	await fails(t, page.upload(upload), new UnreadableFile('').message);
+	const tab = new AbortController();
+	const other = openPage(server, storage);
+	const { hash } = other.dependencies;
+	other.dependencies.hash = (blob) => {
+		tab.abort();
+		return hash(blob);
+	};
+	await t.throwsAsync(other.upload(upload, tab.signal), { any: true, name: 'AbortError' });
+	t.deepEqual(
+		server.requests.map(({ method }) => method),
+		['HEAD', 'HEAD'],
+	);
+});
+
+test('what was sent is kept in few characters, however many pieces it has, and cut off anywhere', async (t) => {
+	const hash = async (blob: Blob) => digestOf(new Uint8Array(await blob.arrayBuffer()));
+	let sent = nothingSent;
+	for (let n = 0; n < 100; n++) sent = await withPiece(sent, { size: n < 60 ? 8 : 4, digest: `${n}` }, hash);
+	t.deepEqual(sent.sizes, [
+		[8, 60],
+		[4, 40],
+	]);
+	t.is(sizeOf(sent), 640);
+	t.deepEqual(sizesBefore(sent.sizes, 640), sent.sizes);
+	t.deepEqual(sizesBefore(sent.sizes, 0), []);
+	t.deepEqual(sizesBefore(sent.sizes, 20), [
+		[8, 2],
+		[4, 1],
+	]);
+	t.deepEqual(sizesBefore(sent.sizes, 485), [
+		[8, 60],
+		[4, 1],
+		[1, 1],
+	]);
+	for (let end = 0; end <= 640; end++) t.is(sizeOf({ sizes: sizesBefore(sent.sizes, end) }), end);
 });
 
 test('an upload is not resumed by another user, file, area or folder', (t) => {
 	const records = createUploadRecords(new FakeStorage() as unknown as Storage);
 	const upload = uploadOf(10);
-	records.save(upload, 'u1');
-	t.is(records.find({ ...upload, file: new File([upload.bytes], 'other', { lastModified: 1234 }) }), 'u1');
+	records.save(upload, { id: 'u1' });
+	t.like(records.find({ ...upload, file: new File([upload.bytes], 'other', { lastModified: 1234 }) }), {
+		id: 'u1',
+		isOfFile: false,
+	});
+	t.like(records.find(upload), { id: 'u1', isOfFile: true });
 	const others: Partial<Upload>[] = [
 		{ username: 'bob' },
 		{ username: undefined },
@@ -555,11 +738,11 @@ test('an upload is not resumed by another user, file, area or folder', (t) => {
 
 test('without a storage or with invalid data in it an upload begins anew', (t) => {
 	const none = createUploadRecords(undefined);
-	none.save(uploadOf(10), 'u1');
+	none.save(uploadOf(10), { id: 'u1' });
 	t.is(none.find(uploadOf(10)), undefined);
 	const storage = new FakeStorage();
 	const records = createUploadRecords(storage as unknown as Storage);
-	records.save(uploadOf(10), 'u1');
+	records.save(uploadOf(10), { id: 'u1' });
 	for (const key of Object.keys(storage)) storage.setItem(key, '{"id":');
 	t.is(records.find(uploadOf(10)), undefined);
 });
@@ -609,7 +792,7 @@ test('an upload to a share that has ended fails with its sentence, whatever was 
 	const page = openPage(server);
 	page.dependencies.send = async () => answerOf(refusal(410, 'EXPIRED', 'This share has ended.'));
 	const upload = uploadOf(megabyte);
-	page.dependencies.records.save(upload, 'u1');
+	page.dependencies.records.save(upload, { id: 'u1' });
 	await fails(t, page.upload(upload), 'This share has ended.');
 	page.dependencies.records.remove(upload);
 	await fails(t, page.upload(upload), 'This share has ended.');
@@ -751,7 +934,8 @@ test('the next chunk is hashed while the one before is sent', async (t) => {
 	const { hash, send } = page.dependencies;
 	let digested = 0;
 	page.dependencies.hash = (piece) => {
-		digested++;
+		// The digests of the pieces are hashed as well.
+		if (piece.size === megabyte) digested++;
 		return hash(piece);
 	};
 	const seen: number[] = [];

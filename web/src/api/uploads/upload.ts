@@ -17,8 +17,11 @@ export interface Upload {
 	key: string;
 }
 
-/** The reason why an upload waits before it continues by itself. `space`: a quota or a disk is full; `limit`: there were too many requests. */
-export type UploadWait = 'connection' | 'server' | 'space' | 'limit' | 'signIn';
+/**
+ * The reason why an upload waits before it continues by itself. `space`: a quota or a disk is full; `limit`: there were
+ * too many requests; `checking`: what was sent before is compared with the file.
+ */
+export type UploadWait = 'connection' | 'server' | 'space' | 'limit' | 'signIn' | 'checking';
 
 export interface UploadListener {
 	/** Bytes of the file that were sent or that the server already had. */
@@ -38,7 +41,7 @@ export interface UploadListener {
 export interface UploadedFile {
 	/** The name under which it was saved. */
 	name: string;
-	/** The server verified the digest of the file, or of each of its chunks. */
+	/** The server verified the digest of the file, or of each of its chunks, and all of them are known to be of this file. */
 	isVerified: boolean;
 }
 

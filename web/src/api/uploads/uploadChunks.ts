@@ -3,6 +3,7 @@ import { messages } from '../../messages.js';
 import { newIdempotencyKey } from '../client/idempotency.js';
 import type { HashBlob } from './hashInWorker.js';
 import { RetryPolicy, type Timing } from './RetryPolicy.js';
+import { nothingSent, type Piece, readPieces, type SentPieces, sizeOf, sizesBefore, withPiece } from './sentPieces.js';
 import { sessionAgeMs, type Transport, type Upload, type UploadedFile, type UploadListener } from './upload.js';
 import { isProxyLimit, UploadNetworkFailure, UploadRefusal } from './uploadFailures.js';
 import type { UploadReceiver } from './uploadReceiver.js';
@@ -32,7 +33,8 @@ const publishRetryMs = 1000;
 
 /**
  * Uploads a file in chunks by the tus protocol. The server verifies the digest of each chunk. An upload that was begun
- * earlier, also by a page that was closed, is resumed at the server's offset.
+ * earlier, also by a page that was closed, is resumed at the server's offset, unless the file begins with other bytes
+ * than those that were sent: then another upload begins.
  */
 export async function uploadChunks(
 	dependencies: UploadDependencies,
@@ -42,13 +44,14 @@ export async function uploadChunks(
 }
 
 /** Terminates an unfinished upload. If the server can't be reached, the upload expires there. */
-export async function terminateUpload(
-	{ receiver, records, send, timing }: UploadDependencies,
-	upload: Upload,
-): Promise<void> {
-	const id = records.find(upload);
-	if (id === undefined) return;
-	records.remove(upload);
+export async function terminateUpload(dependencies: UploadDependencies, upload: Upload): Promise<void> {
+	const known = dependencies.records.find(upload);
+	if (known === undefined) return;
+	dependencies.records.remove(upload);
+	await terminate(dependencies, known.id);
+}
+
+async function terminate({ receiver, send, timing }: UploadDependencies, id: string): Promise<void> {
 	const { signal } = new AbortController();
 	for (const delay of [500, 2000, 8000, 0]) {
 		const request = { method: 'DELETE', url: `${receiver.url}/${id}`, headers: protocolHeaders, signal } as const;
@@ -67,6 +70,11 @@ class ChunkedUpload {
 	readonly #retryPolicy: RetryPolicy;
 	readonly #digests = new Map<number, { size: number; digest: Promise<string> }>();
 	#id: string | undefined;
+	/** What the server has of the file, and the piece that was sent after it; undefined where that is not known. */
+	#sent: SentPieces | undefined;
+	#pending: Piece | undefined;
+	/** Whether it was sent from this file. Another one of the same name, size and time may have other bytes. */
+	#isOfFile: boolean;
 	/** The idempotency key: a creation whose response was lost is not repeated. */
 	#key: string;
 	#retryableErrors = 0;
@@ -83,7 +91,11 @@ class ChunkedUpload {
 		private readonly signal: AbortSignal,
 	) {
 		this.#retryPolicy = new RetryPolicy(listener, signal, dependencies.timing);
-		this.#id = dependencies.records.find(upload);
+		const known = dependencies.records.find(upload);
+		this.#id = known?.id;
+		this.#sent = known?.sent;
+		this.#pending = known?.pending;
+		this.#isOfFile = known?.isOfFile === true;
 		this.#key = upload.key;
 	}
 
@@ -94,9 +106,10 @@ class ChunkedUpload {
 				state = await this.#nextStep(state);
 				if ('name' in state) {
 					const { records, receiver } = this.dependencies;
+					const isVerified = this.#sent !== undefined && sizeOf(this.#sent) === this.upload.file.size;
 					records.remove(this.upload);
 					receiver.onPublished(this.#id ?? '', this.upload, state.name);
-					return { name: state.name, isVerified: true };
+					return { name: state.name, isVerified };
 				}
 			} catch (error) {
 				state = undefined;
@@ -130,7 +143,10 @@ class ChunkedUpload {
 		const id = response.header('location')?.split(/[/?#]/).findLast(Boolean);
 		if (response.status !== 201 || id === undefined) throw new Failure('unavailable', messages.uploadAnswerUnreadable);
 		this.#id = id;
-		this.dependencies.records.save(this.upload, id);
+		this.#sent = nothingSent;
+		this.#pending = undefined;
+		this.#isOfFile = true;
+		this.#save();
 		this.#retryPolicy.onResponse();
 		return savedNameOf(response) ?? { offset: 0 };
 	}
@@ -140,30 +156,87 @@ class ChunkedUpload {
 		const response = await this.#send({ method: 'HEAD', url: this.#url(), headers: {} });
 		this.#retryPolicy.onResponse();
 		const state = savedNameOf(response) ?? { offset: offsetOf(response) };
-		this.listener.onOffset('name' in state ? this.upload.file.size : state.offset);
+		const size = 'name' in state ? this.upload.file.size : state.offset;
+		if (!(await this.#beginsWith(size))) {
+			// A file that is in its place already stays there.
+			if ('offset' in state) void terminate(this.dependencies, this.#id ?? '');
+			this.dependencies.records.remove(this.upload);
+			this.#beginAnew();
+			return this.#create();
+		}
+		this.listener.onOffset(size);
 		return state;
+	}
+
+	/** Whether the file begins with what the server has, this many bytes, as far as it is known what they are. */
+	async #beginsWith(size: number): Promise<boolean> {
+		if (size === 0) {
+			this.#sent = nothingSent;
+			this.#isOfFile = true;
+		}
+		let sent = this.#sent;
+		const pending = this.#pending;
+		if (sent === undefined) return true;
+		const { hash } = this.dependencies;
+		if (pending !== undefined && size === sizeOf(sent) + pending.size) sent = await withPiece(sent, pending, hash);
+		if (!this.#isOfFile && (await this.#read(sent.sizes)).digest !== sent.digest) return false;
+		this.#isOfFile = true;
+		this.#pending = undefined;
+		if (size < sizeOf(sent)) this.#sent = await this.#read(sizesBefore(sent.sizes, size));
+		// The rest was sent by another page.
+		else this.#sent = size === sizeOf(sent) ? sent : undefined;
+		return true;
+	}
+
+	/** Reads what was sent from the file. */
+	async #read(sizes: SentPieces['sizes']): Promise<SentPieces> {
+		const { dependencies, listener, signal } = this;
+		listener.onWait('checking');
+		const onRead = (size: number) => listener.onOffset(size);
+		const read = await readPieces(this.upload.file, sizes, { hash: dependencies.hash, signal, onRead });
+		listener.onWait(undefined);
+		return read;
+	}
+
+	#save(): void {
+		if (this.#id === undefined) return;
+		this.dependencies.records.save(this.upload, { id: this.#id, sent: this.#sent, pending: this.#pending });
+	}
+
+	#beginAnew(): void {
+		this.#id = undefined;
+		this.#key = newIdempotencyKey();
+		this.listener.onOffset(0);
 	}
 
 	async #sendChunk(offset: number): Promise<ServerState> {
 		const { chunks } = this.dependencies;
 		const end = Math.min(offset + chunks.size, this.upload.file.size);
-		const digest = await this.#digest(offset, end);
+		const piece = { size: end - offset, digest: await this.#digest(offset, end) };
 		// The next chunk is hashed while this one is sent.
 		this.#digests.clear();
 		if (end < this.upload.file.size) this.#digest(end, Math.min(end + chunks.size, this.upload.file.size));
+		if (this.#sent !== undefined && sizeOf(this.#sent) !== offset) this.#sent = undefined;
+		const sent = this.#sent && withPiece(this.#sent, piece, this.dependencies.hash);
+		sent?.catch(() => undefined);
+		// Before it is sent, so that it is known what the server has if there is no answer any more.
+		this.#pending = piece;
+		this.#save();
 		this.#isSending = true;
-		this.#lastChunkSize = end - offset;
+		this.#lastChunkSize = piece.size;
 		const response = await this.#send({
 			method: 'PATCH',
 			url: this.#url(),
 			headers: {
 				'content-type': 'application/offset+octet-stream',
 				'upload-offset': String(offset),
-				'upload-checksum': `sha256 ${digest}`,
+				'upload-checksum': `sha256 ${piece.digest}`,
 			},
 			body: this.upload.file.slice(offset, end),
 			onProgress: (sent) => this.listener.onProgress(Math.min(offset + sent, end)),
 		});
+		this.#sent = await sent;
+		this.#pending = undefined;
 		this.#interruptions = 0;
 		this.#retryableErrors = 0;
 		this.#retryPolicy.onProgress();
@@ -207,9 +280,7 @@ class ChunkedUpload {
 	#beginsAnew(error: unknown): boolean {
 		if (this.#isGone(error)) {
 			// The record stays until there is another upload: all that this may have ended is the share to which it goes.
-			this.#id = undefined;
-			this.#key = newIdempotencyKey();
-			this.listener.onOffset(0);
+			this.#beginAnew();
 			return true;
 		}
 		// What was begun with this key is done, and its file gone since, or it was another upload. Once: it may also be that the share has ended.

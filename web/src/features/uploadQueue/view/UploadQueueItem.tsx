@@ -249,6 +249,8 @@ function waitText(wait: UploadWait): string {
 			return messages.waitsForLimit;
 		case 'signIn':
 			return messages.waitsForSignIn;
+		case 'checking':
+			return messages.checksFile;
 	}
 }
 
