@@ -563,6 +563,53 @@ test('a copy to another root under a free name is found by the name that was rep
 	t.deepEqual(await namesIn(storage, 'users/far-1'), ['copy', 'copy (1)', 'copy (2)']);
 });
 
+test('to look for a published copy copies nothing, on another root or the same, and discards none', async (t) => {
+	const { storage, first, second } = await homes(t);
+	await tree(storage);
+	let opened = 0;
+	for (const root of [first, second]) {
+		const { open } = root;
+		root.open = (...given) => {
+			opened++;
+			return open.apply(root, given);
+		};
+	}
+	for (const home of ['far-1', 'near-1'])
+		for (const from of ['docs/a.txt', 'docs']) {
+			const of = storage.home(home);
+			const path = p(`users/near-1/${from}`);
+			const to = p(`users/${home}/${from === 'docs' ? 'folder' : 'file'}`);
+			let id = '';
+			const staged = {
+				async onBegin(begun: string) {
+					id = begun;
+				},
+			};
+			// It ends before it has its name.
+			const refused = { staged, beforeNaming: () => Promise.reject(new Failure('conflict', 'stopped')) };
+			t.true(isFailure(await t.throwsAsync(storage.copy(path, to, refused)), 'conflict'));
+			opened = 0;
+			t.is(await of.findCopy(storage.home('near-1'), path, to, { id, name: undefined }), undefined);
+			t.is(await of.findCopy(storage.home('near-1'), path, to, { id: undefined, name: undefined }), undefined);
+			t.is(opened, 0);
+			const begun = id;
+			const made = await storage.copy(path, to, { staged: { id, onBegin: staged.onBegin } });
+			if (from === 'docs') t.is(id, begun, 'the same copy went on');
+			if (from === 'docs' && home === 'near-1') continue;
+			opened = 0;
+			t.deepEqual(await of.findCopy(storage.home('near-1'), path, to, { id, name: undefined }), made);
+			t.is(opened, 0);
+		}
+});
+
+test('a copy that is to replace what is not there any more is refused before its bytes are read', async (t) => {
+	const { storage, first } = await homes(t);
+	await tree(storage);
+	first.open = () => Promise.reject(new Error('It is read.'));
+	const copied = storage.copy(p('users/near-1/docs/a.txt'), p('users/far-1/gone'), { onConflict: { replace: 'a' } });
+	t.true(isFailure(await t.throwsAsync(copied), 'preconditionFailed'));
+});
+
 test('an abandoned copy to another root is discarded or swept', async (t) => {
 	const { storage, second } = await homes(t);
 	await tree(storage);

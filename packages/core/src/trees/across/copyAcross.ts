@@ -1,8 +1,15 @@
 import { type CopyOptions, hasAccess, type StorageItem, type StorageProvider } from '@stowage/plugin-api';
 import { Failure, joinPath, parentPath, type StoragePath } from '@stowage/rules';
 import { ignoreMissing } from '../storage/Mounts.js';
-import { beginTree, findTree, newTree, treePrefix, whileTouched } from './copies.js';
-import { type ContentsOptions, copyAccess, copyContents, copyFile, copyFolderTime } from './copyContents.js';
+import { beginTree, filePrefix, findTree, newTree, treePrefix, whileTouched } from './copies.js';
+import {
+	type ContentsOptions,
+	copyAccess,
+	copyContents,
+	copyFile,
+	copyFolderTime,
+	findPublished,
+} from './copyContents.js';
 
 type Options = CopyOptions & Pick<ContentsOptions, 'keepsAccess'>;
 
@@ -26,6 +33,19 @@ export async function copyAcross(
 	// Of one that was moved or removed meanwhile the copy is there all the same, and its caller looks.
 	if (keepsAccess) await copyAccess(source, from, target, joinPath(parentPath(to), made.name)).catch(ignoreMissing);
 	return made;
+}
+
+/** The item at `to`, or under the recorded name, if it is the staged copy of this id. Nothing is copied, and nothing discarded. */
+export async function findCopyAcross(
+	target: StorageProvider,
+	id: string,
+	to: StoragePath,
+	name: string | undefined,
+): Promise<StorageItem | undefined> {
+	if (id.startsWith(filePrefix)) return findPublished(target, id.slice(filePrefix.length), to, name);
+	if (!id.startsWith(treePrefix)) return undefined;
+	const found = await findTree(target, id, to, name);
+	return found?.isDone ? found.item : undefined;
 }
 
 async function copyTree(

@@ -1,9 +1,9 @@
-import type { CopyOptions, CopyStaging, StorageItem } from '@stowage/plugin-api';
-import type { StoragePath } from '@stowage/rules';
+import type { CopyOptions, CopyStaging, StorageItem, StorageProvider } from '@stowage/plugin-api';
+import { Failure, type StoragePath, undefinedIf } from '@stowage/rules';
 import type { MountedStaging } from '../storage/MountedStaging.js';
 import { ignoreMissing, type Mount } from '../storage/Mounts.js';
 import { prefixed, prefixOf, withoutPrefix, withPrefix } from '../storage/rootIds.js';
-import { copyAcross } from './copyAcross.js';
+import { copyAcross, findCopyAcross } from './copyAcross.js';
 
 /** A path on a root. */
 interface MountedPath {
@@ -44,6 +44,39 @@ export async function copyBetween(
 			? target.storage.copy(from.path, to.path, targetOptions)
 			: copyAcross(from.mount.storage, from.path, target.storage, to.path, targetOptions);
 	return prefixed(await made, target.idPrefix);
+}
+
+/** The item at `to`, if it is this staged copy, published there by a call that was interrupted. Nothing is copied. */
+export async function findCopyBetween(
+	from: MountedPath,
+	to: MountedPath,
+	{ id, name }: Pick<CopyStaging, 'id' | 'name'>,
+): Promise<StorageItem | undefined> {
+	const { storage, idPrefix } = to.mount;
+	// What was begun on the root on which the home lay before was not published on this one.
+	if (id === undefined || prefixOf(id) !== idPrefix) return undefined;
+	const own = withoutPrefix(id, idPrefix);
+	const found = await (from.mount === to.mount
+		? findCopyWithin(storage, from.path, to.path, { id: own, name })
+		: findCopyAcross(storage, own, to.path, name));
+	return found && prefixed(found, idPrefix);
+}
+
+/** A storage looks for a published copy first, and then refuses to replace a version that no file has. */
+function findCopyWithin(
+	storage: StorageProvider,
+	from: StoragePath,
+	to: StoragePath,
+	staged: Pick<CopyStaging, 'id' | 'name'>,
+): Promise<StorageItem | undefined> {
+	const copied = storage.copy(from, to, {
+		staged: { ...staged, onBegin: async () => {} },
+		onConflict: { replace: '' },
+		async beforeItem() {
+			throw new Failure('preconditionFailed', 'No copy was published there.');
+		},
+	});
+	return undefinedIf(copied, 'preconditionFailed', 'invalid');
 }
 
 /** The staged copy as its root has it. One that was begun on the root on which the home lay before begins again. */

@@ -31,6 +31,7 @@ export async function copyFile(
 ): Promise<StorageItem> {
 	const earlier = staging?.id?.startsWith(filePrefix) ? staging.id.slice(filePrefix.length) : undefined;
 	if (earlier !== undefined) {
+		await discardStaged(target, earlier);
 		const published = await findPublished(target, earlier, to, staging?.name);
 		if (published !== undefined) return published;
 	}
@@ -53,18 +54,22 @@ export async function copyFile(
 	}
 }
 
-/** Finds the entry that an earlier run published without recording it; else removes its files. */
-async function findPublished(
-	target: StorageProvider,
-	id: string,
-	to: StoragePath,
-	name: string | undefined,
-): Promise<StorageItem | undefined> {
+/** Of one that was published nothing is removed. */
+async function discardStaged(target: StorageProvider, id: string): Promise<void> {
 	try {
 		await (await target.stage(id)).discard();
 	} catch (error) {
 		ignoreMissing(error);
 	}
+}
+
+/** Finds the entry that an earlier run published without recording it. */
+export async function findPublished(
+	target: StorageProvider,
+	id: string,
+	to: StoragePath,
+	name: string | undefined,
+): Promise<StorageItem | undefined> {
 	for (const path of pathsOf(to, name)) {
 		const item = await target.findPublished(id, path);
 		if (item !== undefined) return item;

@@ -14,8 +14,8 @@ import {
 	type StorageItem,
 	type StorageProvider,
 } from '@stowage/plugin-api';
-import { Failure, parentPath, type StoragePath, undefinedIf } from '@stowage/rules';
-import { copyBetween } from '../across/copyBetween.js';
+import { Failure, parentPath, type StoragePath } from '@stowage/rules';
+import { copyBetween, findCopyBetween } from '../across/copyBetween.js';
 import { itemsIn } from '../across/itemsIn.js';
 import { BoundHome } from './BoundHome.js';
 import type { MountedStaging } from './MountedStaging.js';
@@ -151,11 +151,14 @@ export class HomeStorage implements ItemStorage {
 		from: HomeStorage,
 		path: StoragePath,
 		to: StoragePath,
-		staged: CopyStaging,
+		staged: Pick<CopyStaging, 'id' | 'name'>,
 	): Promise<StorageItem | undefined> {
-		// A published one is looked for first, and no file has this version.
-		const copied = this.copyFrom(from, path, to, { staged, onConflict: { replace: '' } });
-		return undefinedIf(copied, 'preconditionFailed', 'invalid');
+		return this.#home.change(async (target) => {
+			const source = await mountOf(this.#mounts, from.#home.name);
+			await assertNotPublic(source.storage, path);
+			await assertNotPublic(target.storage, parentPath(to));
+			return findCopyBetween({ mount: source, path }, { mount: target, path: to }, staged);
+		});
 	}
 
 	/** Begins a file on the disk of the home, on which it will be published. */

@@ -4,6 +4,7 @@ import {
 	anonymousOwner,
 	Failure,
 	isFailure,
+	parentPath,
 	parsePath,
 	pathSegments,
 	type StoragePath,
@@ -95,8 +96,9 @@ export async function assertReplaceable(
 	if (!(await canReplaceOn(mount, path)))
 		throw new Failure('invalid', 'Files can’t be replaced in one step on this disk.');
 	const item = await undefinedIf(mount.storage.stat(path), 'notFound');
-	if (item !== undefined && item.version !== onConflict.replace)
-		throw new Failure('preconditionFailed', 'The file has changed.');
+	// Of a folder that is missing it says that.
+	if (item === undefined) await mount.storage.stat(parentPath(path));
+	if (item?.version !== onConflict.replace) throw new Failure('preconditionFailed', 'The file has changed.');
 }
 
 export function ignoreMissing(error: unknown): void {
