@@ -3,9 +3,12 @@ import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { z } from '@stowage/plugin-api';
 import test from 'ava';
 import type { Command } from 'commander';
+import { parse } from 'yaml';
 import { Client, file, json, testApp } from '../../packages/core/test/testApp.js';
+import { defaultPlugins } from '../src/commandLine/settings.js';
 import { createProgram } from '../src/program.js';
 import { dataFolder, run } from './program.js';
 import { verifyUnit } from './verifyUnit.js';
@@ -163,6 +166,32 @@ test('the units for a backup every night pass systemd-analyze verify', async (t)
 		await writeFile(path.join(folder, name), unit.replaceAll('/usr/bin/stowage', process.execPath));
 	for (const [, name = ''] of units) {
 		t.deepEqual(await verifyUnit(path.join(folder, name)), { code: 0, output: '' }, name);
+	}
+});
+
+/** Former names of options, which are still read. */
+const formerOptions = ['mostHours'];
+
+test('config/default.yaml has each option of the plugins that come with the program, with its default', async (t) => {
+	const text = await readFile(path.join(docs, '../config/default.yaml'), 'utf8');
+	const [, plugins = ''] = text.split('\nplugins:\n');
+	const parts = plugins.split(/^ {2}"(@stowage\/[a-z-]+)": \{\}\n/m).slice(1);
+	t.deepEqual(
+		parts.filter((_, index) => index % 2 === 0),
+		defaultPlugins,
+	);
+	for (const [index, name] of defaultPlugins.entries()) {
+		const lines = [...(parts[2 * index + 1] ?? '').matchAll(/^ {4}# (\w+: \S+)$/gm)].map(([, line = '']) => line);
+		const documented = lines.length === 0 ? {} : parse(lines.join('\n'));
+		const { plugin } = (await import(name)) as { plugin: { options: z.ZodType } };
+		const { options } = plugin;
+		const map = options instanceof z.ZodPipe ? options.in : options;
+		const known = Object.keys((map as z.ZodObject).shape).filter((key) => !formerOptions.includes(key));
+		t.deepEqual(Object.keys(documented).sort(), known.sort(), name);
+		const defaults = options.parse({}) as Record<string, unknown>;
+		for (const [key, value] of Object.entries(documented))
+			if (defaults[key] !== undefined) t.deepEqual(value, defaults[key], `${name}: ${key}`);
+		t.notThrows(() => options.parse(documented), name);
 	}
 });
 
