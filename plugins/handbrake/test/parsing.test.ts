@@ -1023,6 +1023,30 @@ test('subtitles of SVCD and CVD are found in a program stream, wherever they are
 	t.false(await find(...film, Buffer.from([0, 0, 1])));
 });
 
+test('the packets of a program stream are gone through up to a bound by its size, while others are served', async (t) => {
+	let windows = 0;
+	const read = (unit: Buffer, megabytes: number, signal = new AbortController().signal) => {
+		const size = megabytes * 2 ** 20;
+		const more = Buffer.alloc(2 ** 20 + unit.length, unit);
+		windows = 0;
+		return hasUnreadSubtitles(async (at, length) => {
+			windows++;
+			return more.subarray(at % unit.length).subarray(0, Math.min(length, Math.max(0, size - at), 2 ** 20));
+		}, signal);
+	};
+	const packet = Buffer.concat([Buffer.from([0, 0, 1, 0xe0, 0, 250]), Buffer.alloc(250, 7)]);
+	t.false(await read(packet, 40));
+	t.true(windows > 40);
+	const [code, empty] = [Buffer.from([0, 0, 1, 0]), Buffer.from([0, 0, 1, 0xe0, 0, 0])];
+	for (const unit of [code, empty]) {
+		t.is(await read(unit, 10_000), undefined);
+		t.is(windows, 1);
+	}
+	const cancelled = new AbortController();
+	setTimeout(() => cancelled.abort(new Error('cancelled')), 1);
+	await t.throwsAsync(read(code, 10_000, cancelled.signal), { message: 'cancelled' });
+});
+
 test('the last box of a film may be as long as no file is, or say no length', async (t) => {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-boxes-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));

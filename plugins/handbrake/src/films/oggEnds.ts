@@ -1,6 +1,7 @@
 import { read } from 'node:fs';
 import { promisify } from 'node:util';
 import { Yielder } from '@stowage/plugin-api';
+import { rest, stepsOfTurn } from './rest.js';
 
 /** Reads bytes from a place of a file on; fewer at its end. */
 type ReadAt = (at: number, length: number) => Promise<Buffer>;
@@ -54,6 +55,7 @@ export async function unendedTracks(
 		}
 		at += page.length;
 		if (++pages > maxPages) return undefined;
+		if (pages % stepsOfTurn === 0) await rest(signal);
 		if (page.isIndex) indexes.add(page.track);
 		// One that is not whole is none that decoders read.
 		else if (!indexes.has(page.track)) tracks.set(page.track, page.isLast && at <= size);

@@ -1,10 +1,18 @@
 import { Yielder } from '@stowage/plugin-api';
 import { type ReadAt, readerOf } from './readAt.js';
+import { rest, stepsOfTurn } from './rest.js';
 
 /** Some hundred packets; the longest one has 64 kB. */
 const windowBytes = 2 ** 20;
 /** What of a packet is read: its head, which may be stuffed, and the first byte behind it. */
 const headBytes = 300;
+
+/**
+ * The packets that a stream of any size may have, and how many of its bytes are one more. The packets of films have some 2,000 bytes, and
+ * few have less than some hundred; but four bytes may be one.
+ */
+const packetsOfAny = 100_000;
+const packetBytes = 256;
 
 const startCode = Buffer.from([0, 0, 1]);
 /** The stream of sound and subtitles that MPEG does not define; the first byte of each packet says which of them it has. */
@@ -17,14 +25,15 @@ const isUnread = (kind: number) => (kind >= 0x70 && kind <= 0x7f) || kind <= 3;
 
 /**
  * Whether an MPEG program stream has subtitles of a kind that neither ffprobe nor HandBrake knows, which are listed
- * nowhere and left out without a word. It reads the heads of all packets.
+ * nowhere and left out without a word. It reads the heads of all packets. Undefined if there are more of them than any film has.
  */
-export async function hasUnreadSubtitles(readAt: ReadAt, signal: AbortSignal): Promise<boolean> {
+export async function hasUnreadSubtitles(readAt: ReadAt, signal: AbortSignal): Promise<boolean | undefined> {
 	const readWindow = async (at: number) => Buffer.from(await readAt(at, windowBytes));
 	const yielder = new Yielder();
 	let window = await readWindow(0);
 	let windowAt = 0;
 	let at = 0;
+	let packets = 0;
 	while (true) {
 		signal.throwIfAborted();
 		if (yielder.shouldYield) await yielder.yield(signal);
@@ -41,6 +50,8 @@ export async function hasUnreadSubtitles(readAt: ReadAt, signal: AbortSignal): P
 		if (begin < 0 || (!isLast && begin + headBytes > window.length)) continue;
 		const packet = window.subarray(begin, begin + headBytes);
 		if (packet.length < 6) return false;
+		if (++packets > packetsOfAny + at / packetBytes) return undefined;
+		if (packets % stepsOfTurn === 0) await rest(signal);
 		const stream = packet.readUInt8(3);
 		if (stream === privateStream && isUnread(kindOf(packet))) return true;
 		at += stream < firstWithLength ? 4 : 6 + packet.readUInt16BE(4);
