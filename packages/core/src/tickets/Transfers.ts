@@ -83,7 +83,8 @@ export class Transfers {
 	/** What was sent of this version of the content so far. */
 	#partsOf(token: string, { item: { version, size } }: OpenFile): TicketParts {
 		const known = this.#parts.get(token);
-		const parts = known?.version === version && known.size === size ? known : new TicketParts(version, size);
+		const isSame = known !== undefined && known.version === version && known.size === size;
+		const parts = isSame ? known : new TicketParts(version, size);
 		this.#parts.delete(token);
 		this.#parts.set(token, parts);
 		const [oldest] = this.#parts.keys();
