@@ -70,7 +70,8 @@ class FakeServer {
 		}
 		if (method === 'PATCH') {
 			if (Number(headers['upload-offset']) !== upload.bytes.length) return refusal(409, 'CONFLICT');
-			if (headers['upload-checksum'] !== `sha256 ${digestOf(bytes)}`) return refusal(460, 'CHECKSUM_MISMATCH');
+			const isRight = bytes.length === 0 || headers['upload-checksum'] === `sha256 ${digestOf(bytes)}`;
+			if (!isRight) return refusal(460, 'CHECKSUM_MISMATCH');
 			this.onPatch(upload.bytes.length);
 			upload.bytes = Buffer.concat([upload.bytes, bytes]);
 		}
@@ -846,6 +847,33 @@ test('a file counts as uploaded only when it is published', async (t) => {
 	t.is((await page.upload(uploadOf(megabyte))).name, 'näme.bin');
 	t.is(server.patches.length, 1);
 	t.is(server.requests.filter(({ method }) => method === 'HEAD').length, 2);
+});
+
+test('a complete file whose name was taken is reported with the sentence of the server, also when it is tried again', async (t) => {
+	const server = new FakeServer();
+	const page = openPage(server);
+	const { send } = page.dependencies;
+	page.dependencies.send = async (request) => {
+		const answer = await send(request);
+		const isComplete = server.bytes.length === megabyte;
+		if (!isComplete || request.method === 'POST') return answer;
+		return answerOf(request.method === 'HEAD' ? { status: 409 } : refusal(409, 'ALREADY_EXISTS', 'The name is taken.'));
+	};
+	const upload = uploadOf(megabyte, { onConflict: 'fail' });
+	for (const methods of [
+		['POST', 'PATCH'],
+		['HEAD', 'PATCH'],
+	]) {
+		server.requests.length = 0;
+		const failure = await fails(t, page.upload(upload), 'The name is taken.');
+		t.is(failure.kind, 'alreadyExists');
+		t.deepEqual(
+			server.requests.map(({ method }) => method),
+			methods,
+		);
+	}
+	page.dependencies.send = async (request) => (request.method === 'HEAD' ? answerOf({ status: 409 }) : send(request));
+	t.like(await page.upload(upload), { name: 'näme.bin' });
 });
 
 test('a file that is never published is reported as failed', async (t) => {

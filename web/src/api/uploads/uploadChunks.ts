@@ -21,6 +21,7 @@ export interface UploadDependencies {
 }
 
 const protocolHeaders = { 'tus-resumable': '1.0.0' };
+const chunkHeaders = { 'content-type': 'application/offset+octet-stream' };
 const minChunkSize = 256 * 1024;
 /** Requests of this size are interrupted by bad connections rather than by proxies, so interruptions shrink chunks no further. */
 const minChunkSizeAfterInterruptions = 1024 * 1024;
@@ -153,7 +154,9 @@ class ChunkedUpload {
 
 	async #fetchState(): Promise<ServerState> {
 		this.#isSending = false;
-		const response = await this.#send({ method: 'HEAD', url: this.#url(), headers: {} });
+		const response = await this.#send({ method: 'HEAD', url: this.#url(), headers: {} }).catch((error: unknown) =>
+			this.#askWhy(error),
+		);
 		this.#retryPolicy.onResponse();
 		const state = savedNameOf(response) ?? { offset: offsetOf(response) };
 		const size = 'name' in state ? this.upload.file.size : state.offset;
@@ -166,6 +169,13 @@ class ChunkedUpload {
 		}
 		this.listener.onOffset(size);
 		return state;
+	}
+
+	/** A complete file that can't be published is refused by an answer to HEAD, which has no sentence. One to PATCH has. */
+	async #askWhy(error: unknown): Promise<UploadResponse> {
+		if (!isRefusedWith(error, 403, 409, 412)) throw error;
+		const headers = { ...chunkHeaders, 'upload-offset': String(this.upload.file.size) };
+		return this.#send({ method: 'PATCH', url: this.#url(), headers, body: new Blob() });
 	}
 
 	/** Whether the file begins with what the server has, this many bytes, as far as it is known what they are. */
@@ -228,7 +238,7 @@ class ChunkedUpload {
 			method: 'PATCH',
 			url: this.#url(),
 			headers: {
-				'content-type': 'application/offset+octet-stream',
+				...chunkHeaders,
 				'upload-offset': String(offset),
 				'upload-checksum': `sha256 ${piece.digest}`,
 			},
