@@ -8,6 +8,7 @@ import { Client, file, testApp } from '../../packages/core/test/testApp.js';
 import { openDatabase } from '../../packages/database/src/index.js';
 import { startMariadb } from '../../packages/database/test/mariadb.js';
 import { defaultPlugins } from '../src/commandLine/settings.js';
+import { checkProxy } from '../src/doctor/configuration.js';
 import { reasonOf } from '../src/doctor/findings.js';
 import { checkService } from '../src/doctor/service.js';
 import { checkStorage } from '../src/doctor/storage.js';
@@ -62,6 +63,30 @@ test('doctor finds no errors in a sound installation, and each warning has a rem
 	t.is(code, findings.some(({ state }) => state === 'warn') ? 1 : 0);
 	const { stdout } = await run(['doctor', '--data-dir', app.dataDir]);
 	t.regex(stdout, /^ok\tdatabase\twhole and up to date$/m);
+});
+
+test('a server at a unix socket trusts its proxy and is reached by nobody else, as doctor and config init know', async (t) => {
+	const listen = 'unix:/run/stowage/stowage.sock';
+	const of = (flags: Record<string, string>) =>
+		checkProxy(loadConfig({ flags: { '--listen': listen, ...flags } })).map(
+			({ state, message }) => `${state} ${message}`,
+		);
+	const publicUrl = 'https://files.example.org';
+	t.deepEqual(of({ '--public-url': publicUrl }), [`ok ${publicUrl}`]);
+	t.deepEqual(of({ '--public-url': 'http://files.example.org', '--host': '0.0.0.0' }), ['ok http://files.example.org']);
+	const [every = '', ...others] = of({ '--host': '0.0.0.0' });
+	t.regex(every, /^warn the server listens at a unix socket, for a proxy, and publicUrl is not: .* every host name$/);
+	t.deepEqual(others, []);
+	t.regex(of({ '--public-url': publicUrl, '--trusted-proxies': '0.0.0.0/0' })[0] ?? '', /^error/);
+
+	const file = path.join(await dataFolder(t), 'stowage.yaml');
+	for (const address of [publicUrl, '']) {
+		const words = ['config', 'init', file, '--yes', '--force', '--listen', listen, '--public-url', address];
+		const { code, stdout, stderr } = await run(words);
+		t.is(code, 0, stderr);
+		t.regex(stdout, /by a proxy alone, at the socket \/run\/stowage\/stowage\.sock/);
+		t.notRegex(stdout, /trustedProxies|0\.0\.0\.0/);
+	}
 });
 
 test('doctor reports a readable key, a root without its id, a damaged database and a wrong setting, and creates nothing', async (t) => {

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-import { type Config, checkConfig, readConfigBytes, strangersMay } from '@stowage/core';
+import { type Config, checkConfig, peersOf, readConfigBytes, strangersMay } from '@stowage/core';
 import { isAsShipped } from '../commandLine/configText.js';
 import { type Finding, fault, ok, reasonOf, warn } from './findings.js';
 
@@ -54,10 +54,12 @@ export function checkStrangers(config: Config): Finding[] {
 }
 
 /** Whether clients behind a proxy are distinguished, and whether forwarding headers are accepted from proxies only. */
-export function checkProxy({ host, publicUrl, trustedProxies }: Config): Finding[] {
+export function checkProxy(config: Config): Finding[] {
+	const { publicUrl } = config;
+	const { trusted, host } = peersOf(config);
 	const what = 'proxy';
 	const findings: Finding[] = [];
-	const everybody = trustedProxies.filter((network) => /\/0$/.test(network));
+	const everybody = trusted.filter((network) => /\/0$/.test(network));
 	if (everybody.length > 0)
 		findings.push(
 			fault(
@@ -66,7 +68,7 @@ export function checkProxy({ host, publicUrl, trustedProxies }: Config): Finding
 				"Name the proxy's own address only.",
 			),
 		);
-	if (publicUrl.startsWith('https:') && trustedProxies.length === 0)
+	if (publicUrl.startsWith('https:') && trusted.length === 0)
 		findings.push(
 			warn(
 				what,
@@ -74,15 +76,15 @@ export function checkProxy({ host, publicUrl, trustedProxies }: Config): Finding
 				"Set trustedProxies to the proxy's address, such as 127.0.0.1.",
 			),
 		);
-	if (publicUrl === '' && trustedProxies.length > 0)
+	if (publicUrl === '' && trusted.length > 0)
 		findings.push(
 			warn(
 				what,
-				'trustedProxies is set and publicUrl is not: the server answers to every host name',
+				`${host === undefined ? 'the server listens at a unix socket, for a proxy,' : 'trustedProxies is set'} and publicUrl is not: the server answers to every host name`,
 				'Set publicUrl to the address that people use.',
 			),
 		);
-	if (!publicUrl.startsWith('https:') && !isLoopback(host))
+	if (!publicUrl.startsWith('https:') && host !== undefined && !isLoopback(host))
 		findings.push(
 			warn(
 				what,

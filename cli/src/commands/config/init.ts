@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { type Config, ConfigError, flagOf, loadConfig, settingNames } from '@stowage/core';
+import { type Config, ConfigError, flagOf, loadConfig, peersOf, settingNames } from '@stowage/core';
 import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
 import { commandLog } from '../../commandLine/commandLog.js';
@@ -138,12 +138,16 @@ async function askFor(flag: string, question: string, recommended: string): Prom
 	}
 }
 
-async function nextSteps(file: string, { publicUrl, host, trustedProxies, registration }: Config): Promise<string[]> {
+async function nextSteps(file: string, config: Config): Promise<string[]> {
+	const { publicUrl, listen, registration } = config;
+	const { trusted, host } = peersOf(config);
 	const isOfService = path.dirname(file) === '/etc/stowage' && (await installedUnit()) !== undefined;
 	const start = isOfService ? 'sudo systemctl restart stowage' : `stowage serve --config ${file}`;
 	const steps = [`Next: ${start}`];
 	if (registration === 'closed') steps.push('Then make the first account: stowage user add <name>');
-	if (publicUrl.startsWith('https:') && trustedProxies.length === 0)
+	if (host === undefined)
+		steps.push(`It can be reached by a proxy alone, at the socket ${listen.slice('unix:'.length)}: docs/proxy.md`);
+	else if (publicUrl.startsWith('https:') && trusted.length === 0)
 		steps.push(`It needs a proxy with https before it, whose address is set as trustedProxies: docs/proxy.md`);
 	if (publicUrl === '' && host === '127.0.0.1')
 		steps.push('It can be reached from this machine only: for the others of your network set host to 0.0.0.0.');

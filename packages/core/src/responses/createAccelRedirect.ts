@@ -13,7 +13,9 @@ export type AccelRedirect = (request: Request, place: Place) => Promise<string |
  * Files are handed over only to a trusted proxy: any other client would get an empty answer. nginx opens the file again by its path and
  * follows no symbolic link there; a file that has replaced it meanwhile is the same owner's, under the same name.
  */
-export function createAccelRedirect(config: Pick<Config, 'downloads' | 'listen' | 'trustedProxies'>): AccelRedirect {
+export function createAccelRedirect(
+	config: Pick<Config, 'downloads' | 'host' | 'listen' | 'trustedProxies'>,
+): AccelRedirect {
 	const { accelRedirect } = config.downloads;
 	if (accelRedirect === '') return async () => undefined;
 	const { addressOf, isTrusted } = createPeers(config);

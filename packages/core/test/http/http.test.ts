@@ -512,7 +512,7 @@ test(
 
 test('the client behind trusted proxies is the last other hop of X-Forwarded-For, or the proxy itself if that is not an address', (t) => {
 	const read = createClientReader(
-		createPeers({ listen: '', trustedProxies: ['127.0.0.1', '10.0.0.0/8', '2001:db8:ffff::/48'] }),
+		createPeers({ listen: '', host: '::', trustedProxies: ['127.0.0.1', '10.0.0.0/8', '2001:db8:ffff::/48'] }),
 		'',
 	);
 	const address = (forwardedFor: string | undefined, remoteAddress = '127.0.0.1') => {

@@ -21,12 +21,25 @@ export interface Peers {
 
 const thisMachine = '127.0.0.1';
 
-/** Connections of a unix socket have no address: its mode admits proxies of this machine only. */
-export function createPeers({ listen, trustedProxies }: Pick<Config, 'listen' | 'trustedProxies'>): Peers {
-	if (listen !== '') return { addressOf: () => thisMachine, isTrusted: trustedBy([...trustedProxies, thisMachine]) };
+type PeerSettings = Pick<Config, 'listen' | 'host' | 'trustedProxies'>;
+
+/** Who may connect: whom the server believes as a proxy, and the address that others reach it at. */
+export interface PossiblePeers {
+	trusted: readonly string[];
+	/** Undefined at a unix socket: connections have no address there, and its mode admits proxies of this machine only. */
+	host: string | undefined;
+}
+
+export function peersOf({ listen, host, trustedProxies }: PeerSettings): PossiblePeers {
+	if (listen === '') return { trusted: trustedProxies, host };
+	return { trusted: [...trustedProxies, thisMachine], host: undefined };
+}
+
+export function createPeers(config: PeerSettings): Peers {
+	const { trusted, host } = peersOf(config);
 	return {
-		addressOf: (socket) => plainAddress(socket.remoteAddress ?? ''),
-		isTrusted: trustedBy(trustedProxies),
+		addressOf: (socket) => (host === undefined ? thisMachine : plainAddress(socket.remoteAddress ?? '')),
+		isTrusted: trustedBy(trusted),
 	};
 }
 
