@@ -2,10 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { createLog } from '@stowage/core';
 import test, { type ExecutionContext } from 'ava';
 import { until } from '../../packages/core/test/until.js';
 import { type MariaDb, startMariadb } from '../../packages/database/test/mariadb.js';
 import { plainArgs, startServer } from '../../test/serverProcess.js';
+import { DatabaseWait } from '../src/service/DatabaseWait.js';
 import { dataFolder, stowage } from './program.js';
 import { serviceManager } from './serviceManager.js';
 
@@ -47,6 +49,27 @@ for (const workers of ['1', '2'])
 			await mariadb.start();
 		},
 	);
+
+test('the pauses of a start that waits grow, and the log says it once', async (t) => {
+	const lines: string[] = [];
+	const waiting = new DatabaseWait(createLog('info', { write: (line) => void lines.push(line) }), () => {});
+	waiting.end();
+	const pauses: number[] = [];
+	for (let attempt = 0; attempt < 3; attempt++) {
+		const began = performance.now();
+		await waiting.pause(new Error('away'));
+		pauses.push(performance.now() - began);
+	}
+	waiting.end();
+	t.true(
+		pauses.every((ms, at) => ms >= 490 * 2 ** at),
+		pauses.join(' '),
+	);
+	t.deepEqual(
+		lines.map((line) => JSON.parse(line).msg),
+		['the database is not available: the start waits for it', 'the database is available, and the start goes on'],
+	);
+});
 
 test.serial('a process that waits for a database server ends with the one that has started it', async (t) => {
 	const { args, notify, next } = await serverWithoutDatabase(t, '2');

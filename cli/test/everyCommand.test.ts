@@ -315,6 +315,7 @@ async function runEveryCommand(t: ExecutionContext, database: Record<string, str
 		const { state, names, waiting } = await indexOf();
 		return state === 'indexed' && names > 0 && waiting === 0;
 	});
+	t.false((await call('search status')).includes(' in all'), 'each line is a row');
 	t.regex(await call('search rebuild'), /^The server builds the index anew/);
 	await until('it is built again', async () => {
 		const { names, waiting } = await indexOf();

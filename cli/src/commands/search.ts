@@ -2,7 +2,7 @@ import type { Services } from '@stowage/core';
 import { formatListSize, plural } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../commandLine/appCommand.js';
-import { printJson, printLine, printList, timeCell, timeText } from '../terminal/output.js';
+import { isOnTerminal, printJson, printLine, printList, timeCell, timeText } from '../terminal/output.js';
 
 /** The index of names, whether the server runs or not. */
 export function searchCommand(): Command {
@@ -50,7 +50,8 @@ async function showStatus(
 			indexedAt === null ? '-' : timeCell(indexedAt),
 		],
 	});
-	printLine(`${formatListSize(state.bytes)} in all.`);
+	// For programs it would be another row.
+	if (isOnTerminal()) printLine(`${formatListSize(state.bytes)} in all.`);
 }
 
 async function rebuild(services: Services): Promise<void> {
