@@ -6,6 +6,7 @@ import {
 	type ItemRef,
 	isFailure,
 	type JobContext,
+	type JobStarter,
 	joinPath,
 	type OpenFile,
 	type PluginLog,
@@ -25,7 +26,6 @@ import { encode } from './encode.js';
 import { assertFilm, assertVideo } from './films/assertVideo.js';
 import type { Film } from './films/probe.js';
 import type { HandBrake } from './HandBrake.js';
-import type { KeptResults } from './KeptResults.js';
 
 export interface ConvertDependencies {
 	files: Files;
@@ -34,7 +34,8 @@ export interface ConvertDependencies {
 	/** Where the content of a storage without local files is copied to meanwhile. */
 	temporaryFolder: string;
 	timeLimitMs: number;
-	kept: KeptResults;
+	/** `JobStarter.takeSaved` of conversions. */
+	takeSaved: JobStarter<Conversion>['takeSaved'];
 	receipts: EncodedReceipts;
 }
 
@@ -82,7 +83,6 @@ async function convertInSteps(
 	const saved = await receipts.after(conversionStep.safeParse(job.saved).data);
 	if (saved?.step === 'published') return replaceOriginal(job, saved, dependencies);
 	if (saved?.step === 'encoded' && !job.isCancelled) {
-		dependencies.kept.forget(job.viewer.id, saved.staged);
 		const published = await publishAgain(job, saved, dependencies);
 		if (published !== undefined) await receipts.remove(saved.staged);
 		if (published !== undefined) return replaceOriginal(job, published, dependencies);
@@ -272,7 +272,7 @@ async function publishOrKeep(
 	save?: () => Promise<void>,
 ): Promise<PublishedStep> {
 	const { viewer, signal } = job;
-	const { kept, log } = dependencies;
+	const { log } = dependencies;
 	try {
 		await save?.();
 		return await publish(job, staged, encoded, dependencies);
@@ -280,12 +280,26 @@ async function publishOrKeep(
 		if (job.isCancelled) {
 			// Does nothing to a published one.
 			await discard(staged, dependencies);
-			// Without the database it goes on by itself, so that it must not give way to another one.
+			// What is away comes back, and then it goes on by itself.
 		} else if (!signal.aborted && !isFailure(error, 'unavailable') && (await isStaged(staged))) {
-			const former = kept.keep(viewer.id, staged.id);
-			if (former !== undefined) await dropStaged(viewer, former, dependencies).catch(logged(log));
+			await dropKept(viewer, dependencies).catch(logged(log));
 		}
 		throw error;
+	}
+}
+
+/**
+ * Drops what the user's failed conversions have kept for a run that publishes it. It counts for no quota until a sweep removes it, a day
+ * after it was written, so there is one of each user, beside those of conversions that go on.
+ */
+async function dropKept(
+	viewer: JobContext<Conversion>['viewer'],
+	dependencies: Pick<ConvertDependencies, 'takeSaved' | 'files' | 'receipts'>,
+): Promise<void> {
+	const stepOf = (saved: unknown) => conversionStep.safeParse(saved).data;
+	for (const saved of await dependencies.takeSaved(viewer, (each) => stepOf(each)?.step === 'encoded')) {
+		const step = stepOf(saved);
+		if (step !== undefined) await dropStaged(viewer, step.staged, dependencies);
 	}
 }
 

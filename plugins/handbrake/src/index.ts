@@ -1,10 +1,9 @@
 import path from 'node:path';
-import { afterStart, definePlugin, z } from '@stowage/plugin-api';
-import { conversion } from './conversion.js';
+import { afterStart, definePlugin, type JobStarter, z } from '@stowage/plugin-api';
+import { type Conversion, conversion } from './conversion.js';
 import { convert, discardConversion } from './convert.js';
 import { EncodedReceipts } from './EncodedReceipts.js';
 import { HandBrake } from './HandBrake.js';
-import { KeptResults } from './KeptResults.js';
 import { handbrakeRoutes } from './routes.js';
 
 /** A relative path would depend on the working directory of the server. */
@@ -61,10 +60,10 @@ export const plugin = definePlugin({
 			log,
 			temporaryFolder: server.dataDir,
 			timeLimitMs: maxHours * 3_600_000,
-			kept: new KeptResults(),
+			takeSaved: (...call: Parameters<JobStarter<Conversion>['takeSaved']>) => conversions.takeSaved(...call),
 			receipts: new EncodedReceipts(path.join(server.dataDir, 'conversions'), log),
 		};
-		const conversions = server.jobs.define({
+		const conversions: JobStarter<Conversion> = server.jobs.define({
 			name: 'convert',
 			needs: {
 				capability: 'handbrake',

@@ -21,7 +21,6 @@ import type { Conversion } from '../src/conversion.js';
 import { convert } from '../src/convert.js';
 import { EncodedReceipts } from '../src/EncodedReceipts.js';
 import type { HandBrake } from '../src/HandBrake.js';
-import { KeptResults } from '../src/KeptResults.js';
 import type { ProgramRun } from '../src/SandboxedProgram.js';
 
 const readAt = promisify(read);
@@ -151,7 +150,8 @@ interface RunOptions {
 	handbrake?: HandBrake;
 	maxMs?: number;
 	onProgress?: (progress: JobProgress) => void;
-	kept?: KeptResults;
+	/** What failed conversions of the user have saved. */
+	failed?: { value: unknown }[];
 	privately?: JobContext<Conversion>['privately'];
 	/** Fires when its owner cancels it. */
 	cancelled?: AbortSignal;
@@ -168,7 +168,7 @@ async function run({
 	handbrake = handbrakeWith(encoder),
 	maxMs: timeLimitMs = 600_000,
 	onProgress = () => {},
-	kept = new KeptResults(),
+	failed = [],
 	privately = (work) => work(),
 	cancelled = new AbortController().signal,
 }: RunOptions) {
@@ -211,7 +211,14 @@ async function run({
 		log,
 		temporaryFolder: app.dataDir,
 		timeLimitMs,
-		kept,
+		async takeSaved(_owner, isChosen) {
+			const taken = failed.filter(({ value }) => isChosen(value));
+			return taken.map((each) => {
+				const { value } = each;
+				each.value = undefined;
+				return value;
+			});
+		},
 		receipts,
 	});
 }
@@ -444,7 +451,7 @@ test('a conversion whose new file does not fit any more as it is published keeps
 	refuse(app, [full(), full()]);
 	const saved = { value: undefined };
 	const encoder = encoderBefore();
-	const given = { app, viewer, input: {}, saved, encoder, kept: new KeptResults() };
+	const given = { app, viewer, input: {}, saved, encoder };
 	await t.throwsAsync(run(given), { message: full().message });
 	await t.throwsAsync(run({ ...given, attempt: 2 }), { message: full().message });
 	t.is((await stagedIn(app)).length, 1);
@@ -455,23 +462,30 @@ test('a conversion whose new file does not fit any more as it is published keeps
 	t.is(await readFile(path.join(home, 'film.mp4'), 'utf8'), converted);
 });
 
-test('of the conversions of a user whose new files could not be published the last one keeps it, for a day', async (t) => {
+test('of the failed conversions of a user whose new files could not be published the last one keeps it, and those that go on', async (t) => {
 	const { app, viewer, home } = await setUp(t);
-	const kept = new KeptResults();
-	const ids: string[] = [];
-	for (const name of ['a.mp4', 'b.mp4', 'c.mp4']) {
+	const failed: { value: unknown }[] = [];
+	const encoder = encoderBefore();
+	const fails = async (name: string) => {
 		await writeFile(path.join(home, name), film);
 		refuse(app, [full()]);
 		const saved = { value: undefined as unknown };
-		await t.throwsAsync(run({ app, viewer, input: { path: name, outputName: name }, saved, kept }));
-		ids.push((saved.value as { staged: string }).staged);
-		t.is((await stagedIn(app)).length, 1);
-	}
-	const [first, , last] = ids as [string, string, string];
-	await t.throwsAsync(app.services.files.stage(viewer, first).then((staged) => staged.size()));
-	t.true((await (await app.services.files.stage(viewer, last)).size()) > 0);
-	// No job that goes on names it.
-	t.false(await app.services.database.jobs.isInCheckpoint(last));
+		await t.throwsAsync(run({ app, viewer, input: { path: name, outputName: name }, saved, failed, encoder }));
+		return saved;
+	};
+	const goingOn = await fails('a.mp4');
+	const former = await fails('b.mp4');
+	failed.push(former);
+	const last = await fails('c.mp4');
+	t.is(former.value, undefined);
+	const idOf = ({ value }: { value: unknown }) => (value as { staged: string }).staged;
+	const nameOf = (saved: { value: unknown }) => idOf(saved).split('-')[0];
+	t.deepEqual((await stagedIn(app)).sort(), [nameOf(goingOn), nameOf(last)].sort());
+	const given = { app, viewer, input: { path: 'a.mp4', outputName: 'a.mp4' }, encoder };
+	t.like(await run({ ...given, saved: goingOn, attempt: 2 }), { outputPath: 'a.mp4', isOriginalDeleted: true });
+	t.is(encoder.encoded, 3);
+	// A day after it was written a sweep removes what no job that goes on names.
+	t.false(await app.services.database.jobs.isInCheckpoint(idOf(last)));
 });
 
 test('a conversion whose folder is renamed or moved while it encodes publishes its new file there', async (t) => {

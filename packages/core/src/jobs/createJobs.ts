@@ -243,6 +243,15 @@ export function createJobs(parts: Dependencies): JobService {
 					return started;
 				},
 
+				async takeSaved(owner, isChosen) {
+					const taken: unknown[] = [];
+					for (const { id, saved } of await store.failedCheckpoints(kind.name, owner.id)) {
+						const value: unknown = JSON.parse(saved);
+						if (isChosen(value) && (await store.forgetCheckpoint(id))) taken.push(value);
+					}
+					return taken;
+				},
+
 				async find(owner, id) {
 					await runner.refreshSuspects();
 					const record = await findOwn(owner, id);

@@ -161,6 +161,35 @@ test('a process can cancel a job that another one runs, await its end and retry 
 	t.is(there.runs[0]?.context.attempt, 2);
 });
 
+test('what failed jobs have saved is taken from them, but not from one that is tried again, nor of another user or kind', async (t) => {
+	const bench = await jobBench(t);
+	const [ada, bob] = [await bench.addUser('ada'), await bench.addUser('bob')];
+	const { jobs } = bench.process();
+	const { kind, runs } = heldKind({ onRestart: 'resume', concurrency: 10 });
+	const starter = jobs.define(kind);
+	const other = heldKind({ name: 'other', onRestart: 'resume', concurrency: 10 });
+	const otherStarter = jobs.define(other.kind);
+	const ids: string[] = [];
+	for (const owner of [ada, ada, ada, bob]) ids.push((await starter.start(owner, '', 'x')).id);
+	await otherStarter.start(ada, '', 'x');
+	await jobs.poll();
+	for (const { context, fail } of [...runs, ...other.runs]) {
+		await context.checkpoint({ of: context.id });
+		fail(new Failure('storageFull', 'Full.'));
+	}
+	const [first = '', second = '', retried = '', his = ''] = ids;
+	await until('all have failed', async () => (await jobs.list(ada)).every(({ endTime }) => endTime !== null));
+	await until('his has failed', async () => (await jobs.find(bob, his)).endTime !== null);
+	await jobs.retry(ada, retried);
+	t.deepEqual(await starter.takeSaved(ada, (saved) => (saved as { of: string }).of === first), [{ of: first }]);
+	t.deepEqual(await starter.takeSaved(ada, () => true), [{ of: second }]);
+	t.deepEqual(await starter.takeSaved(ada, () => true), []);
+	await jobs.poll();
+	t.deepEqual(runs.at(-1)?.context.saved, { of: retried });
+	t.is((await otherStarter.takeSaved(ada, () => true)).length, 1);
+	t.deepEqual(await starter.takeSaved(bob, () => true), [{ of: his }]);
+});
+
 test('a job that lacks something for the moment waits, longer each time, and others do not wait for it', async (t) => {
 	const bench = await jobBench(t);
 	const [ada, bob] = [await bench.addUser('ada'), await bench.addUser('bob')];

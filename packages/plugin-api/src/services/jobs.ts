@@ -148,6 +148,11 @@ export interface JobOptions {
 export interface JobStarter<Input> {
 	/** Resolves when the job is durable. Throws `rateLimited` where the user has too many of this kind. */
 	start(owner: JobOwner, input: Input, title: string, options?: JobOptions): Promise<Job>;
+	/**
+	 * Takes from the owner's failed jobs of this kind what they have saved, if `isChosen` says so: one that is tried again begins anew.
+	 * Resolves to what was taken, never of a job that is tried again by now.
+	 */
+	takeSaved(owner: JobOwner, isChosen: (saved: unknown) => boolean): Promise<unknown[]>;
 	/** A job of this kind, with its input. Throws `notFound` for any other. */
 	find(owner: JobOwner, id: string): Promise<{ job: Job; input: Input }>;
 }

@@ -132,6 +132,31 @@ export function jobRunRules(assertThat: Rule): void {
 		},
 	);
 
+	assertThat('what a failed job has saved may be removed until it is tried again', async (t, db) => {
+		const { jobs } = db;
+		const [ada, bob] = [await userOf(db, 'ada'), await userOf(db, 'bob')];
+		const saved = JSON.stringify({ next: 3 });
+		for (const id of ['failed', 'retried', 'running']) {
+			await jobs.add(jobOf(id, ada, { onRestart: 'resume' }), limits);
+			const run = await begin(t, jobs, `copy#${id}`);
+			t.true(await jobs.checkpoint(run, leaseMs, saved));
+			if (id !== 'running') t.true(await jobs.end(run, { status: 'failed', error: 'No.' }));
+		}
+		t.true(await jobs.retry('retried', limits));
+		t.deepEqual(await jobs.failedCheckpoints('copy', ada), [{ id: 'failed', saved }]);
+		for (const [kind, user] of [
+			['move', ada],
+			['copy', bob],
+		] as const)
+			t.deepEqual(await jobs.failedCheckpoints(kind, user), []);
+		const forgotten = [];
+		for (const id of ['failed', 'failed', 'retried', 'running', 'unknown'])
+			forgotten.push(await jobs.forgetCheckpoint(id));
+		t.deepEqual(forgotten, [true, false, false, false, false]);
+		t.is(await jobs.checkpointOf('failed'), undefined);
+		t.is(await jobs.checkpointOf('retried'), saved);
+	});
+
 	for (const [where, id] of [
 		['a copy on the default root', 'copy-0123456789abcdef-1z-9'],
 		['a copy on a further root', 'disk2~copy-0123456789abcdef-1z-9'],

@@ -126,6 +126,10 @@ export interface JobStore {
 	input(id: string): Promise<string | undefined>;
 	/** The last checkpoint of a job. */
 	checkpointOf(id: string): Promise<string | undefined>;
+	/** The checkpoints of a user's failed jobs of a kind, from which they would go on if they were tried again. */
+	failedCheckpoints(kind: string, userId: string): Promise<{ id: string; saved: string }[]>;
+	/** Removes the checkpoint of a failed job. False if that has none, or is tried again by now. */
+	forgetCheckpoint(id: string): Promise<boolean>;
 	/**
 	 * Whether the checkpoint of a job that has not ended contains this text, which has only letters, digits and `-`: so that a sweep does
 	 * not remove what the job continues with.

@@ -1,10 +1,12 @@
 import type { JobRecord, JobStore } from '@stowage/plugin-api';
 import type { Knex } from 'knex';
 import { databaseTime } from '../../../connection/dialect.js';
+import { transact } from '../../../connection/transact.js';
 import { batches } from '../../batches.js';
 import { deleteInParts } from '../../inParts.js';
 import {
 	activeStatuses,
+	emptyCheckpoint,
 	type InterruptionRow,
 	type JobRow,
 	recordColumns,
@@ -23,6 +25,8 @@ export function jobRecords(
 	| 'find'
 	| 'input'
 	| 'checkpointOf'
+	| 'failedCheckpoints'
+	| 'forgetCheckpoint'
 	| 'isInCheckpoint'
 	| 'list'
 	| 'counts'
@@ -50,6 +54,20 @@ export function jobRecords(
 		async checkpointOf(id) {
 			const row = await jobs().where({ id }).first('saved');
 			return row?.saved ?? undefined;
+		},
+
+		async failedCheckpoints(kind, userId) {
+			const rows = await jobs()
+				.where({ user_id: userId, kind, status: 'failed' })
+				.whereNotNull('saved')
+				.select('id', 'saved');
+			return rows.map(({ id, saved }) => ({ id, saved: saved ?? '' }));
+		},
+
+		async forgetCheckpoint(id) {
+			const failed = (transaction: Knex.Transaction) =>
+				transaction<JobRow>('jobs').where({ id, status: 'failed' }).whereNotNull('saved');
+			return transact(knex, async (transaction) => (await failed(transaction).update(emptyCheckpoint)) > 0);
 		},
 
 		async isInCheckpoint(text) {
