@@ -485,3 +485,33 @@ test.serial('visitors and users search the public area with hits and filters', a
 	await nameIn(page, 'notes.txt').waitFor();
 	t.deepEqual(app.faults, []);
 });
+
+test.serial('a search and a list say at once that there is no network, not that there is nothing', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'a.txt': 'a' });
+	const page = await app.open('/browser?type=private');
+	const myLinks = page.getByRole('dialog', { name: 'My links' });
+	const openMyLinks = async () => {
+		await page.getByRole('button', { name: app.username }).click();
+		await page.getByRole('menuitem', { name: 'My links' }).click();
+	};
+	// Its code is fetched with a network.
+	await openMyLinks();
+	await myLinks.getByText('No links').waitFor();
+	await page.keyboard.press('Escape');
+	await overlaysClosed(page);
+
+	await app.context.setOffline(true);
+	await openMyLinks();
+	await myLinks.getByText('Error loading links').waitFor();
+	await myLinks.getByText('Network error').waitFor();
+	await page.keyboard.press('Escape');
+	await overlaysClosed(page);
+	await searchBox(page).fill('a');
+	await page.getByRole('search').getByText('Network error').first().waitFor();
+	await absent(t, page.getByText('No files or folders match'));
+	await app.context.setOffline(false);
+	await page.getByText('You are offline.').waitFor({ state: 'detached' });
+	await searchBox(page).fill('a.t');
+	await eventually(t, () => hitTexts(page), ['a.txt\nHome']);
+});

@@ -1,5 +1,6 @@
 import { isFailure } from '@stowage/rules';
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
+import { retriesSoon } from '../api/client/retries.js';
 import { queryKeys } from '../api/queryKeys.js';
 import { sessionQuery } from '../api/session/sessionQuery.js';
 
@@ -50,8 +51,12 @@ export function createQueryClient(): QueryClient {
 		mutationCache: new MutationCache({ onError }),
 		defaultOptions: {
 			queries: {
-				retry: (failures, error) => isFailure(error, 'unavailable') && failures < 2,
+				retry: retriesSoon,
 				refetchOnWindowFocus: false,
+				// An order may begin with a query, such as for the names in a folder, and what is shown says why it is missing.
+				networkMode: 'always',
+				// Otherwise false in this mode.
+				refetchOnReconnect: true,
 			},
 			// Without a network an order fails at once. It would be sent later otherwise, also after its dialog was cancelled.
 			mutations: { networkMode: 'always' },

@@ -1,4 +1,5 @@
 import { type Failure, isFailure } from '@stowage/rules';
+import { onlineManager } from '@tanstack/react-query';
 import { NetworkFailure, UnexplainedFailure, UnreadableAnswer } from './client.js';
 
 /** How often something is fetched while the server does not respond. */
@@ -22,4 +23,9 @@ export function isUnanswered(error: unknown): boolean {
 export function retryIntervalAfter(error: Error | null): number | false {
 	if (error instanceof NetworkFailure) return reconnectIntervalMs;
 	return isTransient(error) && Math.max(serverErrorIntervalMs, (error.retryAfter ?? 0) * 1000);
+}
+
+/** Whether what has failed so often is fetched again at once, before the failure is shown: not without a network. */
+export function retriesSoon(failures: number, error: Error): boolean {
+	return isFailure(error, 'unavailable') && failures < 2 && onlineManager.isOnline();
 }

@@ -1,4 +1,4 @@
-import { type Area, isFailure } from '@stowage/rules';
+import type { Area } from '@stowage/rules';
 import { queryOptions } from '@tanstack/react-query';
 import { queryKeys } from '../queryKeys.js';
 import type { Listing } from './ListingReader.js';
@@ -15,6 +15,5 @@ export function folderQuery(area: Area, directory: string, isSignedIn: boolean) 
 			return fetchListing(areaSource(area, isSignedIn), { directory }, signal);
 		},
 		staleTime: 5_000,
-		retry: (failures, error) => isFailure(error, 'unavailable') && failures < 2,
 	});
 }

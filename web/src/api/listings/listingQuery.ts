@@ -1,5 +1,5 @@
 import { browse } from '@stowage/contract';
-import { isFailure, type SortMode } from '@stowage/rules';
+import type { SortMode } from '@stowage/rules';
 import { queryOptions, skipToken } from '@tanstack/react-query';
 import { NetworkFailure, readResult } from '../client/client.js';
 import { queryKeys } from '../queryKeys.js';
@@ -26,7 +26,6 @@ export function listingQuery(source: FileSource, directory: string, search: Sear
 		staleTime: 5_000,
 		// Comparing a hundred thousand entries would be in vain: the rows are rebuilt after any change.
 		structuralSharing: false,
-		retry: (failures, error) => isFailure(error, 'unavailable') && failures < 2,
 	});
 }
 

@@ -30,7 +30,7 @@ export function HitList({ id, hits, isLoading, error, chosen, emptyText, onOpen 
 		if (chosen !== null) list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' });
 	}, [chosen]);
 	if (!hits?.length) {
-		const text = error ? error.message : isLoading ? messages.searching : emptyText;
+		const text = error ? shownName(error.message) : isLoading || !hits ? messages.searching : emptyText;
 		return (
 			<p className={styles.panel} data-first={hits === undefined && isLoading}>
 				{text}

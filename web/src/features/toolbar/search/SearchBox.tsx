@@ -1,6 +1,6 @@
 import { Button, InputGroup } from '@blueprintjs/core';
 import { CrossIcon, SearchIcon } from '@blueprintjs/icons';
-import { type Entry, maxSearchLength, type StoragePath } from '@stowage/rules';
+import { type Entry, maxSearchLength, type StoragePath, shownName } from '@stowage/rules';
 import { type KeyboardEvent, type RefObject, useId, useRef } from 'react';
 import { hasFilters, type Search } from '../../../api/listings/search.js';
 import { useFileSource } from '../../../api/sources/FileSource.js';
@@ -10,7 +10,7 @@ import { Filters } from './Filters.js';
 import { HitList, hitId } from './HitList.js';
 import { hitKey, stepInHits } from './hits.js';
 import styles from './SearchBox.module.css';
-import { useHits } from './useHits.js';
+import { type Hits, useHits } from './useHits.js';
 
 export interface SearchBoxProps extends Search {
 	directory: StoragePath;
@@ -131,7 +131,7 @@ export function SearchBox(props: SearchBoxProps) {
 					/>
 				)}
 				<span className="visually-hidden" aria-live="polite">
-					{isShown && !found.isLoading && (found.error?.message ?? messages.hitCount(hits.length))}
+					{isShown && !found.isLoading && announcement(found)}
 				</span>
 			</form>
 			<Filters
@@ -141,4 +141,9 @@ export function SearchBox(props: SearchBoxProps) {
 			/>
 		</search>
 	);
+}
+
+/** Without an answer there is nothing to say of the hits. */
+function announcement({ hits, error }: Hits): string | undefined {
+	return error ? shownName(error.message) : hits && messages.hitCount(hits.length);
 }

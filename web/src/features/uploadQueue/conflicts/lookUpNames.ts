@@ -16,7 +16,9 @@ export function createNameLookup(queryClient: QueryClient, username: string | un
 	const list = async ({ area, directory }: FolderToList) => {
 		try {
 			const query = folderQuery(area, directory, username !== undefined);
-			return takenNames((await queryClient.fetchQuery(query)).entries, area, username);
+			// An upload waits for the network, and so does what is to be known before it.
+			const { entries } = await queryClient.fetchQuery({ ...query, networkMode: 'online' });
+			return takenNames(entries, area, username);
 		} catch {
 			return undefined;
 		}

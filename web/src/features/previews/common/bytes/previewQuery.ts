@@ -5,7 +5,7 @@
 export const keptAsRead = {
 	structuralSharing: false,
 	refetchOnWindowFocus: false,
-	refetchOnReconnect: false,
+	refetchOnReconnect: ({ state }: { state: { data?: unknown } }) => state.data === undefined,
 } as const;
 
 /** The error of a query that has nothing to show. */

@@ -1,0 +1,67 @@
+import { type MoveStep, parsePath } from '@stowage/rules';
+import { onlineManager, QueryClientProvider, QueryObserver } from '@tanstack/react-query';
+import test from 'ava';
+import { createElement } from 'react';
+import { NetworkFailure } from '../../src/api/client/client.js';
+import { createQueryClient } from '../../src/app/queryClient.js';
+import { useTargetNames } from '../../src/features/files/folder/useTargetNames.js';
+import type { OperationParts } from '../../src/features/files/operations/verbs/OperationParts.js';
+import { settleSteps } from '../../src/features/files/operations/verbs/settleNames.js';
+import { renderHook } from '../renderHook.js';
+
+// The state of the network belongs to the process.
+test.serial('a paste without a network does not wait for one to learn which names are taken', async (t) => {
+	const client = createQueryClient();
+	onlineManager.setOnline(false);
+	t.teardown(() => {
+		onlineManager.setOnline(true);
+		client.clear();
+	});
+	const { result: namesIn } = renderHook(
+		() => useTargetNames({ kind: 'user', id: '1', username: 'ada' }),
+		(child) => createElement(QueryClientProvider, { client }, child),
+	);
+	const parts: Pick<OperationParts, 'lookUp' | 'namesIn' | 'ask'> = {
+		lookUp: (_, read) => read(),
+		namesIn,
+		ask: async (taken) => ({ taken, answers: new Map() }),
+	};
+	const item = { path: 'a.txt', name: 'a.txt', type: 'file' } as const;
+	const steps: MoveStep[] = [{ item, type: 'private', fromPath: parsePath('a.txt'), toPath: parsePath('docs/a.txt') }];
+	const target = { from: 'private', to: 'private', folder: parsePath('docs') } as const;
+	const settled = await settleSteps(parts as OperationParts, steps, target);
+	t.deepEqual(settled?.steps, steps);
+	t.false(onlineManager.isOnline());
+});
+
+test.serial('what is shown says at once that there is no network, and is fetched when there is one', async (t) => {
+	const client = createQueryClient();
+	client.mount();
+	onlineManager.setOnline(false);
+	let calls = 0;
+	const observer = new QueryObserver(client, {
+		queryKey: ['links'],
+		queryFn: async () => {
+			calls++;
+			if (!onlineManager.isOnline()) throw new NetworkFailure();
+			return 'links';
+		},
+	});
+	const unsubscribe = observer.subscribe(() => {});
+	t.teardown(() => {
+		unsubscribe();
+		onlineManager.setOnline(true);
+		client.unmount();
+		client.clear();
+	});
+	const until = (status: 'error' | 'success') =>
+		new Promise<void>((resolve) => {
+			if (observer.getCurrentResult().status === status) resolve();
+			observer.subscribe((result) => result.status === status && resolve());
+		});
+	await until('error');
+	t.is(calls, 1);
+	onlineManager.setOnline(true);
+	await until('success');
+	t.is(calls, 2);
+});
