@@ -45,6 +45,8 @@ export const capabilities = endpoint({
 		externalViewers: z.boolean(),
 		/** Whether the server has a public https address, without which no external viewer can fetch a file. */
 		hasPublicHttps: z.boolean(),
+		/** What addresses for others begin with, such as `https://files.example`; null where only callers know how they reach the server. */
+		publicOrigin: z.string().nullable(),
 		handbrake: z.boolean(),
 		/** How long what is deleted stays in the trash, in milliseconds; 0 where there is no trash. */
 		trashKeepFor: z.number(),

@@ -5,7 +5,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { isLong } from '../../long.js';
 import { assertAccessible } from '../support/axe.js';
-import { desktop, phone } from '../support/browser.js';
+import { basePath, desktop, phone } from '../support/browser.js';
 import { absent, eventually } from '../support/expect.js';
 import {
 	type FileManager,
@@ -177,6 +177,27 @@ test.serial('a link that could not be created or copied is reported', async (t) 
 	await rowOf(page, 'Public').click();
 	await choose(page, 'plain.txt', 'Copy Link');
 	await expectNotice(page, 'Failed to copy link', '/api/download/plain.txt');
+	t.deepEqual(ada.faults, []);
+});
+
+test.serial('links that are made and copied begin with the public address of the server', async (t) => {
+	const ada = await fixture.enter(t);
+	await writeFiles(ada.home, { 'fox.txt': text, 'Public/plain.txt': text });
+	// As of a server with `publicUrl`, which is opened here by another name.
+	const answer = await fetch(`${ada.origin}/api/capabilities`);
+	const json = { ...((await answer.json()) as object), publicOrigin: 'https://files.example' };
+	await ada.context.route('**/api/capabilities', (route) => route.fulfill({ json }));
+	t.teardown(() => ada.context.unroute('**/api/capabilities'));
+	const page = await ada.open('/browser?type=private');
+	const made = new RegExp(`^https://files\\.example${basePath}/api/temp/[\\w-]{43}$`);
+	t.regex(await makeLink(page, 'fox.txt', '1 hour'), made);
+	await page.keyboard.press('Escape');
+	await overlaysClosed(page);
+	await page.goto(`${ada.url}/browser?type=public`);
+	await choose(page, 'plain.txt', 'Copy Link');
+	await expectNotice(page, 'Link copied');
+	const copied = `https://files.example${basePath}/api/download/plain.txt?type=public&owner=${ada.username}`;
+	t.is(await clipboardText(page), copied);
 	t.deepEqual(ada.faults, []);
 });
 

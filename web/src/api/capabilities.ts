@@ -20,3 +20,8 @@ export function useTrashKeepFor(): number {
 export function useVersionsKeepFor(): number {
 	return useQuery(capabilitiesQuery).data?.versionsKeepFor ?? 0;
 }
+
+/** What addresses that are given to others begin with: as the server is reached by the public, or else as it was here. */
+export function usePublicOrigin(): string {
+	return useQuery(capabilitiesQuery).data?.publicOrigin ?? window.location.origin;
+}

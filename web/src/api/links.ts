@@ -37,14 +37,14 @@ export const linksQuery = infiniteQueryOptions({
 	retry: 1,
 });
 
-/** Creates a temporary link; returns its absolute URL and when it expires. */
+/** Creates a temporary link; returns its URL, which begins with this origin, and when it expires. */
 export async function createLink(
 	filePath: string,
 	expiration: LinkExpiration,
+	origin: string,
 ): Promise<{ url: string; expiresAt: number }> {
 	const { token, expiresAt } = await call(generateTempLink, { payload: { filePath, expiration } });
-	const path = endpointUrl(temporaryDownload, { params: { token } });
-	return { url: `${window.location.origin}${path}`, expiresAt };
+	return { url: `${origin}${endpointUrl(temporaryDownload, { params: { token } })}`, expiresAt };
 }
 
 export async function revokeTemporaryLink(id: string): Promise<void> {

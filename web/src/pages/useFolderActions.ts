@@ -1,6 +1,6 @@
 import type { Area, Entry, MemberRole, UserSettings, Viewer } from '@stowage/rules';
 import { useMemo } from 'react';
-import { useTrashKeepFor, useVersionsKeepFor } from '../api/capabilities.js';
+import { usePublicOrigin, useTrashKeepFor, useVersionsKeepFor } from '../api/capabilities.js';
 import { type LeftConversions, useBackgroundConversions } from '../features/conversion/useBackgroundConversions.js';
 import { useMayConvert } from '../features/conversion/useMayConvert.js';
 import { useRefreshAfterConversion } from '../features/conversion/useRefreshAfterConversion.js';
@@ -63,6 +63,7 @@ export function useFolderActions(options: FolderActionsOptions): FolderActions {
 	const showConverted = useRefreshAfterConversion();
 	const followConversions = useBackgroundConversions(showConverted);
 	const copyUrl = useCopyUrl();
+	const origin = usePublicOrigin();
 	const actions = useFileActions({
 		...place,
 		role,
@@ -75,7 +76,7 @@ export function useFolderActions(options: FolderActionsOptions): FolderActions {
 		uploadFiles: uploads.chooseFiles,
 		uploadFolder: uploads.chooseFolder,
 		download,
-		copyLink: (entry) => copyUrl(publicLink(viewer, area, entry, window.location.origin)),
+		copyLink: (entry) => copyUrl(publicLink(viewer, area, entry, origin)),
 		mayConvert: useMayConvert(),
 	});
 	return { ...actions, operations, asking, download, showConverted, followConversions };

@@ -66,6 +66,7 @@ export function serviceRoutes({ config, databaseProbe, drain, liveProcesses, roo
 			maxFileSize: config.uploads.maxFileSize,
 			externalViewers: config.externalViewers,
 			hasPublicHttps: config.publicUrl.startsWith('https:'),
+			publicOrigin: config.publicUrl === '' ? null : new URL(config.publicUrl).origin,
 			trashKeepFor: config.trash.keepFor,
 			versionsKeepFor: config.versions.keepFor,
 			shares: config.shares,

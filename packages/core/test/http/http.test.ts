@@ -421,6 +421,7 @@ test('health, readiness and capabilities are answered without a session', async 
 		maxFileSize: 0,
 		externalViewers: false,
 		hasPublicHttps: false,
+		publicOrigin: null,
 		trashKeepFor: 30 * 24 * 60 * 60_000,
 		versionsKeepFor: 30 * 24 * 60 * 60_000,
 		shares: { enabled: true, maxLifetime: 0, requirePassword: false },
@@ -428,6 +429,8 @@ test('health, readiness and capabilities are answered without a session', async 
 		thumbnails: false,
 		thumbnailExtensions: [],
 	});
+	const known = new Client(await testApp(t, { '--public-url': 'https://files.example.org/files' }));
+	t.is(json(await known.get('/api/capabilities')).publicOrigin, 'https://files.example.org');
 });
 
 test('a forwarded address of an untrusted client is ignored', async (t) => {

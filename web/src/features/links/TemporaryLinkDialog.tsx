@@ -12,6 +12,7 @@ import {
 } from '@stowage/rules';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import { usePublicOrigin } from '../../api/capabilities.js';
 import { createLink } from '../../api/links.js';
 import { dialogMilliseconds } from '../../ui/dialogs/dialogs.js';
 import { LinkForm, MadeLinkFooter } from './LinkForm.js';
@@ -70,10 +71,11 @@ export function TemporaryLinkDialog({ isOpen, entry, onClose, onClosed }: Tempor
 
 /** First the expiration is chosen, then the link is created. */
 function useTemporaryLink({ path, name }: Entry, isOpen: boolean) {
+	const origin = usePublicOrigin();
 	const [expiration, setExpiration] = useState<LinkExpiration>(defaultLinkExpiration);
 	const [link, setLink] = useState<{ url: string; expiresAt: number }>();
 	const { mutate, isPending, error } = useMutation({
-		mutationFn: () => createLink(path, expiration),
+		mutationFn: () => createLink(path, expiration, origin),
 		onSuccess: useMadeLink(isOpen, () => name, setLink),
 	});
 	return { expiration, setExpiration, generate: () => mutate(), link, isLoading: isPending, error };

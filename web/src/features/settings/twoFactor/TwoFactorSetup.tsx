@@ -3,6 +3,7 @@ import { DownloadIcon } from '@blueprintjs/icons';
 import { isFailure } from '@stowage/rules';
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, type Ref, useEffect, useId, useMemo, useRef, useState } from 'react';
+import { usePublicOrigin } from '../../../api/capabilities.js';
 import { NetworkFailure } from '../../../api/client/client.js';
 import { confirmTwoFactor } from '../../../api/session/replaceSession.js';
 import type { TwoFactorSetup as Setup } from '../../../api/session/twoFactor.js';
@@ -95,10 +96,11 @@ function Step({ title, titleRef, children }: StepProps) {
 }
 
 function DownloadButton({ codes, username }: { codes: readonly string[]; username: string }) {
+	const origin = usePublicOrigin();
 	const bytes = useMemo(() => {
-		const text = recoveryCodesText({ codes, username, origin: window.location.origin, createdAt: Date.now() });
+		const text = recoveryCodesText({ codes, username, origin, createdAt: Date.now() });
 		return new TextEncoder().encode(text);
-	}, [codes, username]);
+	}, [codes, username, origin]);
 	return (
 		<AnchorButton
 			icon={<DownloadIcon />}
