@@ -3,6 +3,7 @@ import './accountForms.test.js';
 import './activity.test.js';
 import './api/folderRefresh.test.js';
 import './api/listingReader.test.js';
+import './api/serverClock.test.js';
 import './api/thumbnailUrl.test.js';
 import './api/ticketEvents.test.js';
 import './api/uploads.test.js';

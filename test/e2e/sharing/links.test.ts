@@ -201,6 +201,51 @@ test.serial('links that are made and copied begin with the public address of the
 	t.deepEqual(ada.faults, []);
 });
 
+test.serial(
+	'links work, and shares end, by the clock of the server, however wrong that of the computer is',
+	async (t) => {
+		const ada = await fixture.enter(t);
+		await writeFiles(ada.home, { 'fox.txt': text });
+		const page = await ada.open('/browser?type=private');
+		const shiftClock = (ms: number) =>
+			page.evaluate((shift) => {
+				const right = Date.now;
+				Date.now = () => right() + shift;
+			}, ms);
+		const hour = 3_600_000;
+		await shiftClock(2 * hour);
+		await makeLink(page, 'fox.txt', '1 hour');
+		await page.keyboard.press('Escape');
+		await overlaysClosed(page);
+		await page.getByRole('button', { name: ada.username }).click();
+		await page.getByRole('menuitem', { name: 'My links' }).click();
+		await page.getByRole('dialog', { name: 'My links' }).getByText('State Active').waitFor();
+		await page.keyboard.press('Escape');
+		await overlaysClosed(page);
+
+		for (const shift of [-50 * hour, 10 * 24 * hour]) {
+			await shiftClock(shift);
+			// What the page asks next tells it the time.
+			await Promise.all([
+				page.waitForResponse('**/api/checkLoginStatus'),
+				page.evaluate(() => window.dispatchEvent(new Event('visibilitychange'))),
+			]);
+			await choose(page, 'fox.txt', 'Share');
+			const dialog = page.getByRole('dialog', { name: 'Share' });
+			await dialog.getByLabel('Expires').selectOption('1 day');
+			const [answer] = await Promise.all([
+				page.waitForResponse('**/api/shares'),
+				dialog.getByRole('button', { name: 'Create Share' }).click(),
+			]);
+			const { expiresAt, createdAt } = (await answer.json()) as { expiresAt: number; createdAt: number };
+			t.true(Math.abs(expiresAt - createdAt - 24 * hour) < 60_000, `${(expiresAt - createdAt) / hour} hours`);
+			await page.keyboard.press('Escape');
+			await overlaysClosed(page);
+		}
+		t.deepEqual(ada.faults, []);
+	},
+);
+
 const showsThousand = async (t: ExecutionContext, viewport: typeof desktop) => {
 	const ada = await fixture.enter(t, { viewport });
 	await writeFiles(ada.home, { 'docs/fox.txt': text });

@@ -3,6 +3,7 @@ import { Failure, type FailureKind, failureKind, failures } from '@stowage/rules
 import type { z } from 'zod';
 import { messages } from '../../messages.js';
 import { basePath } from './basePath.js';
+import { learnServerTime } from './serverClock.js';
 
 /** No response came: there is no network, or the server is down. A retry may succeed. */
 export class NetworkFailure extends Failure {
@@ -68,6 +69,7 @@ export async function readResult<T extends z.ZodType>(
 /** The response to a call, its body not read yet. Throws as `call` does. */
 export async function fetchResponse<E extends AnyEndpoint>(endpoint: E, options: CallOptions<E>): Promise<Response> {
 	const { payload, signal, headers } = options;
+	const sentAt = Date.now();
 	let response: Response;
 	try {
 		response = await fetch(endpointUrl(endpoint, options), {
@@ -85,6 +87,7 @@ export async function fetchResponse<E extends AnyEndpoint>(endpoint: E, options:
 		if (signal?.aborted) throw cause;
 		throw new NetworkFailure(cause);
 	}
+	learnServerTime(response, sentAt);
 	if (response.ok) return response;
 	throw failureFrom(response.status, parseJson(await readBody(response, signal)), response.headers.get('retry-after'));
 }

@@ -2,6 +2,7 @@ import { Button } from '@blueprintjs/core';
 import { Cell, Column, ColumnHeaderCell, RenderMode } from '@blueprintjs/table';
 import { formatDate, formatTime, plural, shownName } from '@stowage/rules';
 import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
+import { serverNow } from '../../api/client/serverClock.js';
 import type { TemporaryLink } from '../../api/links.js';
 import { DataTable } from '../../ui/display/DataTable.js';
 import styles from './LinksTable.module.css';
@@ -117,7 +118,7 @@ const path = ({ path: text }: TemporaryLink) => (
 );
 
 /** The server lists those that can be followed; one of them may end while it is shown. */
-const stateOf = ({ expiresAt }: TemporaryLink) => (expiresAt > Date.now() ? messages.active : messages.expired);
+const stateOf = ({ expiresAt }: TemporaryLink) => (expiresAt > serverNow() ? messages.active : messages.expired);
 
 const time = (milliseconds: number) => (
 	<span className={styles.time}>

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { serverNow } from '../../../api/client/serverClock.js';
 import { changeShare, type Share, useShareLimits } from '../../../api/shares.js';
 import { FormDialog } from '../../../ui/dialogs/FormDialog.js';
 import { FormError } from '../../../ui/display/FormError.js';
@@ -20,7 +21,7 @@ export function EditShareDialog({ isOpen, share, onChanged, onClose, onClosed }:
 	const [problem, setProblem] = useState<FormProblem>();
 	const [reason, setReason] = useState<string>();
 	async function save(): Promise<boolean> {
-		const changes = changesOf(form, share, Date.now());
+		const changes = changesOf(form, share, serverNow());
 		const isWrong = 'problem' in changes;
 		setProblem(isWrong ? changes : undefined);
 		setReason(undefined);

@@ -3,6 +3,7 @@ import { EyeOpenIcon, TimeIcon } from '@blueprintjs/icons';
 import { type Entry, formatDate, formatTime, shownName } from '@stowage/rules';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import { serverNow } from '../../../api/client/serverClock.js';
 import { createShare, type Share, useShareLimits } from '../../../api/shares.js';
 import { dialogMilliseconds } from '../../../ui/dialogs/dialogs.js';
 import { QrCode } from '../../../ui/display/QrCode.js';
@@ -58,7 +59,7 @@ function NewShareForm({ entries, onMade, onClose }: NewShareFormProps) {
 	const { mutate, isPending, error } = useMutation({ mutationFn: createShare, onSuccess: onMade });
 	function submit() {
 		const paths = entries.map(({ path }) => path);
-		const share = newShareOf(form, paths, { requirePassword: limits?.requirePassword ?? false }, Date.now());
+		const share = newShareOf(form, paths, { requirePassword: limits?.requirePassword ?? false }, serverNow());
 		setProblem('problem' in share ? share : undefined);
 		if (!('problem' in share)) mutate(share);
 	}

@@ -3,6 +3,7 @@ import type { EditorView } from '@codemirror/view';
 import { type Area, type Entry, isFailure, previewLimits } from '@stowage/rules';
 import { useQueryClient } from '@tanstack/react-query';
 import { type RefObject, useEffect, useRef, useState } from 'react';
+import { serverNow } from '../../../api/client/serverClock.js';
 import type { FileVersion } from '../../../api/previews.js';
 import { queryKeys } from '../../../api/queryKeys.js';
 import { refreshSession } from '../../../api/session/refreshSession.js';
@@ -133,7 +134,7 @@ export function useTextSaving(
 			if (saving.kind === 'changed') askWhoWins(before, saving.current);
 			if (saving.kind !== 'saved') return undefined;
 			view.current?.dispatch({ effects: savingEffect.of('succeeded') });
-			written.current = saving.entry ?? { ...entry, size: saving.base.bytes.length, mtime: Date.now() };
+			written.current = saving.entry ?? { ...entry, size: saving.base.bytes.length, mtime: serverNow() };
 			setBase(saving.base);
 			setSavedText(doc);
 			notify({ intent: 'success', message: messages.saved(entry.name) });
@@ -220,7 +221,7 @@ export function useTextSaving(
 		}
 		setError(undefined);
 		setBase(baseOf({ read, version: current }));
-		written.current = { ...entry, size: current.bytes.length, mtime: Date.now() };
+		written.current = { ...entry, size: current.bytes.length, mtime: serverNow() };
 		showText(view.current, read.text, options);
 		setText(view.current.state.doc);
 		setSavedText(view.current.state.doc);
