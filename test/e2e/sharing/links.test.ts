@@ -298,6 +298,12 @@ const showsThousand = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await mine.getByText('docs/report 999.pdf').waitFor();
 	// The row goes at once, before the server has answered.
 	await eventually(t, async () => left.length, 999);
+	await mine.getByRole('button', { name: 'Revoke the link to docs/report 999.pdf' }).click();
+	await mine.getByText('docs/report 999.pdf').waitFor({ state: 'detached' });
+	await mine
+		.getByRole('button', { name: 'Revoke the link to docs/report 997.pdf' })
+		.and(page.locator(':focus'))
+		.waitFor();
 	t.deepEqual(ada.faults, []);
 };
 test.serial('a thousand links are shown page by page on a desktop', showsThousand, desktop);

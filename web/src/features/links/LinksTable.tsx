@@ -32,10 +32,10 @@ export function LinksTable({ links, onRevoke }: LinksTableProps) {
 	const columns = isNarrow ? narrowColumns : wideColumns;
 	const rowHeight = isNarrow ? 84 : 44;
 
-	function revoke(link: TemporaryLink) {
-		// The buttons keep their rows, so the last one is removed.
-		const buttons = container.current?.querySelectorAll('button') ?? [];
-		if (links.at(-1) === link) buttons[links.length - 2]?.focus();
+	function revoke(link: TemporaryLink, pressed: HTMLElement) {
+		// The buttons keep their rows, so the last one is removed. Only those on screen are there.
+		const buttons = [...(container.current?.querySelectorAll<HTMLElement>('button') ?? [])];
+		if (links.at(-1) === link) buttons[buttons.indexOf(pressed) - 1]?.focus();
 		onRevoke(link);
 	}
 
@@ -51,7 +51,7 @@ export function LinksTable({ links, onRevoke }: LinksTableProps) {
 					intent="danger"
 					text={messages.revoke}
 					aria-label={messages.revokeLink(shownName(link.path))}
-					onClick={() => revoke(link)}
+					onClick={({ currentTarget }) => revoke(link, currentTarget)}
 				/>
 			),
 		},
