@@ -120,6 +120,7 @@ test('only notices without progress that do not stay are hidden automatically', 
 	t.false(autoHides(notice('a', { progress: 0 })));
 	t.false(autoHides(notice('a', { progress: 'indeterminate' })));
 	t.false(autoHides(notice('a', { stays: true })));
+	t.false(autoHides(notice('a', { isDetailToCopy: true })));
 });
 
 test('a key of an input method is known also where only its number says so', (t) => {

@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 import { isLong } from '../../long.js';
 import { assertAccessible } from '../support/axe.js';
 import { basePath, desktop, phone } from '../support/browser.js';
-import { absent, eventually } from '../support/expect.js';
+import { absent, eventually, gone } from '../support/expect.js';
 import {
 	type FileManager,
 	overlaysClosed,
@@ -16,6 +16,7 @@ import {
 	writeFiles,
 } from '../support/fileManager.js';
 import { expectNotice } from '../support/notices.js';
+import { openStranger, share } from '../support/shares.js';
 import { timeoutMs } from '../support/timeouts.js';
 
 const fixture = withKeptPages(setUpFixture(test));
@@ -177,6 +178,12 @@ test.serial('a link that could not be created or copied is reported', async (t) 
 	await rowOf(page, 'Public').click();
 	await choose(page, 'plain.txt', 'Copy Link');
 	await expectNotice(page, 'Failed to copy link', '/api/download/plain.txt');
+	const address = `${ada.url}/api/download/plain.txt?type=public&owner=${ada.username}`;
+	await eventually(t, () => page.evaluate(() => String(window.getSelection())), address, 'it is selected, too');
+	await page.keyboard.press('Control+C');
+	t.is(await clipboardText(page), address);
+	await page.getByRole('alert').filter({ hasText: address }).getByRole('button', { name: 'Close' }).click();
+	await gone(t, page.getByText('Failed to copy link'));
 	t.deepEqual(ada.faults, []);
 });
 
@@ -245,6 +252,32 @@ test.serial(
 		t.deepEqual(ada.faults, []);
 	},
 );
+
+test.serial('Ctrl+C copies the text that is selected, and leaves what was cut as it is', async (t) => {
+	const ada = await fixture.enter(t);
+	await writeFiles(ada.home, { 'fox.txt': text, 'hare.txt': text });
+	const page = await ada.open('/browser?type=private');
+	await rowOf(page, 'fox.txt').click({ modifiers: ['Control'] });
+	await page.keyboard.press('Control+X');
+	const notice = page.getByText('Cut fox.txt');
+	await notice.click({ clickCount: 3 });
+	await page.keyboard.press('Control+C');
+	t.regex(await clipboardText(page), /^Cut fox\.txt\s*$/);
+	await page.locator('[role=row][data-cut=true]').filter({ hasText: 'fox' }).waitFor();
+	// What is selected in the list after that is what is meant.
+	await notice.click({ clickCount: 3 });
+	await rowOf(page, 'hare.txt').click({ modifiers: ['Control'] });
+	await page.keyboard.press('Control+C');
+	await expectNotice(page, 'Copied 2 items');
+
+	const shared = await share(ada, { items: ['fox.txt'], message: 'Read this' });
+	const { page: visitor } = await openStranger(t, shared, desktop);
+	await visitor.getByRole('grid', { name: 'Files' }).waitFor();
+	await visitor.getByText('Read this').click({ clickCount: 3 });
+	await visitor.keyboard.press('Control+C');
+	t.regex(await clipboardText(visitor), /^Read this\s*$/);
+	t.deepEqual(ada.faults, []);
+});
 
 const showsThousand = async (t: ExecutionContext, viewport: typeof desktop) => {
 	const ada = await fixture.enter(t, { viewport });

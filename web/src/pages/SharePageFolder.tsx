@@ -77,7 +77,7 @@ export function SharePageFolder({ location, share, title, onRefused, receiving }
 		menu,
 		menuPoint: () => list.current?.menuPoint() ?? { x: 0, y: 0 },
 		goUp: navigation.goUp,
-		undo: () => {},
+		missing: ['rename', 'convert', 'delete', 'deleteForever', 'cut', 'copy'],
 		perform,
 	});
 

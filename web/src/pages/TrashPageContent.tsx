@@ -88,9 +88,9 @@ export function TrashPageContent({ username }: { username: string | undefined })
 			folder: trash,
 			menu,
 			menuPoint: () => list.current?.menuPoint() ?? { x: 0, y: 0 },
-			goUp: () => {},
 			undo: undoLast,
-			// The other keys of the list have no meaning for what is in the trash.
+			// They have no meaning for what is in the trash.
+			missing: ['preview', 'rename', 'convert', 'cut', 'copy'],
 			perform: (command: EntryCommand, entries: readonly TrashedEntry[]) => {
 				if (command === 'delete' || command === 'deleteForever') perform('deleteForever', entries);
 			},

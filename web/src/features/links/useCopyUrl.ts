@@ -4,14 +4,17 @@ import { linkMessages as messages } from './messages.js';
 
 /** Copies the address of a link to the system's clipboard and shows a notice. */
 export function useCopyUrl(): (url: string) => Promise<void> {
-	const { notify } = useNotify();
+	const { notify, dismiss } = useNotify();
 	return async (url) => {
 		try {
 			await copyText(url);
-			notify({ intent: 'success', message: messages.linkCopied });
+			notify({ key: noticeKey, intent: 'success', message: messages.linkCopied });
 		} catch {
-			// Shown, so that it can be copied by hand.
-			notify({ intent: 'danger', message: messages.copyFailed, detail: url });
+			// Of the same key the last one would stay as it is, with another selection.
+			dismiss(noticeKey);
+			notify({ key: noticeKey, intent: 'danger', message: messages.copyFailed, detail: url, isDetailToCopy: true });
 		}
 	};
 }
+
+const noticeKey = 'link-copied';

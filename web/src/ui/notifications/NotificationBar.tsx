@@ -36,8 +36,12 @@ export function NotificationBar({ notices, onDismiss, onCovered }: NotificationB
 }
 
 function NoticeLine({ notice, onDismiss }: { notice: ShownNotice; onDismiss: (key: string) => void }) {
-	const { key, intent = 'none', message, detail, progress, onCancel, action } = notice;
+	const { key, intent = 'none', message, detail, progress, isDetailToCopy, onCancel, action } = notice;
 	const [isHeld, setHeld] = useState(false);
+	const shownDetail = useRef<HTMLDivElement>(null);
+	useEffect(() => {
+		if (isDetailToCopy && shownDetail.current) window.getSelection()?.selectAllChildren(shownDetail.current);
+	}, [isDetailToCopy]);
 	useEffect(() => {
 		// A notice stays while the pointer moves over it, but not under a pointer that only rests where it appeared.
 		if (isHeld || !autoHides(notice)) return;
@@ -61,7 +65,11 @@ function NoticeLine({ notice, onDismiss }: { notice: ShownNotice; onDismiss: (ke
 					<div className={styles.message}>{shownName(message)}</div>
 					{detail !== undefined && (
 						// With progress it changes all the time, and would be announced each time. Screen readers have the progress bar.
-						<div className={styles.detail} aria-hidden={progress !== undefined}>
+						<div
+							ref={shownDetail}
+							className={`${styles.detail} ${isDetailToCopy ? styles.toCopy : ''}`}
+							aria-hidden={progress !== undefined}
+						>
 							{shownName(detail)}
 						</div>
 					)}
@@ -73,7 +81,7 @@ function NoticeLine({ notice, onDismiss }: { notice: ShownNotice; onDismiss: (ke
 				)}
 				{action && <Button variant="minimal" text={action.text} onClick={action.onClick} />}
 				{onCancel && <Button variant="minimal" text={messages.cancel} onClick={onCancel} />}
-				{!onCancel && autoHides(notice) && (
+				{!onCancel && (autoHides(notice) || isDetailToCopy) && (
 					<Button
 						variant="minimal"
 						icon={<SmallCrossIcon />}

@@ -13,6 +13,8 @@ export interface Notice {
 	hidesAfter?: number;
 	/** Stays until it is dismissed or replaced, also without progress. */
 	stays?: boolean;
+	/** The detail is to be copied by hand: it is selected, and stays until it is closed or replaced. */
+	isDetailToCopy?: boolean;
 	/** Shows `Cancel`. */
 	onCancel?: () => void;
 	/** A further button. */
@@ -60,7 +62,7 @@ function withoutOldest(shown: readonly ShownNotice[], latest: ShownNotice): read
 
 /** Whether it hides itself. */
 export function autoHides(notice: Notice): boolean {
-	return notice.progress === undefined && !notice.stays;
+	return notice.progress === undefined && !notice.stays && !notice.isDetailToCopy;
 }
 
 /** Reasons that a notice has room for. */

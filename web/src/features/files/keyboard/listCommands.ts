@@ -4,7 +4,8 @@ import { entryAt } from '../list/rows.js';
 import type { ContextMenuState } from '../menu/useContextMenu.js';
 import type { Point } from '../selection/marquee.js';
 import { cursorIndex } from '../selection/selection.js';
-import type { ListCommand } from './useListKeys.js';
+import type { KeyCommand } from './keyboard.js';
+import type { ListCommand, MissingCommands } from './useListKeys.js';
 
 /** The commands that act on entries. */
 export type EntryCommand = 'open' | Exclude<ListCommand, 'goUp' | 'menu' | 'undo'>;
@@ -14,9 +15,12 @@ export interface ListCommandOptions<E extends Entry> {
 	menu: Pick<ContextMenuState, 'openAt' | 'openForSelection'>;
 	/** The position of a menu that was requested by the keyboard. */
 	menuPoint: () => Point;
-	goUp: () => void;
-	/** Undoes the last operation. */
-	undo: () => void;
+	/** Left out where there is no folder above. */
+	goUp?: () => void;
+	/** Undoes the last operation; left out where there are none. */
+	undo?: () => void;
+	/** The commands on entries that the page does not have. */
+	missing?: readonly EntryCommand[];
 	perform: (command: EntryCommand, entries: readonly E[]) => void;
 }
 
@@ -27,26 +31,33 @@ export interface ListCommands {
 	openMenu: ContextMenuState['openAt'];
 	/** Runs a command of the keyboard on the selection, or else on the cursor's row. */
 	run: (command: ListCommand) => void;
+	/** The commands whose keys are left to the browser. */
+	missing: MissingCommands;
 }
 
 export function listCommands<E extends Entry>(options: ListCommandOptions<E>): ListCommands {
-	const { folder, menu, menuPoint, goUp, undo, perform } = options;
+	const { folder, menu, menuPoint, goUp, undo, missing = [], perform } = options;
 	const { rows, selection, selected } = folder;
 	return {
 		open(index) {
 			const entry = rows && entryAt(rows, index);
 			if (entry) perform('open', [entry]);
-			else goUp();
+			else goUp?.();
 		},
 		openMenu: menu.openAt,
 		run(command) {
-			if (command === 'goUp') return goUp();
-			if (command === 'undo') return undo();
+			if (command === 'goUp') return goUp?.();
+			if (command === 'undo') return undo?.();
 			const index = rows && selection.cursor && cursorIndex(selection.cursor, rows);
 			const entry = rows && index !== undefined ? entryAt(rows, index) : undefined;
 			if (command !== 'menu') return perform(command, selected.length > 0 ? selected : entry ? [entry] : []);
 			if (selected.length > 0) menu.openForSelection(menuPoint());
 			else menu.openAt(menuPoint(), entry && index);
 		},
+		missing: new Set<KeyCommand['kind']>([
+			...missing,
+			...(goUp ? [] : ['goUp' as const]),
+			...(undo ? [] : ['undo' as const]),
+		]),
 	};
 }

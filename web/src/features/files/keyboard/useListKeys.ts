@@ -21,6 +21,9 @@ export type ListCommand =
 	| 'copy'
 	| 'undo';
 
+/** Commands that a page does not have. */
+export type MissingCommands = ReadonlySet<KeyCommand['kind']>;
+
 export interface ListKeysOptions {
 	rows: Rows | undefined;
 	selection: Selection;
@@ -33,6 +36,8 @@ export interface ListKeysOptions {
 	goTo: (index: number) => void;
 	onOpen: (index: number) => void;
 	onCommand: (command: ListCommand) => void;
+	/** The commands whose keys are left to the browser. */
+	missing: MissingCommands;
 }
 
 /** Handles the keys of the list, and those of them that also apply when the focus is elsewhere. */
@@ -46,6 +51,7 @@ export function useListKeys(options: ListKeysOptions): (event: ReactKeyboardEven
 		const now = event.timeStamp;
 		const command = commandFor(event, typeLetter(typed.current, '', now).text !== '');
 		if (!command || !appliesIn(command, scope) || isSideways(command, latest.current)) return;
+		if (latest.current.missing.has(command.kind) || isForText(command)) return;
 		if (event.repeat && !mayRepeat(command)) return event.preventDefault();
 		if (command.kind === 'find') typed.current = typeLetter(typed.current, command.letter, now);
 		else typed.current = { text: '', at: 0 };
@@ -92,6 +98,11 @@ function appliesIn({ kind }: KeyCommand, scope: KeyScope): boolean {
 		case 'none':
 			return false;
 	}
+}
+
+/** Copies text that is selected somewhere on the page, such as a message or the reason of an error. */
+function isForText({ kind }: KeyCommand): boolean {
+	return (kind === 'copy' || kind === 'cut') && window.getSelection()?.isCollapsed === false;
 }
 
 /** An arrow to the side in a list, where it may scroll. */

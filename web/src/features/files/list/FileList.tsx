@@ -16,7 +16,7 @@ import { useScrollPosition } from '../layout/useScrollPosition.js';
 import { useVirtualLines } from '../layout/useVirtualLines.js';
 import { filesMessages as messages } from '../messages.js';
 import type { Point } from '../selection/marquee.js';
-import { cursorIndex } from '../selection/selection.js';
+import { cursorIndex, type SelectionAction } from '../selection/selection.js';
 import { FileItems, type FileItemsProps } from './FileItems.js';
 import styles from './FileList.module.css';
 import { FileListHeader } from './FileListHeader.js';
@@ -59,7 +59,7 @@ export interface FileListProps<E extends Entry, C extends string>
  */
 export function FileList<E extends Entry, C extends string>(props: FileListProps<E, C>) {
 	const { ref, table, view, folder, sort, onSort, drag, commands, ...looks } = props;
-	const { key: folderKey, rows, selection, select } = folder;
+	const { key: folderKey, rows, selection } = folder;
 	const grid = useRef<HTMLDivElement>(null);
 	const scroller = useRef<HTMLDivElement>(null);
 	const marquee = useRef<HTMLDivElement>(null);
@@ -85,8 +85,13 @@ export function FileList<E extends Entry, C extends string>(props: FileListProps
 		scrollTo: lines.scrollTo,
 	});
 	useScrollAnchor({ scroller, rows, layout, folderKey, cursor, scrollTop: lines.scrollTop });
+	const select = (action: SelectionAction) => {
+		// Text that is selected elsewhere would be copied in place of these entries.
+		window.getSelection()?.removeAllRanges();
+		folder.select(action);
+	};
 	const watchSpeed = useFastScroll(pauseThumbnails);
-	const onPointer = useListPointer({ scroller, marquee, folder, layout, commands });
+	const onPointer = useListPointer({ scroller, marquee, rows, selection, select, layout, commands });
 	const onKeyDown = useListKeys({
 		rows,
 		selection,
@@ -100,6 +105,7 @@ export function FileList<E extends Entry, C extends string>(props: FileListProps
 		},
 		onOpen: commands.open,
 		onCommand: commands.run,
+		missing: commands.missing,
 	});
 
 	useImperativeHandle(

@@ -8,18 +8,17 @@ import { cursorAt } from '../selection/selection.js';
 import { useMarquee } from '../selection/useMarquee.js';
 import type { Rows } from './rows.js';
 
-export interface ListPointerOptions {
+export interface ListPointerOptions extends Pick<ListedFolder, 'rows' | 'selection' | 'select'> {
 	scroller: RefObject<HTMLElement | null>;
 	/** The rectangle of the marquee. */
 	marquee: RefObject<HTMLElement | null>;
-	folder: Pick<ListedFolder, 'rows' | 'selection' | 'select'>;
 	layout: Layout;
 	commands: ListCommands;
 }
 
 /** The handlers of the mouse, the pen and the finger, for the element around all rows. */
-export function useListPointer({ scroller, marquee, folder, layout, commands }: ListPointerOptions) {
-	const { rows, selection, select } = folder;
+export function useListPointer(options: ListPointerOptions) {
+	const { scroller, marquee, rows, selection, select, layout, commands } = options;
 	const drawing = useMarquee({ scroller, marquee, rows, layout, selected: selection.selected, dispatch: select });
 	const press = useLongPress((target, at) => commands.openMenu(at, rowIndexOf(target)));
 
