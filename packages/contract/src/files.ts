@@ -75,7 +75,7 @@ export const deleteItem = endpoint({
 		filePath: itemPath,
 		type: area,
 		owner: owner.optional(),
-		/** Whether the item passes the trash by. */
+		/** Whether the item passes the trash by. False is refused where there is none; left out, the item is removed for good there. */
 		permanent: z.boolean().optional(),
 	}),
 	/** The id in the trash; none for what was removed for good. */

@@ -333,8 +333,11 @@ test.serial('a page reconnects after the server was restarted', async (t) => {
 	await writeFile(path.join(folder, 'files/Public/meanwhile.txt'), '');
 	// However long the start takes, and the page's next attempt after it.
 	const again = streamIsOpen(page, 0);
+	// It may have other settings now, such as no trash.
+	const settings = page.waitForResponse('**/api/capabilities');
 	await startServer(t, { args: serveArgs(folder, '--port', port) });
 	await again;
+	await settings;
 	await rowOf(page, 'meanwhile.txt').waitFor();
 	await untilIdle(page);
 	await expectShown(

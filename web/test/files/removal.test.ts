@@ -118,6 +118,7 @@ test.serial('a delete that is cancelled says what the server has deleted, and un
 	const { parts, said, undone } = partsWith(runBatch);
 	await removeEntries(parts, entriesOf('a', 'b', 'c', 'd', 'e', 'f'), 'trash');
 	t.is(done.length, 4);
+	t.is(done[0]?.permanent, false, 'where there is no trash by now it is refused');
 	t.deepEqual(said, [{ message: 'Delete cancelled', detail: 'Deleted 4 items. 2 items left.', key: 'undo-1' }]);
 	t.deepEqual(pathsOf(undone[0], 'trashId'), ['t-a', 't-b', 't-c', 't-d']);
 });

@@ -1,5 +1,5 @@
 import type { ItemRef, RemoveOptions } from '@stowage/plugin-api';
-import { assertAllowed, deleteDenial, type Viewer } from '@stowage/rules';
+import { assertAllowed, deleteDenial, Failure, type Viewer } from '@stowage/rules';
 import type { OwnTree } from '../trees/OwnTree.js';
 import { type Place, placeIn } from '../trees/Tree.js';
 import type { FileParts } from './FileParts.js';
@@ -13,12 +13,14 @@ export async function remove(
 	parts: FileParts,
 	viewer: Viewer,
 	ref: ItemRef,
-	{ isForGood = false, isMeant }: RemoveOptions = {},
+	{ isForGood, isMeant }: RemoveOptions = {},
 ): Promise<{ trashId?: string }> {
 	assertAllowed(deleteDenial(viewer, ref));
 	const tree = parts.trees.own(viewer, ref.area);
 	const place = placeIn(tree, ref.path);
 	const isKept = !isForGood && parts.trash.isOn && viewer.kind === 'user';
+	if (isForGood === false && !isKept)
+		throw new Failure('conflict', `There is no trash: ${ref.path} can only be deleted forever.`);
 	if (isMeant !== undefined) {
 		const moved = await moveMeantToTrash(parts, tree, place, isMeant);
 		if (isKept) return { trashId: moved.id };

@@ -167,6 +167,11 @@ test('what is deleted for good is not in the trash, and so is everything where t
 	t.deepEqual(json(await ada.call('DELETE', '/api/deleteItem', forGood)), { message: 'Deleted.' });
 	t.deepEqual((await trash()).entries, []);
 	app.services.config.trash.keepFor = 0;
+	// A page that was opened before has said that it would go to the trash.
+	const promised = await ada.call('DELETE', '/api/deleteItem', { filePath: 'docs', type: 'private', permanent: false });
+	t.is(promised.statusCode, 409);
+	t.is(json(promised).message, 'There is no trash: docs can only be deleted forever.');
+	t.deepEqual(await readdir(home('docs')), ['deep']);
 	t.deepEqual(json(await ada.call('DELETE', '/api/deleteItem', { filePath: 'docs', type: 'private' })), {
 		message: 'Deleted.',
 	});

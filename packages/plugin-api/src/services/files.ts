@@ -92,7 +92,7 @@ export interface TakenItem {
 }
 
 export interface RemoveOptions {
-	/** Pass the trash by. @default false */
+	/** Pass the trash by. False is refused where there is no trash; left out, the item is removed for good there. */
 	isForGood?: boolean | undefined;
 	/**
 	 * Asked once the item has left its path, before it is removed for good: whether it is what was to be removed. If not, or if this throws, it

@@ -64,6 +64,8 @@ function usePageEvents(
 				refetch();
 				refetchShared();
 				refetchJobs(queryClient);
+				// A server that was restarted may have other settings, such as no trash any more.
+				void queryClient.invalidateQueries({ queryKey: queryKeys.capabilities });
 			},
 			onDisconnected: () => {
 				// The stream also ends with the session.

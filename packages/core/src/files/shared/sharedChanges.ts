@@ -169,7 +169,7 @@ export function sharedChanges(
 			if (item.area !== 'shared') return files.remove(viewer, item, options);
 			const { viewer: owner, ref } = await enterToRemove(viewer, item);
 			if (options.isForGood) throw onlyOwner();
-			return files.remove(owner, ref, { isMeant: options.isMeant });
+			return files.remove(owner, ref, options);
 		},
 
 		async assertRemovable(viewer, item) {

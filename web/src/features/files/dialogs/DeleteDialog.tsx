@@ -31,7 +31,7 @@ export function DeleteDialog({ entries, trashOf, onDelete, ...dialog }: DeleteDi
 			intent={isKept ? 'primary' : 'danger'}
 			focusesConfirm
 			onConfirm={async () => {
-				onDelete(entries, isForever ? 'forever' : 'trash');
+				onDelete(entries, isForever ? 'forever' : keepFor > 0 ? 'trash' : 'trashIfAny');
 				return true;
 			}}
 		>

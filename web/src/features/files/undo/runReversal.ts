@@ -39,7 +39,8 @@ export function runReversal(reversal: Reversal, username: string, runBatch: RunB
 			});
 		case 'discard':
 			return revertEach(reversal, runBatch, async ({ area, path, name }) => {
-				await call(deleteItem, { payload: { filePath: path, type: area, ...ownerIn(area) } });
+				// It was offered since they go to the trash.
+				await call(deleteItem, { payload: { filePath: path, type: area, permanent: false, ...ownerIn(area) } });
 				return name;
 			});
 		case 'restoreVersions':

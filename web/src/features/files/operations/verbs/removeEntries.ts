@@ -6,12 +6,15 @@ import { type Deletion, undoDeletion } from '../../undo/reversals.js';
 import { type OperationParts, withOwner } from './OperationParts.js';
 import type { VerbTexts } from './outcomeNotice.js';
 
-/** Where deleted entries go. A server without a trash removes them forever. */
-export type Removal = 'trash' | 'forever';
+/**
+ * Where deleted entries go: into the trash, which a server that has none by now refuses; into the trash if there is one; or
+ * nowhere.
+ */
+export type Removal = 'trash' | 'trashIfAny' | 'forever';
 
 export async function removeEntries(parts: OperationParts, entries: readonly Entry[], to: Removal): Promise<void> {
 	const { area, runBatch, forget, refetch, remember, outcomes } = parts;
-	const permanent = to === 'forever' ? { permanent: true } : {};
+	const permanent = to === 'trashIfAny' ? {} : { permanent: to === 'forever' };
 	const deleted: Deletion[] = [];
 	const { done, failed, left, reason } = await runBatch(
 		messages.deleting(nameItems(entries)),
@@ -37,5 +40,6 @@ const deletionTexts = {
 
 export const removalTexts: Readonly<Record<Removal, VerbTexts>> = {
 	trash: { ...deletionTexts, done: messages.deleted },
+	trashIfAny: { ...deletionTexts, done: messages.deleted },
 	forever: { ...deletionTexts, done: messages.deletedForever },
 };
