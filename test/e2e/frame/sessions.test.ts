@@ -97,6 +97,39 @@ test.serial(
 	},
 );
 
+test.serial(
+	'a dialog that has gone with the session does not open by itself after a sign-in in another tab',
+	async (t) => {
+		const ada = await fixture.enter(t);
+		await writeFiles(ada.home, { 'of-ada.txt': 'a' });
+		const page = await ada.open('/browser?type=private');
+		await page.getByRole('button', { name: ada.username }).click();
+		await page.getByRole('menuitem', { name: 'Settings' }).click();
+		const settings = page.getByRole('dialog', { name: 'Settings' });
+		await settings.waitFor();
+		const cookies = await ada.context.cookies();
+		await fetch(`${ada.origin}/api/logout`, {
+			headers: { cookie: cookies.map(({ name, value }) => `${name}=${value}`).join('; ') },
+		});
+		await expectNotice(page, 'You are signed out');
+		await gone(t, settings);
+
+		const signedIn = await fetch(`${ada.origin}/api/login`, {
+			method: 'POST',
+			headers: { 'content-type': 'application/json' },
+			body: JSON.stringify({ username: ada.username, password: 'correct horse' }),
+		});
+		const value = /=([^;]*)/.exec(signedIn.headers.get('set-cookie') ?? '')?.[1] ?? '';
+		await ada.context.addCookies(cookies.map((each) => ({ ...each, value })));
+		await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
+		await page.getByRole('button', { name: ada.username }).waitFor();
+		await page.getByRole('button', { name: 'Private Files' }).click();
+		await rowOf(page, 'of-ada.txt').waitFor();
+		await absent(t, settings);
+		t.deepEqual(ada.faults, []);
+	},
+);
+
 test.serial('a chosen logout is not reported as a session that ended', async (t) => {
 	const ada = await fixture.enter(t);
 	const page = await ada.open('/browser?type=private');

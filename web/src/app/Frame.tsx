@@ -74,6 +74,14 @@ function FramedPage() {
 	// The last dialog stays mounted while it fades out.
 	const [shown, setShown] = useState<OpenDialog>(dialog);
 	if (dialog.kind !== 'none' && dialog !== shown) setShown(dialog);
+	const user = session.status === 'signedIn' ? session.username : undefined;
+	const [userBefore, setUserBefore] = useState(user);
+	if (user !== userBefore) {
+		// A dialog that has gone with its user would open by itself when somebody signs in.
+		setUserBefore(user);
+		if (dialog.kind !== 'auth') setDialog({ kind: 'none' });
+		if (shown.kind !== 'auth') setShown({ kind: 'none' });
+	}
 
 	const frame = useMemo<FrameServices>(
 		() => ({
