@@ -32,4 +32,5 @@ test('other keys choose nothing, and so do arrow keys without hits', (t) => {
 test('a hit names its folder, and the root is Home', (t) => {
 	t.is(hitFolder(hit('work/2026/a.txt')), 'work/2026');
 	t.is(hitFolder(hit('a.txt')), 'Home');
+	t.is(hitFolder(hit('d\u202Er/a.txt')), 'd\uFFFDr', 'what turns the direction of letters is seen');
 });

@@ -1,6 +1,7 @@
 import test from 'ava';
 import type { Share } from '../src/api/shares.js';
 import { changesOf, endOptions, formOf, newShareForm, newShareOf } from '../src/features/links/shares/shareForm.js';
+import { shareName } from '../src/features/links/shares/shareName.js';
 import type { SizeDraft } from '../src/ui/fields/sizes.js';
 
 const now = new Date('2026-05-01T12:00:00').getTime();
@@ -108,3 +109,9 @@ function shareWith(more: Partial<Share>): Share {
 	};
 	return { ...share, ...more } as Share;
 }
+
+test('a share is called by its title or its item, in which what turns the direction of letters is seen', (t) => {
+	t.is(shareName({ title: 'T\u202Er', items: [] }), 'T\uFFFDr');
+	t.is(shareName({ title: '', items: [{ path: 'docs/a\u202Egpj.exe' }] as Share['items'] }), 'a\uFFFDgpj.exe');
+	t.is(shareName({ title: '', items: [{ path: 'a' }, { path: 'b' }] as Share['items'] }), '2 items');
+});

@@ -140,3 +140,9 @@ const hasMenu = (t: ExecutionContext, chosen: number, shown: number, expected: s
 test('items of the trash can be restored or deleted forever', hasMenu, 2, 3, 'Restore | Delete forever');
 test('the trash itself can be emptied', hasMenu, 0, 3, 'Select All | Refresh | Empty Trash');
 test('an empty trash has nothing to be emptied', hasMenu, 0, 0, '(Select All) | Refresh | (Empty Trash)');
+
+test('the folder of an item of the trash is shown with what turns the direction of letters', (t) => {
+	const [first] = listing.entries;
+	const turned = { ...listing, entries: [{ ...first, path: 'd\u202Er/a.txt' }] as TrashListing['entries'] };
+	t.is(trashedEntries(turned, 'ada')[0]?.folder, 'd\uFFFDr');
+});

@@ -6,6 +6,7 @@ import {
 	plural,
 	rootPath,
 	type SortMode,
+	shownName,
 	sortEntries,
 } from '@stowage/rules';
 import type { TrashListing } from '../../../api/trash.js';
@@ -46,7 +47,7 @@ export function trashCount(listed: number, isTruncated: boolean): string {
 
 function folderOf(path: string): string {
 	const folder = parentPath(parsePath(path));
-	return folder === rootPath ? messages.privateFiles : folder;
+	return folder === rootPath ? messages.privateFiles : shownName(folder);
 }
 
 /** The columns that the trash is sorted by. */

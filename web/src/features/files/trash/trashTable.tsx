@@ -30,7 +30,7 @@ export const trashTable: Table<TrashedEntry, TrashColumn> = {
 			header: { title: messages.columns.folder, sortsBy: 'folder' },
 			width: 'minmax(0, 0.5fr)',
 			placeholder: 96,
-			text: ({ folder }) => shownName(folder),
+			text: ({ folder }) => folder,
 		},
 		{
 			key: 'date',
@@ -53,7 +53,7 @@ export const trashTable: Table<TrashedEntry, TrashColumn> = {
 	],
 	labelOf(entry) {
 		const { name, folder, mtime, deletedBy, size } = entry;
-		const parts = [shownName(name), typeIcon(entry).label, messages.from(shownName(folder))];
+		const parts = [shownName(name), typeIcon(entry).label, messages.from(folder)];
 		parts.push(trashMessages.deletedAt(`${formatDate(mtime)} ${formatTime(mtime)}`));
 		if (deletedBy !== undefined) parts.push(trashMessages.deletedBy(deletedBy));
 		parts.push(formatListSize(size));
@@ -61,7 +61,7 @@ export const trashTable: Table<TrashedEntry, TrashColumn> = {
 	},
 	detailsOf: ({ mtime, folder, deletedBy }) => ({
 		column: 'date',
-		text: [formatDate(mtime), deletedBy !== undefined && trashMessages.deletedBy(deletedBy), shownName(folder)]
+		text: [formatDate(mtime), deletedBy !== undefined && trashMessages.deletedBy(deletedBy), folder]
 			.filter(Boolean)
 			.join(' · '),
 	}),

@@ -67,7 +67,7 @@ export function SharesList({ shares, onPause, onRemove, onChanged }: SharesListP
 					onClose={close}
 					onClosed={closed}
 				>
-					<p>{messages.deleteLead(shownName(shareName(dialog.share)))}</p>
+					<p>{messages.deleteLead(shareName(dialog.share))}</p>
 				</FormDialog>
 			)}
 		</>

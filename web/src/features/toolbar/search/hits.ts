@@ -1,4 +1,4 @@
-import { type Entry, parentPath, parsePath, rootPath } from '@stowage/rules';
+import { type Entry, parentPath, parsePath, rootPath, shownName } from '@stowage/rules';
 import { toolbarMessages as messages } from '../messages.js';
 
 /** Identifies a hit: in the public area two trees may have the same path, and no owner has a slash in the name. */
@@ -18,8 +18,8 @@ export function stepInHits(key: string, hits: readonly Entry[], chosen: string |
 	return positions.at((at + step) % positions.length) ?? null;
 }
 
-/** Where a hit lies. */
+/** Where a hit lies, as it is shown. */
 export function hitFolder({ path }: Pick<Entry, 'path'>): string {
 	const folder = parentPath(parsePath(path));
-	return folder === rootPath ? messages.home : folder;
+	return folder === rootPath ? messages.home : shownName(folder);
 }
