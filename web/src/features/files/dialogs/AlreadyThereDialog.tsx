@@ -5,12 +5,12 @@ import { useVersionsKeepFor } from '../../../api/capabilities.js';
 import { dialogMilliseconds, useLast, useOpenings } from '../../../ui/dialogs/dialogs.js';
 import { isFocusLost } from '../../../ui/keyboard/keptFocus.js';
 import { folderName } from '../location/folderTitle.js';
-import { filesMessages as messages } from '../messages.js';
 import type { Resolution } from '../operations/taken.js';
 import type { Question } from '../operations/useQuestions.js';
 import { keptFor } from '../trash/keptFor.js';
 import { versionTime } from '../versions/versionTime.js';
 import styles from './AlreadyThereDialog.module.css';
+import { dialogMessages as messages } from './messages.js';
 
 export interface AlreadyThereDialogProps {
 	/** The dialog is open while it is set. */

@@ -1,8 +1,8 @@
 import { invalidNameMessage, isValidName, trimName } from '@stowage/rules';
 import { useState } from 'react';
 import { FormDialog } from '../../../ui/dialogs/FormDialog.js';
-import { filesMessages as messages } from '../messages.js';
 import type { DialogProps } from './fileDialog.js';
+import { dialogMessages as messages } from './messages.js';
 import { NameField } from './NameField.js';
 
 export interface CreateDialogProps extends DialogProps {

@@ -3,12 +3,13 @@ import type { Entry } from '@stowage/rules';
 import { useState } from 'react';
 import { useTrashKeepFor } from '../../../api/capabilities.js';
 import { FormDialog } from '../../../ui/dialogs/FormDialog.js';
-import { filesMessages as messages, nameItems } from '../messages.js';
+import { nameItems } from '../messages.js';
 import type { Removal } from '../operations/verbs/removeEntries.js';
 import { keptFor } from '../trash/keptFor.js';
 import styles from './dialogs.module.css';
 import { EntryPaths } from './EntryPaths.js';
 import type { DialogProps } from './fileDialog.js';
+import { dialogMessages as messages } from './messages.js';
 
 export interface DeleteDialogProps extends DialogProps {
 	entries: readonly Entry[];

@@ -1,10 +1,11 @@
 import type { Entry } from '@stowage/rules';
 import { FormDialog } from '../../../ui/dialogs/FormDialog.js';
-import { filesMessages as messages, nameItems } from '../messages.js';
+import { nameItems } from '../messages.js';
 import { FoldersNote } from './DeleteDialog.js';
 import styles from './dialogs.module.css';
 import { EntryPaths } from './EntryPaths.js';
 import type { DialogProps } from './fileDialog.js';
+import { dialogMessages as messages } from './messages.js';
 
 export interface DeleteForeverDialogProps extends DialogProps {
 	/** Entries of a folder, or of the trash. */

@@ -1,9 +1,10 @@
 import type { Entry, MoveDirection } from '@stowage/rules';
 import { FormDialog } from '../../../ui/dialogs/FormDialog.js';
-import { filesMessages as messages, nameItems } from '../messages.js';
+import { nameItems } from '../messages.js';
 import styles from './dialogs.module.css';
 import { EntryPaths } from './EntryPaths.js';
 import type { DialogProps } from './fileDialog.js';
+import { dialogMessages as messages } from './messages.js';
 
 export interface MoveDialogProps extends DialogProps {
 	direction: MoveDirection;

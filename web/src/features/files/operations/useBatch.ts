@@ -3,8 +3,8 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
 import { sessionQuery } from '../../../api/session/sessionQuery.js';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
-import { filesMessages as messages } from '../messages.js';
 import { delayedNotice } from './delayedNotice.js';
+import { operationMessages as messages } from './messages.js';
 import { type Outcome, runEach } from './runEach.js';
 
 export type RunBatch = <T>(

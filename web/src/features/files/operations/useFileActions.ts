@@ -19,6 +19,7 @@ import { keyOf } from '../list/rows.js';
 import { type Action, isPreviewable, isVideo } from '../menu/menu.js';
 import { filesMessages as messages, nameItems } from '../messages.js';
 import type { RowKey } from '../selection/selection.js';
+import { operationMessages } from './messages.js';
 import { type GuardedAction, permittedFor } from './permitted.js';
 import type { FileOperations } from './useFileOperations.js';
 
@@ -81,18 +82,19 @@ export function useFileActions(context: ActionContext): FileActions {
 			return allowed;
 		};
 		const putOnClipboard = (operation: Clipboard['operation'], entries: readonly Entry[]) => {
-			if (entries.length === 0) return void notify({ intent: 'warning', message: messages.nothingToCut });
+			if (entries.length === 0) return void notify({ intent: 'warning', message: operationMessages.nothingToCut });
 			const items = permitted(operation, entries);
 			if (items.length === 0) return;
 			const { area, directory } = latest.current;
 			setClipboard({ operation, items, sourceArea: area, sourceDirectory: directory });
-			notify({ message: (operation === 'cut' ? messages.cut : messages.copied)(nameItems(items)) });
+			notify({ message: (operation === 'cut' ? operationMessages.cut : operationMessages.copied)(nameItems(items)) });
 		};
 		const paste = () => {
 			const { clipboard: pasted, operations, viewer, area, directory, role } = latest.current;
-			if (!pasted) return void notify({ intent: 'warning', message: messages.nothingToPaste });
+			if (!pasted) return void notify({ intent: 'warning', message: operationMessages.nothingToPaste });
 			const refusal = area === 'shared' ? createFolderDenial(viewer, { area, path: directory, role }) : undefined;
-			if (refusal) return void notify({ intent: 'danger', message: messages.pasteFailed, detail: refusal.message });
+			if (refusal)
+				return void notify({ intent: 'danger', message: operationMessages.pasteFailed, detail: refusal.message });
 			// The cut entries are being moved already.
 			if (pasted.operation === 'cut' && pasting === pasted) return;
 			pasting = pasted;
@@ -104,14 +106,14 @@ export function useFileActions(context: ActionContext): FileActions {
 		};
 		const startDownload = (entries: readonly Entry[], asZip: boolean) => {
 			const { asksBeforeDownload, download } = latest.current;
-			if (entries.length === 0) return void notify({ intent: 'warning', message: messages.noFilesToDownload });
+			if (entries.length === 0) return void notify({ intent: 'warning', message: operationMessages.noFilesToDownload });
 			if (asksBeforeDownload) setDialog({ kind: 'download', entries, asZip });
 			else download(entries, asZip);
 		};
 		const convert = async (entries: readonly Entry[]) => {
 			const videos = entries.filter(isVideo);
 			if (videos.length === 0) {
-				const message = entries.length === 1 ? messages.notVideo : messages.noVideosSelected;
+				const message = entries.length === 1 ? operationMessages.notVideo : operationMessages.noVideosSelected;
 				return void notify({ intent: 'warning', message });
 			}
 			const allowed = permitted('convert', videos);
@@ -136,7 +138,7 @@ export function useFileActions(context: ActionContext): FileActions {
 			const [first] = entries;
 			// Of several the archive leaves it out.
 			if (first?.unreadable && entries.length === 1 && readingActions.has(action)) {
-				return void notify({ intent: 'danger', message: messages.refused(first.name) });
+				return void notify({ intent: 'danger', message: operationMessages.refused(first.name) });
 			}
 			switch (action) {
 				case 'createFolder':

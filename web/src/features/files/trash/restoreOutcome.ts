@@ -2,7 +2,8 @@ import { baseName, parentPath, parsePath, plural, type StoragePath } from '@stow
 import type { Restored } from '../../../api/trash.js';
 import type { Notice } from '../../../ui/notifications/notifications.js';
 import { reasonLines } from '../../../ui/notifications/notifications.js';
-import { filesMessages as messages, nameItems } from '../messages.js';
+import { nameItems } from '../messages.js';
+import { operationMessages as messages } from '../operations/messages.js';
 import type { RestoreOutcome } from '../operations/restoreItems.js';
 import { reasonOf } from '../operations/runEach.js';
 import { trashMessages } from './messages.js';

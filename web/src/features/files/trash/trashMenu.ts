@@ -1,3 +1,4 @@
+import { dialogMessages } from '../dialogs/messages.js';
 import type { MenuItem, TrashAction } from '../menu/menu.js';
 import { filesMessages as messages } from '../messages.js';
 
@@ -6,7 +7,7 @@ export function trashMenuFor(chosen: number, shown: number): MenuItem<TrashActio
 	if (chosen > 0) {
 		return [
 			[{ action: 'restore', label: messages.restore }],
-			[{ action: 'deleteForever', label: messages.deleteForever, shortcut: 'Del' }],
+			[{ action: 'deleteForever', label: dialogMessages.deleteForever, shortcut: 'Del' }],
 		];
 	}
 	const isDisabled = shown === 0;

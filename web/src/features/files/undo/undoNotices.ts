@@ -1,7 +1,7 @@
 import { plural } from '@stowage/rules';
 import type { Notice } from '../../../ui/notifications/notifications.js';
 import { reasonLines } from '../../../ui/notifications/notifications.js';
-import { filesMessages as messages } from '../messages.js';
+import { operationMessages as messages } from '../operations/messages.js';
 import { undoMessages } from './messages.js';
 
 /** The notices about what could not be undone, for these reasons, and about how many items were not begun since it was cancelled. */

@@ -8,6 +8,7 @@ import { useLast, useOpenings } from '../../../ui/dialogs/dialogs.js';
 import { FormDialog } from '../../../ui/dialogs/FormDialog.js';
 import { ListEmpty } from '../../../ui/dialogs/ListDialog.js';
 import { isFocusLost } from '../../../ui/keyboard/keptFocus.js';
+import { dialogMessages } from '../dialogs/messages.js';
 import { filesMessages as messages } from '../messages.js';
 import { versionsMessages } from './messages.js';
 import styles from './versions.module.css';
@@ -78,8 +79,8 @@ export function VersionList({ area, entry, versions, onRestore, onDelete, onEmpt
 			<FormDialog
 				key={openings}
 				isOpen={deleting !== undefined}
-				title={messages.deleteForever}
-				confirm={messages.deleteForever}
+				title={dialogMessages.deleteForever}
+				confirm={dialogMessages.deleteForever}
 				intent="danger"
 				focusesConfirm
 				onConfirm={async () => {
@@ -136,7 +137,7 @@ function VersionRow({ version, time, href, fileName, onRestore, onDelete }: Vers
 					<Button
 						variant="minimal"
 						icon={<TrashIcon />}
-						text={messages.delete}
+						text={dialogMessages.delete}
 						aria-describedby={timeId}
 						data-delete={id}
 						onClick={onDelete}

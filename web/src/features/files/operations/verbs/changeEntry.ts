@@ -2,9 +2,10 @@ import { createFile, createFolder, renameItem } from '@stowage/contract';
 import type { Area, Entry } from '@stowage/rules';
 import { call } from '../../../../api/client/client.js';
 import { fetchVersions, restoreVersion as restore, type Version } from '../../../../api/versions.js';
-import { filesMessages as messages } from '../../messages.js';
+import { dialogMessages as messages } from '../../dialogs/messages.js';
 import { undoRename, undoRestoredVersion } from '../../undo/reversals.js';
 import { versionTime } from '../../versions/versionTime.js';
+import { operationMessages } from '../messages.js';
 import { type OperationParts, withOwner } from './OperationParts.js';
 
 /** Creates a file or folder and shows it. Resolves to whether that succeeded. */
@@ -18,7 +19,7 @@ export async function create(parts: OperationParts, what: 'file' | 'folder', nam
 	const { title, failed } = messages.createDialog[what];
 	const entry = await change(parts, title, failed, send, []);
 	if (!entry) return false;
-	outcomes.succeeded(messages.created(entry.name));
+	outcomes.succeeded(operationMessages.created(entry.name));
 	show(entry);
 	return true;
 }
@@ -28,9 +29,9 @@ export async function rename(parts: OperationParts, entry: Entry, newName: strin
 	const { area, outcomes, show, remember } = parts;
 	const payload = withOwner({ oldPath: entry.path, newName, type: area }, entry);
 	const send = () => call(renameItem, { payload });
-	const renamed = await change(parts, messages.rename, messages.renameFailed, send, [entry]);
+	const renamed = await change(parts, messages.rename, operationMessages.renameFailed, send, [entry]);
 	if (!renamed) return false;
-	outcomes.succeeded(messages.renamed(renamed.name), remember(undoRename(area, entry, renamed)));
+	outcomes.succeeded(operationMessages.renamed(renamed.name), remember(undoRename(area, entry, renamed)));
 	show(renamed);
 	return true;
 }
@@ -44,11 +45,11 @@ export async function restoreVersion(
 ): Promise<boolean> {
 	const { area, outcomes, show, remember } = parts;
 	const send = async () => ({ entry: await restore(area, entry.path, version.id) });
-	const title = messages.restoringVersion(entry.name);
-	const restored = await change(parts, title, messages.restoreVersionFailed, send, [entry]);
+	const title = operationMessages.restoringVersion(entry.name);
+	const restored = await change(parts, title, operationMessages.restoreVersionFailed, send, [entry]);
 	if (!restored) return false;
 	const offer = remember(undoRestoredVersion(area, restored, known, await versionsOf(area, restored.path)));
-	outcomes.succeeded(messages.versionRestored(restored.name, versionTime(version.mtime)), offer);
+	outcomes.succeeded(operationMessages.versionRestored(restored.name, versionTime(version.mtime)), offer);
 	show(restored);
 	return true;
 }

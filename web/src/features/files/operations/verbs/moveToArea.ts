@@ -1,8 +1,9 @@
 import { moveItem } from '@stowage/contract';
 import { type Entry, type MoveDirection, type MoveStep, moveToOtherArea, parentPath, parsePath } from '@stowage/rules';
 import { call } from '../../../../api/client/client.js';
-import { filesMessages as messages, nameItems } from '../../messages.js';
+import { nameItems } from '../../messages.js';
 import { undoMoves } from '../../undo/reversals.js';
+import { operationMessages as messages } from '../messages.js';
 import type { Replacing, ResolvedSteps } from '../taken.js';
 import { moveCall, type TransferPlan } from '../useTransfer.js';
 import type { OperationParts } from './OperationParts.js';

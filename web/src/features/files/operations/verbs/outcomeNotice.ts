@@ -1,7 +1,8 @@
 import { plural } from '@stowage/rules';
 import type { Notice } from '../../../../ui/notifications/notifications.js';
-import { filesMessages as messages, nameItems } from '../../messages.js';
+import { nameItems } from '../../messages.js';
 import type { UndoOffer } from '../../undo/useUndo.js';
+import { operationMessages as messages } from '../messages.js';
 import { reasonOf } from '../runEach.js';
 
 /** The sentences about how a verb has ended. */

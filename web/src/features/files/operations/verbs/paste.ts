@@ -8,9 +8,10 @@ import {
 	planPaste,
 	type StoragePath,
 } from '@stowage/rules';
-import { filesMessages as messages, nameItems } from '../../messages.js';
+import { nameItems } from '../../messages.js';
 import { undoCopies, undoMoves } from '../../undo/reversals.js';
 import type { UndoOffer } from '../../undo/useUndo.js';
+import { operationMessages as messages } from '../messages.js';
 import type { Outcome } from '../runEach.js';
 import type { Transferred } from '../transferOutcome.js';
 import type { OperationParts } from './OperationParts.js';

@@ -1,8 +1,9 @@
 import { deleteItem } from '@stowage/contract';
 import type { Entry } from '@stowage/rules';
 import { call } from '../../../../api/client/client.js';
-import { filesMessages as messages, nameItems } from '../../messages.js';
+import { nameItems } from '../../messages.js';
 import { type Deletion, undoDeletion } from '../../undo/reversals.js';
+import { operationMessages as messages } from '../messages.js';
 import { type OperationParts, withOwner } from './OperationParts.js';
 import type { VerbTexts } from './outcomeNotice.js';
 

@@ -1,7 +1,7 @@
 import type { Area, MoveStep, PastePlan, StoragePath } from '@stowage/rules';
 import type { TakenNames } from '../../../../api/listings/takenNames.js';
 import { folderName } from '../../location/folderTitle.js';
-import { filesMessages as messages } from '../../messages.js';
+import { operationMessages as messages } from '../messages.js';
 import { type ResolvedSteps, resolveSteps, takenSteps } from '../taken.js';
 import type { OperationParts } from './OperationParts.js';
 
