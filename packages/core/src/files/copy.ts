@@ -55,6 +55,7 @@ export async function copy(
 				async beforeNaming(name) {
 					await staged?.recordName(name, baseName(path));
 					await options.beforeNaming?.(name);
+					await naming.beforeNaming?.(name);
 				},
 				async beforeItem(item) {
 					await add({ bytes: item.size, entries: 1 });

@@ -1,4 +1,4 @@
-import type { ConflictOptions, ItemRef, NamingOptions, StorageItem } from '@stowage/plugin-api';
+import type { ConflictOptions, ItemRef, MoveOptions, StorageItem } from '@stowage/plugin-api';
 import {
 	assertAllowed,
 	type Entry,
@@ -12,6 +12,7 @@ import type { OwnTree } from '../trees/OwnTree.js';
 import { placeIn } from '../trees/Tree.js';
 import type { FileParts } from './FileParts.js';
 import { addItem, targetPath } from './placing/addItem.js';
+import { beforeNamingInOrder } from './placing/replaceItem.js';
 
 /** Moves an item within its area, as one rename. */
 export async function move(
@@ -36,12 +37,12 @@ export async function moveItem(
 	tree: OwnTree,
 	from: StoragePath,
 	to: StoragePath,
-	options: NamingOptions = {},
+	options: MoveOptions = {},
 ): Promise<StorageItem> {
 	const moved = await tracker.moving(tree.viewer, from, (before) =>
 		tree.storage.moveFrom(tree.storage, from, to, {
 			...options,
-			beforeNaming: (name) => before(joinPath(parentPath(to), name)),
+			beforeNaming: beforeNamingInOrder((name) => before(joinPath(parentPath(to), name)), options.beforeNaming),
 		}),
 	);
 	tree.notifyChange(from);

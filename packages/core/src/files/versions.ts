@@ -79,8 +79,8 @@ export function createFileVersions(parts: FileParts): FileVersions {
 			const restored = await trash.take(id, isMeant, async (record) => {
 				// It may still be on the disk that the home has left.
 				await trash.moveTo(record, await storage.mount());
-				return replaceItem(parts, tree, place.storagePath, item, (onConflict) =>
-					storage.moveFrom(storage, trashedPath(id), place.storagePath, { onConflict }),
+				return replaceItem(parts, tree, place.storagePath, item, (options) =>
+					storage.moveFrom(storage, trashedPath(id), place.storagePath, options),
 				);
 			});
 			if (restored === undefined) throw noSuchVersion();

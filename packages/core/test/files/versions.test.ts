@@ -3,7 +3,8 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, utimes, writeFile } from
 import os from 'node:os';
 import path from 'node:path';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
-import { parsePath } from '@stowage/rules';
+import type { ItemRef } from '@stowage/plugin-api';
+import { Failure, parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { type AppOptions, recoverTrash } from '../../src/index.js';
 import type { TrashParts } from '../../src/trees/trash/trashParts.js';
@@ -669,6 +670,59 @@ test('a replacement that did not take place leaves no version', async (t) => {
 	// A row of a process that ended before the exchange.
 	const record = await database.trash.list({ order: 'oldest', limit: 1 });
 	t.is(record.length, 1);
+});
+
+test('a copy over a file counts a version once it replaces it, and none where it is refused or stopped before', async (t) => {
+	const { app, home, write, contents } = await setUp(t);
+	const { database, files, roots } = app.services;
+	await write('a', 'one');
+	await write('b', 'two');
+	const owner = await database.users.find('ada');
+	const viewer = { kind: 'user', id: String(owner?.id), username: 'ada' } as const;
+	const entries = async () => (await database.trash.totals({})).entries;
+	const copy = (options: Parameters<typeof files.copy>[3] = {}) => {
+		const [from, to] = ['b', 'a'].map((name) => ({ area: type, path: parsePath(name) }) as const);
+		return files.copy(viewer, from as ItemRef, to as ItemRef, { onConflict: { kind: 'replace' }, ...options });
+	};
+	const stops = [
+		new Failure('storageFull', 'The disk is full.'),
+		new Failure('unavailable', 'The disk is away.'),
+		new Error('It was stopped.'),
+	];
+	for (const stop of stops) {
+		const beforeItem = async () => {
+			t.is(await entries(), 0);
+			throw stop;
+		};
+		t.is(await t.throwsAsync(copy({ beforeItem })), stop as Error);
+		t.is(await entries(), 0);
+	}
+
+	// Once there is a row.
+	const { storage } = roots.first;
+	const plain = storage.copy;
+	for (const stop of stops) {
+		storage.copy = async (_from, _to, { beforeNaming } = {}) => {
+			await beforeNaming?.('a');
+			t.is(await entries(), 1);
+			throw stop;
+		};
+		t.is(await t.throwsAsync(copy()), stop as Error);
+		t.is(await entries(), 0, 'the file is still there');
+	}
+	storage.copy = async (_from, _to, { beforeNaming } = {}) => {
+		await beforeNaming?.('a');
+		await rename(path.join(home, 'a'), path.join(home, 'held back'));
+		throw new Failure('unavailable', 'The disk is away.');
+	};
+	await t.throwsAsync(copy());
+	t.is(await entries(), 1, 'the disk may hold it back');
+	await rename(path.join(home, 'held back'), path.join(home, 'a'));
+	await database.trash.remove((await database.trash.inState('moving', { limit: 9 })).map(({ id }) => id));
+	storage.copy = plain;
+	await copy();
+	t.is(await entries(), 1);
+	t.deepEqual(await contents('a'), ['one']);
 });
 
 test('versions go with the home to another root, and are restored there', async (t) => {

@@ -1,4 +1,4 @@
-import type { ConflictOptions, NamingOptions, StorageItem } from '@stowage/plugin-api';
+import type { ConflictOptions, MoveOptions, StorageItem } from '@stowage/plugin-api';
 import {
 	baseName,
 	type Entry,
@@ -30,7 +30,7 @@ export async function addItem(
 	parts: FileParts,
 	tree: OwnTree,
 	{ from, to, ...naming }: Addition,
-	commit: (path: StoragePath, options: NamingOptions, add: Reservation['add']) => Promise<StorageItem>,
+	commit: (path: StoragePath, options: MoveOptions, add: Reservation['add']) => Promise<StorageItem>,
 ): Promise<Entry> {
 	const folder = parentPath(to.storagePath);
 	const toFolder = folderOf(to);

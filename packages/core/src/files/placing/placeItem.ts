@@ -1,4 +1,4 @@
-import type { ConflictOptions, NamingOptions, OnConflict, StorageItem } from '@stowage/plugin-api';
+import type { ConflictOptions, MoveOptions, OnConflict, StorageItem } from '@stowage/plugin-api';
 import {
 	assertAllowed,
 	Failure,
@@ -30,7 +30,7 @@ export interface PlacedItem extends ConflictOptions {
 	skipped?: number;
 }
 
-type Placing = (path: StoragePath, options: NamingOptions) => Promise<StorageItem>;
+type Placing = (path: StoragePath, options: MoveOptions) => Promise<StorageItem>;
 
 /** How often a file is replaced that others replace at the same time: each failure is a success of one of them. */
 const maxTries = 100;
@@ -94,7 +94,7 @@ async function replaceOrPlace(
 		const replaced = await findReplaced(tree, item, ifMatch);
 		try {
 			if (replaced === undefined) return await place(path, {});
-			const made = await replaceItem(parts, tree, path, replaced, (onConflict) => place(path, { onConflict }));
+			const made = await replaceItem(parts, tree, path, replaced, (options) => place(path, options));
 			item.onReplaced?.(replaced);
 			return made;
 		} catch (error) {

@@ -9,6 +9,7 @@ import type { FileParts, PublishedNames } from '../FileParts.js';
 import { moveMeantToTrash, purgeMoved } from '../moveToTrash.js';
 import { createFileVersions } from '../versions.js';
 import { assertPlaceable, placeItem } from './placeItem.js';
+import { beforeNamingInOrder } from './replaceItem.js';
 
 /** Publishes a file that an interrupted call may have published already: then that entry is returned. Discards nothing. */
 export async function publishFileOnce(
@@ -74,7 +75,7 @@ function publishAs(
 	{ names, skipped }: { names?: PublishedNames | undefined; skipped?: number },
 ): Promise<StorageItem> {
 	const beforeNaming = names && (async (next: string) => void (next !== name && (await names.set(staged.id, next))));
-	const options = { beforeNaming, ...(mtime === undefined ? {} : { mtime }) };
+	const options = mtime === undefined ? {} : { mtime };
 	const findPlaced = (path: StoragePath) => tree.storage.findPublished(staged.id, path);
 	return placeItem(
 		parts,
@@ -82,7 +83,11 @@ function publishAs(
 		{ folder, name, type: 'file', onConflict, onReplaced, findPlaced, ...(skipped === undefined ? {} : { skipped }) },
 		async (path, naming) => {
 			await tree.assertMayStill(path);
-			return staged.commit(path, { ...options, ...naming });
+			return staged.commit(path, {
+				...options,
+				...naming,
+				beforeNaming: beforeNamingInOrder(beforeNaming, naming.beforeNaming),
+			});
 		},
 	);
 }

@@ -1,4 +1,4 @@
-import type { ReplaceVersion, StorageItem } from '@stowage/plugin-api';
+import type { MoveOptions, StorageItem } from '@stowage/plugin-api';
 import { homeRoot, relativePath, type StoragePath, signedIn } from '@stowage/rules';
 import type { OwnTree } from '../../trees/OwnTree.js';
 import type { FileParts } from '../FileParts.js';
@@ -13,11 +13,12 @@ export async function replaceItem(
 	tree: OwnTree,
 	path: StoragePath,
 	replaced: StorageItem,
-	commit: (options: ReplaceVersion) => Promise<StorageItem>,
+	commit: (options: Pick<MoveOptions, 'onConflict' | 'beforeNaming'>) => Promise<StorageItem>,
 ): Promise<StorageItem> {
 	const user = signedIn(tree.viewer);
 	const former = { user, storage: tree.storage, path: relativePath(path, homeRoot(user.username)), item: replaced };
-	const replace = (keepAs?: StoragePath) => commit({ replace: replaced.version, keepAs });
+	const replace = (keepAs?: StoragePath, beforeNaming?: () => Promise<void>) =>
+		commit({ onConflict: { replace: replaced.version, keepAs }, beforeNaming });
 	// Until all is bound to the new file that was to the former one: on another root both have other ids.
 	return storage().changing(user.username, () =>
 		tracker.replacing(user, async () => {
@@ -29,4 +30,13 @@ export async function replaceItem(
 			});
 		}),
 	);
+}
+
+/** All of these in one, in their order: the last one is called right before the item gets its name. */
+export function beforeNamingInOrder(
+	...calls: readonly MoveOptions['beforeNaming'][]
+): NonNullable<MoveOptions['beforeNaming']> {
+	return async (name) => {
+		for (const call of calls) await call?.(name);
+	};
 }

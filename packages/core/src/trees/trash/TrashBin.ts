@@ -6,10 +6,11 @@ import { moveAllTrash, moveTrashed } from './moveTrash.js';
 import { ClockJumps, completeTrash } from './sweepTrash.js';
 import { TrashLimits } from './TrashLimits.js';
 import { TrashList } from './TrashList.js';
-import { type Kept, type NewItem, type NewVersion, TrashMoves, throwIfWithout } from './TrashMoves.js';
+import { type Kept, type NewItem, TrashMoves, throwIfWithout } from './TrashMoves.js';
 import { type PurgedOfOwner, TrashPurge } from './TrashPurge.js';
 import { TrashSizes } from './TrashSizes.js';
 import type { TrashParts } from './trashParts.js';
+import type { NewVersion } from './versions/VersionRow.js';
 
 /** Where there is no trash, what is removed for good may lie in it until it is known to be what was meant. */
 const checkedWithinMs = 60 * 60_000;
@@ -60,8 +61,14 @@ export class TrashBin {
 		return this.#moves.keep(kept, move);
 	}
 
-	/** Keeps a former content by `replace`, which gets the path to keep it at. Resolves to what that does. */
-	keepVersion<T>(version: NewVersion, replace: (path: StoragePath) => Promise<T>): Promise<T> {
+	/**
+	 * Keeps a former content by `replace`, which gets the path to keep it at, and calls `begin` before it is exchanged. Resolves to what that
+	 * does.
+	 */
+	keepVersion<T>(
+		version: NewVersion,
+		replace: (path: StoragePath, begin: () => Promise<void>) => Promise<T>,
+	): Promise<T> {
 		return this.#moves.keepVersion(version, replace);
 	}
 

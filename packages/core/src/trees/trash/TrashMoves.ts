@@ -1,21 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { FileVersion, StorageItem, TrashedItem, TrashRecord } from '@stowage/plugin-api';
+import type { StorageItem, TrashedItem, TrashRecord } from '@stowage/plugin-api';
 import { isFailure, joinPath, type StoragePath } from '@stowage/rules';
+import { identityOf } from '../identity.js';
 import { isTrashed, locateTrashed } from './locateTrashed.js';
 import { PendingRecords } from './recording/PendingRecords.js';
 import { UnrecordedItems, type WithoutRows } from './recording/UnrecordedItems.js';
 import { unrecordedName } from './recording/unrecordedNames.js';
 import { type TrashParts, warnOfTrash } from './trashParts.js';
 import { trashedPath, unrecordedFolder } from './trashPaths.js';
-import { finishVersion } from './versions/finishVersion.js';
+import { finishVersion, itemAt } from './versions/finishVersion.js';
+import { type NewVersion, VersionRow } from './versions/VersionRow.js';
 
 /** How long a process that has put an item into the trash may take until its row says so; it may also have died. */
 const recordedWithinMs = 1_000;
 
 /** What is known of an item before it is in the trash. Its size is that of what has arrived there. */
 export type NewItem = Omit<TrashedItem, 'id' | 'kind' | 'deletedAt' | 'state' | 'size'>;
-export type NewVersion = Omit<FileVersion, 'id' | 'kind' | 'deletedAt' | 'state'>;
 
 /** An item that was put into the trash. */
 export interface Kept {
@@ -53,9 +54,10 @@ export class TrashMoves {
 
 	/** Puts an item into the trash by `move`, which gets its id and the path to move it to, and resolves to what it has moved. */
 	async keep(kept: NewItem, move: (id: string, path: StoragePath) => Promise<StorageItem>): Promise<Kept> {
-		const { onChanged } = this.#parts;
-		const record = { ...kept, ...this.#begun(), kind: 'item', size: undefined } as const;
-		const { id, ownerId } = record;
+		const { store, onChanged, now } = this.#parts;
+		const id = newId();
+		const record = { ...kept, id, kind: 'item', size: undefined, deletedAt: now(), state: 'moving' } as const;
+		const { ownerId } = record;
 		const name = unrecordedName(record);
 		if (name !== undefined) {
 			try {
@@ -72,32 +74,38 @@ export class TrashMoves {
 			}
 		}
 		const path = trashedPath(id);
-		const item = await this.#withRow(record, () => move(id, path));
+		await store.add(record);
+		let item: StorageItem;
+		try {
+			item = await move(id, path);
+		} catch (error) {
+			await this.#forgetUnlessHere(record, error);
+			throw error;
+		}
 		this.#arrived(await this.#asFound(record, item));
 		onChanged(ownerId);
 		return { id, path, item };
 	}
 
-	/** Keeps a former content by `replace`, which gets the path to keep it at. Resolves to what that does. */
-	async keepVersion<T>(version: NewVersion, replace: (path: StoragePath) => Promise<T>): Promise<T> {
-		const record = { ...version, ...this.#begun(), kind: 'version' } as const;
-		const result = await this.#withRow(record, () => replace(trashedPath(record.id)));
-		this.#arrived(record);
-		return result;
-	}
-
-	#begun(): Pick<TrashRecord, 'id' | 'deletedAt' | 'state'> {
-		return { id: randomBytes(16).toString('hex'), deletedAt: this.#parts.now(), state: 'moving' };
-	}
-
-	async #withRow<T>(record: TrashRecord, move: () => Promise<T>): Promise<T> {
-		await this.#parts.store.add(record);
+	/**
+	 * Keeps a former content by `replace`, which gets the path to keep it at, and calls `begin` before it is exchanged: once the new content is
+	 * there, which may take hours. A row that is written earlier counts a content that may never be replaced. Resolves to what `replace` does.
+	 */
+	async keepVersion<T>(
+		version: NewVersion,
+		replace: (path: StoragePath, begin: () => Promise<void>) => Promise<T>,
+	): Promise<T> {
+		const row = new VersionRow(this.#parts, newId(), version);
+		let result: T;
 		try {
-			return await move();
+			result = await replace(trashedPath(row.id), () => row.add());
 		} catch (error) {
-			await this.#forgetUnlessHere(record, error);
+			if (row.record !== undefined) await this.#forgetUnlessHere(row.record, error);
 			throw error;
 		}
+		// Without a row nothing was replaced: the new content was there from an interrupted call.
+		if (row.record !== undefined) this.#arrived(row.record);
+		return result;
 	}
 
 	#arrived(record: TrashRecord): void {
@@ -205,7 +213,7 @@ export class TrashMoves {
 			if (isHere) {
 				if (record.kind === 'version') await finishVersion(this.#parts, record);
 				await store.settle([record.id]);
-			} else if (!mayAppear) await store.remove([record.id]);
+			} else if (!mayAppear || (await this.#isStillThere(record))) await store.remove([record.id]);
 			return isHere;
 		} catch (cause) {
 			// A sweep does it.
@@ -213,6 +221,17 @@ export class TrashMoves {
 			return undefined;
 		}
 	}
+
+	/** Whether the file that was to be replaced has its path: then nothing of it is held back. */
+	async #isStillThere(record: TrashRecord): Promise<boolean> {
+		if (record.kind !== 'version') return false;
+		const item = await itemAt(this.#parts, record.ownerId, record.path);
+		return item !== undefined && identityOf(item) === record.replacedId;
+	}
+}
+
+function newId(): string {
+	return randomBytes(16).toString('hex');
 }
 
 /** Throws why one of these has no row. Where it is not known which have none, it may be one of them. */

@@ -31,7 +31,7 @@ interface Replaced {
 /**
  * The former contents of files. A version is an item of the trash that belongs to a file: by its identity, so that it
  * follows the file wherever that goes, and by its path, so that those of a folder are found, and a file that another
- * program has put in the place of the former one has them as well. Its row is written, as its own version, before the
+ * program has put in the place of the former one has them as well. Its row is written, as its own version, right before the
  * replacement, and bound to the new file after it: what is interrupted between the two is completed by what the disk
  * says.
  */
@@ -58,10 +58,13 @@ export class Versions {
 		return this.#parts.config.versions.keepFor;
 	}
 
-	/** Runs `replace`, which replaces a file and keeps it under the given path. The new file has all versions of the former one. */
+	/**
+	 * Runs `replace`, which replaces a file, keeps it under the given path, and awaits `beforeNaming` before that. The new file has all versions of
+	 * the former one.
+	 */
 	async keep(
 		{ user, storage, path, item }: Replaced,
-		replace: (keepAs: StoragePath) => Promise<StorageItem>,
+		replace: (keepAs: StoragePath, beforeNaming: () => Promise<void>) => Promise<StorageItem>,
 	): Promise<StorageItem> {
 		const replacedId = identityOf(item);
 		const version = {
@@ -76,8 +79,8 @@ export class Versions {
 			versionOf: replacedId,
 			replacedId,
 		} as const;
-		return this.#bin.keepVersion(version, async (to) => {
-			const made = await withTrashFolder(storage, () => replace(to));
+		return this.#bin.keepVersion(version, async (to, begin) => {
+			const made = await withTrashFolder(storage, () => replace(to, begin));
 			await this.#bind(version, made, user.member?.username);
 			return made;
 		});

@@ -1,0 +1,33 @@
+import type { FileVersion } from '@stowage/plugin-api';
+import type { TrashParts } from '../trashParts.js';
+
+/** What is known of a former content before it is replaced. */
+export type NewVersion = Omit<FileVersion, 'id' | 'kind' | 'deletedAt' | 'state'>;
+
+/** The row of a version, which is added once. */
+export class VersionRow {
+	readonly id: string;
+	readonly #parts: Pick<TrashParts, 'store' | 'now'>;
+	readonly #version: NewVersion;
+	#record: FileVersion | undefined;
+	#added: Promise<void> | undefined;
+
+	constructor(parts: Pick<TrashParts, 'store' | 'now'>, id: string, version: NewVersion) {
+		this.id = id;
+		this.#parts = parts;
+		this.#version = version;
+	}
+
+	/** Undefined as long as there is no row. */
+	get record(): FileVersion | undefined {
+		return this.#record;
+	}
+
+	/** A replacement that is tried again in a folder that was missing calls it again. */
+	add(): Promise<void> {
+		const { store, now } = this.#parts;
+		this.#record ??= { ...this.#version, id: this.id, kind: 'version', deletedAt: now(), state: 'moving' };
+		this.#added ??= store.add(this.#record);
+		return this.#added;
+	}
+}
