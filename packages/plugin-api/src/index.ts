@@ -22,6 +22,7 @@ export * from './limits/timeLimit.js';
 export * from './limits/Yielder.js';
 export * from './plugins/afterStart.js';
 export * from './plugins/definePlugin.js';
+export * from './plugins/idempotencyKey.js';
 export * from './plugins/route.js';
 export * from './plugins/server.js';
 export * from './programs/findProgram.js';

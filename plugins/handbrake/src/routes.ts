@@ -3,9 +3,11 @@ import {
 	baseName,
 	Failure,
 	type ItemRef,
+	idempotencyKey,
 	type Job,
 	type JobOwner,
 	type JobStarter,
+	keyOfAnother,
 	type PluginHost,
 	parsePath,
 	route,
@@ -35,12 +37,19 @@ export function handbrakeRoutes(server: PluginHost, handbrake: HandBrake, conver
 				: { available: true, version: installed.version };
 		}),
 
-		route(contract.handbrakeConvert, async ({ viewer, payload, h }) => {
-			const { installed } = await handbrake.find();
-			if (installed === undefined && !server.isOffered('handbrake')) throw notAvailable();
+		route(contract.handbrakeConvert, async ({ viewer, payload, request, h }) => {
 			const user = signedIn(viewer);
 			const { outputFormat: format, quality, deleteOriginal, customOutputName, type: area = 'private' } = payload;
 			const path = parsePath(payload.filePath);
+			const key = idempotencyKey(request.headers);
+			const known = key === undefined ? undefined : await conversions.findByKey(user, key);
+			if (known !== undefined) {
+				const wish = { area, path, format, quality, deleteOriginal };
+				if (known.input !== undefined && !isWished(known.input, wish)) throw keyOfAnother();
+				return h.response({ conversionId: known.job.id }).code(202);
+			}
+			const { installed } = await handbrake.find();
+			if (installed === undefined && !server.isOffered('handbrake')) throw notAvailable();
 			const { owner = area === 'public' ? user.username : undefined } = payload;
 			assertAllowed(convertDenial(user, { area, path, owner }));
 			const fileName = baseName(path);
@@ -61,7 +70,7 @@ export function handbrakeRoutes(server: PluginHost, handbrake: HandBrake, conver
 				throw new Failure('unavailable', `HandBrake on this server has no encoder for ${format} files.`);
 			}
 			const input: Conversion = { area, path, ...folder, source: film, outputName, format, quality, deleteOriginal };
-			const { id } = await conversions.start(user, input, `Convert ${fileName} to ${format.toUpperCase()}`);
+			const { id } = await conversions.start(user, input, `Convert ${fileName} to ${format.toUpperCase()}`, { key });
 			return h.response({ conversionId: id }).code(202);
 		}),
 
@@ -77,6 +86,12 @@ export function handbrakeRoutes(server: PluginHost, handbrake: HandBrake, conver
 			return { message: 'Conversion cancelled' };
 		}),
 	];
+}
+
+type Wish = Pick<Conversion, 'area' | 'path' | 'format' | 'quality' | 'deleteOriginal'>;
+
+function isWished(input: Conversion, wish: Wish): boolean {
+	return Object.entries(wish).every(([name, value]) => input[name as keyof Wish] === value);
 }
 
 async function sharedFolderOf(server: PluginHost, user: JobOwner, ref: ItemRef): Promise<Pick<ItemRef, 'folderId'>> {

@@ -141,6 +141,27 @@ test('a conversion that is retried converts no film of another owner whose share
 	t.deepEqual(await readdir(homeOf('carol')), ['film.mp4']);
 });
 
+test('a conversion whose answer was lost begins once when it is requested again with its key, also once its original is gone', async (t) => {
+	const { alice, home, names } = await site(t);
+	await film('clip.mp4', [...picture('160x90', 1), ...h264], path.join(home, 'clip.mp4'));
+	const request = { filePath: 'clip.mp4', outputFormat: 'mp4', quality: 30, deleteOriginal: true };
+	const send = (key: string, more = {}) =>
+		alice.post('/api/handbrake/convert', { ...request, ...more }, { 'idempotency-key': key });
+	const key = 'a1'.repeat(16);
+	const answers = await Promise.all([send(key), send(key)]);
+	const [id, other] = answers.map((answer) => json(answer).conversionId);
+	t.is(other, id);
+	t.is((await end(alice, id)).status, 'completed');
+	await rm(path.join(home, 'clip.mp4'));
+	const again = await send(key);
+	t.deepEqual([again.statusCode, json(again)], [202, { conversionId: id }]);
+	t.is((await send(key, { quality: 20 })).statusCode, 409);
+	t.is((await send('guessed')).statusCode, 400);
+	t.is((await send('b2'.repeat(16))).statusCode, 404);
+	t.is(json(await alice.get('/api/jobs')).length, 1);
+	t.deepEqual(await names(), []);
+});
+
 test('a member’s conversion that is to delete its original is refused at once where there is no trash', async (t) => {
 	const { app, alice } = await site(t, {}, { '--trash-keep-for': '0' });
 	const bob = await new Client(app).register('bob');

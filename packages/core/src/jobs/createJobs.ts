@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type {
 	Job,
 	JobEnd,
@@ -10,7 +10,7 @@ import type {
 	Jobs,
 	UserStore,
 } from '@stowage/plugin-api';
-import { Failure } from '@stowage/rules';
+import { Failure, isFailure } from '@stowage/rules';
 import type { ObservableNotifications } from '../events/notifications.js';
 import { SiblingEvents } from '../events/SiblingEvents.js';
 import { noSiblings } from '../events/siblings.js';
@@ -225,22 +225,36 @@ export function createJobs(parts: Dependencies): JobService {
 			const known = kind as AnyKind;
 			kinds.set(kind.name, known);
 			return {
-				async start(owner, input, title, { expectedSeconds = 0, orderedBy = 'user' } = {}) {
+				async start(owner, input, title, { expectedSeconds = 0, orderedBy = 'user', key } = {}) {
 					const text = JSON.stringify(input ?? null);
 					assertInput(text);
 					await databaseReserve.assertRoom(Buffer.byteLength(text));
-					const id = randomBytes(16).toString('hex');
+					const id = key === undefined ? randomBytes(16).toString('hex') : idOfKey(owner, kind.name, key);
 					const job = {
 						...{ id, kind: kind.name, userId: owner.id, input: text, onRestart: kind.onRestart },
 						isLong: kind.short !== undefined && expectedSeconds > kind.short.seconds,
 						isOrdered: orderedBy === 'administrator',
 						title: shortened(title, jobLimits.titleBytes),
 					};
-					await exclusively(owner.id, () => store.add(job, boundsOf(known, job)));
+					try {
+						await exclusively(owner.id, () => store.add(job, boundsOf(known, job)));
+					} catch (error) {
+						// Another attempt at this request was faster.
+						if (key === undefined || !isFailure(error, 'alreadyExists')) throw error;
+						return jobOf(await findOwn(owner, id));
+					}
 					const started = jobOf(await findOwn(owner, id));
 					publisher.publish(id, owner.id);
 					runner.wake();
 					return started;
+				},
+
+				async findByKey(owner, key) {
+					const record = await store.find(idOfKey(owner, kind.name, key));
+					if (record === undefined) return undefined;
+					const input = await store.input(record.id);
+					const found = runner.find(record.id)?.record ?? record;
+					return { job: jobOf(found), input: input === undefined ? undefined : kind.input.parse(JSON.parse(input)) };
 				},
 
 				async takeSaved(owner, isChosen) {
@@ -339,6 +353,11 @@ export function createJobs(parts: Dependencies): JobService {
 		sweep: () => store.sweep(now() - jobLimits.keptMs, jobLimits.keptEnded),
 	};
 	return jobs;
+}
+
+/** The id of the job with an idempotency key: equal for every attempt, and different for all other users and kinds. */
+function idOfKey({ id }: JobOwner, kind: string, key: string): string {
+	return createHash('sha256').update(`job ${kind} ${id} ${key}`).digest('hex').slice(0, 32);
 }
 
 function toJob(record: JobRecord, kinds: ReadonlyMap<string, AnyKind>, hold: JobHold | null): Job {

@@ -1,5 +1,5 @@
 import { schemas } from '@stowage/contract';
-import type { Job, JobOwner, Jobs } from '@stowage/plugin-api';
+import { type Job, type JobOwner, type Jobs, keyOfAnother } from '@stowage/plugin-api';
 import {
 	type Area,
 	assertAllowed,
@@ -20,8 +20,11 @@ import { moveKind } from './moveKind.js';
 import { type PasteInput, stepOf } from './pasteInput.js';
 
 export interface Pasting {
-	/** Starts a job. Throws if the job can be refused as a whole: if no item may be pasted there. */
-	start(owner: JobOwner, kind: 'copy' | 'move', input: PasteInput): Promise<Job>;
+	/**
+	 * Starts a job, or finds the one that was started with this idempotency key. Throws if the job can be refused as a whole: if no item
+	 * may be pasted there.
+	 */
+	start(owner: JobOwner, kind: 'copy' | 'move', input: PasteInput, key?: string): Promise<Job>;
 	/**
 	 * Does the same for a single item. Returns its entry if that takes less than this many milliseconds, else the id of
 	 * the job. Throws if the job fails in that time.
@@ -43,11 +46,16 @@ export function createPasting(jobs: Jobs, dependencies: Dependencies): Pasting {
 	const starters = { copy: jobs.define(copyKind(dependencies)), move: jobs.define(moveKind(dependencies)) };
 
 	const pasting: Pasting = {
-		async start(owner, kind, input) {
+		async start(owner, kind, input, key) {
+			const known = key === undefined ? undefined : await starters[kind].findByKey(owner, key);
+			if (known !== undefined) {
+				if (known.input !== undefined && requestOf(known.input) !== requestOf(input)) throw keyOfAnother();
+				return known.job;
+			}
 			assertSomeAllowed(owner, kind, input);
 			await assertMayChange(dependencies.sharedFolders, owner, kind, input);
 			const bound = await boundToFolders(dependencies.sharedFolders, owner, input);
-			return starters[kind].start(owner, bound, titleOf(kind, input));
+			return starters[kind].start(owner, bound, titleOf(kind, input), { key });
 		},
 
 		async startSingle(owner, kind, input, waitMs) {
@@ -59,6 +67,12 @@ export function createPasting(jobs: Jobs, dependencies: Dependencies): Pasting {
 		},
 	};
 	return pasting;
+}
+
+/** What was requested, as a text. */
+function requestOf({ from, to, directory, items, onConflict, ifMatch }: PasteInput): string {
+	const named = items.map(({ path, owner, name }) => [path, owner, name]);
+	return JSON.stringify([from, to, directory, named, onConflict, ifMatch]);
 }
 
 function assertSomeAllowed(owner: JobOwner, kind: 'copy' | 'move', input: PasteInput): void {

@@ -1,5 +1,5 @@
 import * as contract from '@stowage/contract';
-import { type JobOwner, route } from '@stowage/plugin-api';
+import { idempotencyKey, type JobOwner, route } from '@stowage/plugin-api';
 import { Failure, type Viewer } from '@stowage/rules';
 import type { Services } from '../services.js';
 import { changeRoutes } from './changeRoutes.js';
@@ -12,7 +12,8 @@ export function jobRoutes(services: Services) {
 		change(contract.startJob, async ({ viewer, payload, request, h }) => {
 			const { kind, type, toType, ...pasted } = payload;
 			const input = { from: type, to: toType ?? type, ...pasted, address: request.client.address };
-			const { id } = await pasting.start(ownerOf(viewer), kind, input);
+			const key = idempotencyKey(request.headers);
+			const { id } = await pasting.start(ownerOf(viewer), kind, input, key);
 			return h.response({ id }).code(202);
 		}),
 		route(contract.jobs, ({ viewer }) => jobs.list(ownerOf(viewer))),

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { idempotencyKey } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
 
 /** The media type of a chunk. */
@@ -41,11 +42,4 @@ export function assertChunkType({ headers }: IncomingMessage): void {
 	}
 }
 
-/** The idempotency key of the upload, undefined without one. Throws `invalid` for a key that could be guessed. */
-export function uploadKeyOf(headers: IncomingHttpHeaders): string | undefined {
-	const key = textHeader(headers, 'Stowage-Upload-Key');
-	if (key !== undefined && !/^[\x21-\x7e]{22,200}$/.test(key)) {
-		throw new Failure('invalid', 'Stowage-Upload-Key: must be at least 128 random bits, as 22 to 200 characters');
-	}
-	return key;
-}
+export const uploadKeyOf = (headers: IncomingHttpHeaders) => idempotencyKey(headers, 'Stowage-Upload-Key');

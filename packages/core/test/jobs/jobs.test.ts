@@ -161,6 +161,39 @@ test('a process can cancel a job that another one runs, await its end and retry 
 	t.is(there.runs[0]?.context.attempt, 2);
 });
 
+test('a job that was started with a key is found in place of a second one, by its user and for its kind alone', async (t) => {
+	const bench = await jobBench(t);
+	const [ada, bob] = [await bench.addUser('ada'), await bench.addUser('bob')];
+	const [one, two] = [bench.process().jobs, bench.process().jobs];
+	const { kind, runs } = heldKind({ onRestart: 'resume' });
+	const [here, there] = [one.define(kind), two.define(heldKind({ onRestart: 'resume' }).kind)];
+	const other = one.define(heldKind({ name: 'other' }).kind);
+	const key = 'k'.repeat(22);
+	t.is(await here.findByKey(ada, key), undefined);
+	const starts = await Promise.all([
+		...[here, there].flatMap((starter) => [
+			starter.start(ada, 'x', 'x', { key }),
+			starter.start(ada, 'x', 'x', { key }),
+		]),
+	]);
+	const [id = '', ...others] = [...new Set(starts.map((job) => job.id))];
+	t.deepEqual(others, []);
+	t.is((await one.list(ada)).length, 1);
+	t.like(await there.findByKey(ada, key), { job: { id }, input: 'x' });
+	await one.poll();
+	runs[0]?.finish({});
+	await until('it has ended', async () => (await one.find(ada, id)).endTime !== null);
+	t.like(await there.start(ada, 'x', 'x', { key }), { id, status: 'completed' });
+	for (const different of [
+		await here.start(bob, 'x', 'x', { key }),
+		await other.start(ada, 'x', 'x', { key }),
+		await here.start(ada, 'x', 'x', { key: `${key}2` }),
+		await here.start(ada, 'x', 'x'),
+	])
+		t.not(different.id, id);
+	t.is((await here.findByKey(bob, key))?.job.title, 'x');
+});
+
 test('what failed jobs have saved is taken from them, but not from one that is tried again, nor of another user or kind', async (t) => {
 	const bench = await jobBench(t);
 	const [ada, bob] = [await bench.addUser('ada'), await bench.addUser('bob')];

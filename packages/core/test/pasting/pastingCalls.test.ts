@@ -58,6 +58,25 @@ function blockCopies(storage: StorageProvider) {
 	return { open, isBlocked };
 }
 
+test('a paste whose answer was lost begins once when it is requested again with its key', async (t) => {
+	const { ada, writeFiles, ended, home } = await setUp(t);
+	await writeFiles({ 'a.txt': 'a', 'to/b.txt': 'b' });
+	const body = { kind: 'move', type: 'private', directory: 'to', items: [{ path: 'a.txt' }] };
+	const key = 'a1'.repeat(16);
+	const send = (more: object = {}, with_ = key) =>
+		ada.post('/api/jobs', { ...body, ...more }, { 'idempotency-key': with_ });
+	const [one, two] = await Promise.all([send(), send()]);
+	t.deepEqual([one.statusCode, two.statusCode], [202, 202]);
+	const { id } = json(one);
+	t.is(json(two).id, id);
+	t.is((await ended(id)).status, 'completed');
+	t.is(json(await send()).id, id, 'its item has left its place');
+	t.is((await send({ directory: '' })).statusCode, 409);
+	t.is((await send({}, 'guessed')).statusCode, 400);
+	t.not(json(await send({ kind: 'copy' })).id, id, 'a key is of one kind');
+	t.deepEqual((await readdir(path.join(home, 'to'))).sort(), ['a.txt', 'b.txt']);
+});
+
 test('a paste is a job that copies or moves items, with a title that describes it', async (t) => {
 	const { ada, home, writeFiles, start, ended } = await setUp(t);
 	await writeFiles({ a: 'one', 'docs/b': 'two', c: 'three' });

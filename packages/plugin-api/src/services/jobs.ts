@@ -140,6 +140,8 @@ export interface JobKind<Input> {
 export interface JobOptions {
 	/** How long the work will take, where that is known before it begins; see `JobKind.short`. */
 	expectedSeconds?: number;
+	/** The idempotency key of the request: a job of this owner and kind that was started with it is found in place of a second one. */
+	key?: string | undefined;
 	/** Who ordered it. The user sees a job of the administrator's, and can neither cancel nor retry it. @default 'user' */
 	orderedBy?: 'user' | 'administrator';
 }
@@ -148,6 +150,8 @@ export interface JobOptions {
 export interface JobStarter<Input> {
 	/** Resolves when the job is durable. Throws `rateLimited` where the user has too many of this kind. */
 	start(owner: JobOwner, input: Input, title: string, options?: JobOptions): Promise<Job>;
+	/** The job that was started with an idempotency key, with its input as long as that is kept; undefined if none was. */
+	findByKey(owner: JobOwner, key: string): Promise<{ job: Job; input: Input | undefined } | undefined>;
 	/**
 	 * Takes from the owner's failed jobs of this kind what they have saved, if `isChosen` says so: one that is tried again begins anew.
 	 * Resolves to what was taken, never of a job that is tried again by now.
