@@ -41,6 +41,10 @@ export const leftOut = [
 		title: 'a further disk that does not answer keeps no node from saying that it can serve',
 		reason: 'lets a disk of one process hang',
 	},
+	{ title: 'however often strangers ask whether the server is ready,*', reason: ownCount },
+	{ title: 'a disk that hangs is asked once,*', reason: ownCount },
+	{ title: 'a disk that hangs between its check and its size*', reason: ownCount },
+	{ title: 'a database that does not answer has one ping under way,*', reason: ownCount },
 	{
 		title: 'a change of a process that stood still while others moved the home is to be repeated,*',
 		reason: 'lets one process stand still, and it asks one of them only',
@@ -116,6 +120,7 @@ export const leftOut = [
 	{ title: 'only GET /metrics is served,*', reason: ownMetrics },
 	{ title: 'an unavailable database is left out of the metrics,*', reason: ownMetrics },
 	{ title: 'the space of a root is left out if its storage does not report it', reason: ownMetrics },
+	{ title: 'a root whose disk hangs is down in the metrics,*', reason: ownMetrics },
 	{
 		title: 'a second writer is refused while the first one sends bytes,*',
 		reason: 'its clock stands still, and so does the time for which another process waits for the first writer',
