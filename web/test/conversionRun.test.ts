@@ -26,9 +26,12 @@ function serve(
 	const { fetch } = globalThis;
 	t.teardown(() => Object.assign(globalThis, { fetch }));
 	const requests: string[] = [];
+	const keys: string[] = [];
 	globalThis.fetch = async (input, init) => {
 		const path = String(input);
 		if (path === '/api/handbrake/check') return Response.json({ available: true });
+		const key = new Headers(init?.headers).get('idempotency-key');
+		if (key !== null) keys.push(key);
 		const what = path.endsWith('/convert')
 			? JSON.parse(String(init?.body)).filePath
 			: path.split('/').slice(-2).join(' ');
@@ -37,7 +40,7 @@ function serve(
 		if (answer instanceof Response) return answer;
 		throw answer ?? new Error(`There is no answer for ${what}.`);
 	};
-	return { requests };
+	return { requests, keys };
 }
 
 function runOf(...films: Entry[]) {
@@ -171,15 +174,37 @@ test.serial('a start without an answer is said to be perhaps one, and one that w
 	t.is(other.run.state().startProblem?.hint, undefined);
 });
 
-test.serial('without a network no other conversion is started', async (t) => {
-	const { requests } = serve(t, { 'films/a.mov': offline });
+test.serial(
+	'a start whose answer is lost is sent again with its key, and has then started one conversion',
+	async (t) => {
+		let lost = 2;
+		const { keys } = serve(t, { ...startsAll, 'films/a.mov': () => (lost-- > 0 ? offline() : queued('1')) });
+		const { run } = runOf(...videos);
+		t.true(await withoutPauses(() => run.start(choice)));
+		t.is(run.state().startProblem, undefined);
+		const [first, again, last, second] = keys;
+		t.deepEqual([again, last], [first, first]);
+		t.regex(first ?? '', /^[0-9a-f]{32}$/);
+		t.not(second, first);
+	},
+);
+
+test.serial('without a network no other conversion is started, and the next attempt is the same start', async (t) => {
+	const { keys, requests } = serve(t, { 'films/a.mov': offline });
 	const { run } = runOf(...videos);
-	t.false(await run.start(choice));
+	t.false(await withoutPauses(() => run.start(choice)));
 	t.like(run.state().startProblem, {
 		lines: ['a.mov', 'b\uFFFD.mov', 'c.mov'].map((name) => `${name}: Network error`),
 	});
 	t.is(run.state().startProblem?.hint, 'What got no answer may be queued all the same. Activity lists what is.');
 	t.deepEqual([...new Set(requests)], ['films/a.mov']);
+	const next = serve(t, { ...startsAll, 'films/a.mov': () => refused('File is not a video') });
+	await run.start(choice);
+	t.is(next.keys[0], keys[0]);
+	await run.startOthers();
+	t.not(next.keys.at(-1), keys[0], 'it was refused, which is an answer');
+	await run.start({ ...choice, format: 'webm' });
+	t.is(new Set(next.keys).size, next.keys.length);
 });
 
 test.serial('a cancellation whose answer is lost is sent again', async (t) => {

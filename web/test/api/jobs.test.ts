@@ -10,6 +10,7 @@ import type { OperationContext } from '../../src/features/files/operations/verbs
 import { type Frame, FrameContext } from '../../src/ui/frame.js';
 import { jobWith } from '../jobWith.js';
 import { renderHook } from '../renderHook.js';
+import { withoutPauses } from '../withoutPauses.js';
 
 const sessionOf = (username: string) => ({
 	isLoggedIn: true,
@@ -21,14 +22,18 @@ const unknownJob = () =>
 	Response.json({ statusCode: 404, code: 'NOT_FOUND', error: 'x', message: 'No such job' }, { status: 404 });
 
 /** A server with jobs of ada's and copies, on which this user is signed in by now. */
-function serve(t: ExecutionContext, username: string, answers: Readonly<Record<string, () => Response>> = {}) {
+function serve(
+	t: ExecutionContext,
+	username: string,
+	answers: Readonly<Record<string, (headers: Headers) => Response>> = {},
+) {
 	const { fetch } = globalThis;
 	t.teardown(() => Object.assign(globalThis, { fetch }));
 	const requests: string[] = [];
-	globalThis.fetch = async (input) => {
+	globalThis.fetch = async (input, init) => {
 		const path = String(input);
 		requests.push(path);
-		if (answers[path]) return answers[path]();
+		if (answers[path]) return answers[path](new Headers(init?.headers));
 		if (path === '/api/checkLoginStatus') return Response.json(sessionOf(username));
 		if (path === '/api/jobs') return Response.json({ id: '1' }, { status: 202 });
 		return unknownJob();
@@ -114,14 +119,22 @@ test.serial('the next user of a page reads no notice about the copies of the one
 	t.is(queryClient.getQueryData(sessionQuery.queryKey)?.username, 'bob');
 });
 
-test.serial('a copy whose start gets no answer is said to have perhaps begun', async (t) => {
-	const { paste, notices } = operationsOfAda();
-	serve(t, 'ada', {
-		'/api/jobs': () => {
-			throw new TypeError('Failed to fetch');
-		},
-	});
-	await paste();
-	const detail = 'No answer came. It may have begun all the same: see Activity before you try again.';
-	t.like([...notices.values()], [{ intent: 'danger', message: 'Error pasting items', detail }]);
-});
+test.serial(
+	'a copy whose start gets no answer is sent again with its key, and is then said to have perhaps begun',
+	async (t) => {
+		const { paste, notices } = operationsOfAda();
+		const keys: (string | null)[] = [];
+		serve(t, 'ada', {
+			'/api/jobs': (headers) => {
+				keys.push(headers.get('idempotency-key'));
+				throw new TypeError('Failed to fetch');
+			},
+		});
+		await withoutPauses(paste);
+		t.is(keys.length, 4);
+		t.regex(keys[0] ?? '', /^[0-9a-f]{32}$/);
+		t.is(new Set(keys).size, 1);
+		const detail = 'No answer came. It may have begun all the same: see Activity before you try again.';
+		t.like([...notices.values()], [{ intent: 'danger', message: 'Error pasting items', detail }]);
+	},
+);

@@ -19,9 +19,10 @@ export async function canConvert(): Promise<boolean> {
 	return (await call(handbrakeCheck)).available;
 }
 
-/** Queues a conversion; returns its id. */
-export async function startConversion(payload: ConversionRequest): Promise<string> {
-	return (await call(handbrakeConvert, { payload })).conversionId;
+/** Queues a conversion; returns its id. With the key of one that is queued already it returns the id of that. */
+export async function startConversion(payload: ConversionRequest, key: string): Promise<string> {
+	const headers = { 'idempotency-key': key };
+	return (await resending(() => call(handbrakeConvert, { payload, headers }))).conversionId;
 }
 
 export async function fetchConversion(conversionId: string, signal: AbortSignal): Promise<ConversionStatus> {

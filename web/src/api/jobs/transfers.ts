@@ -1,6 +1,7 @@
 import { copyItem, maxJobItems, moveItem, type PayloadInput, respondedAsync, startJob } from '@stowage/contract';
 import type { Entry } from '@stowage/rules';
 import { asMutation, call, fetchResponse, readResult } from '../client/client.js';
+import { newIdempotencyKey, resending } from '../client/idempotency.js';
 
 /** Several items that are copied or moved into one folder. */
 export type Transfer = PayloadInput<typeof startJob>;
@@ -18,7 +19,9 @@ export async function startTransfer({ items, ...rest }: Transfer): Promise<Start
 	try {
 		for (let start = 0; start < items.length; start += maxJobItems) {
 			const part = items.slice(start, start + maxJobItems);
-			const { id } = await call(startJob, { payload: { ...rest, items: part } });
+			const payload = { ...rest, items: part };
+			const headers = { 'idempotency-key': newIdempotencyKey() };
+			const { id } = await resending(() => call(startJob, { payload, headers }));
 			jobs.push({ id, items: part.length });
 		}
 		return { jobs, refusal: undefined };

@@ -1,7 +1,8 @@
 import { type Area, type Entry, isFailure, shownName } from '@stowage/rules';
 import { NetworkFailure, UnexplainedFailure } from '../../api/client/client.js';
+import { newIdempotencyKey } from '../../api/client/idempotency.js';
 import { isUnanswered } from '../../api/client/retries.js';
-import { canConvert, cancelConversion, startConversion } from '../../api/jobs/conversions.js';
+import { type ConversionRequest, canConvert, cancelConversion, startConversion } from '../../api/jobs/conversions.js';
 import { type Notice, reasonLines } from '../../ui/notifications/notifications.js';
 import { type Conversion, type ConversionChoice, conversionRequest, newConversion } from './conversionState.js';
 import {
@@ -32,6 +33,7 @@ export class ConversionRun {
 	readonly #listeners = new Set<() => void>();
 	#state = noConversions;
 	#choice: ConversionChoice | undefined;
+	readonly #keys: StartKeys = new Map();
 	/** Aborted when no further one is to be started. */
 	#starting = new AbortController();
 
@@ -99,7 +101,7 @@ export class ConversionRun {
 		this.#dispatch({ type: 'starting' });
 		let result: StartResult;
 		try {
-			result = await startAll(this.#area, videos, choice, signal);
+			result = await startAll(this.#area, videos, choice, { signal, keys: this.#keys });
 		} catch (error) {
 			this.#dispatch({ type: 'startFailed' });
 			throw error;
@@ -126,12 +128,15 @@ export class ConversionRun {
 	}
 }
 
+/** The idempotency keys of those whose start got no answer: it is the same start that is tried again. */
+type StartKeys = Map<string, string>;
+
 /** Starts one after another, in the order of the list, until the signal is aborted. */
 async function startAll(
 	area: Area,
 	videos: readonly Entry[],
 	choice: ConversionChoice,
-	signal: AbortSignal,
+	{ signal, keys }: { signal: AbortSignal; keys: StartKeys },
 ): Promise<StartResult> {
 	const none = (message: string, lines: readonly string[] = []): StartResult => ({
 		conversions: [],
@@ -154,7 +159,7 @@ async function startAll(
 		if (signal.aborted) break;
 		try {
 			if (lost) throw lost;
-			const id = await startConversion(conversionRequest(area, video, choice));
+			const id = await startOne(conversionRequest(area, video, choice), keys);
 			conversions.push(newConversion(id, video, choice.deletesOriginal));
 		} catch (error) {
 			notStarted.push(video);
@@ -166,6 +171,19 @@ async function startAll(
 	const hint = isUnknown ? { hint: messages.mayBeQueued } : {};
 	const problem = lines.length > 0 ? { message: messages.someNotStarted, lines, ...hint } : undefined;
 	return { conversions, notStarted, problem };
+}
+
+/** Starts one. If no answer comes, its next start is the same one. */
+async function startOne(request: ConversionRequest, keys: StartKeys): Promise<string> {
+	const name = JSON.stringify(request);
+	const key = keys.get(name) ?? newIdempotencyKey();
+	keys.delete(name);
+	try {
+		return await startConversion(request, key);
+	} catch (error) {
+		if (isUnanswered(error)) keys.set(name, key);
+		throw error;
+	}
 }
 
 /** The server's sentence, if it has one. */
