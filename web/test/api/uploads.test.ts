@@ -876,6 +876,25 @@ test('a complete file whose name was taken is reported with the sentence of the 
 	t.like(await page.upload(upload), { name: 'näme.bin' });
 });
 
+test('a complete file that a share has no room for any more is reported with the sentence of the server, whose answer was lost', async (t) => {
+	const server = new FakeServer();
+	const page = openPage(server);
+	const { send } = page.dependencies;
+	page.dependencies.send = async (request) => {
+		if (server.requests.length > 20) throw new Error('It asks without an end.');
+		const answer = await send(request);
+		if (server.bytes.length < megabyte || request.method === 'POST') return answer;
+		return answerOf(request.method === 'HEAD' ? { status: 413 } : refusal(413, 'TOO_LARGE', 'There is no room.'));
+	};
+	server.faults.push(undefined, 'answer lost');
+	await fails(t, page.upload(uploadOf(megabyte)), 'There is no room.');
+	t.deepEqual(
+		server.requests.map(({ method }) => method),
+		['POST', 'PATCH', 'HEAD', 'PATCH'],
+	);
+	t.is(page.dependencies.chunks.size, megabyte, 'no proxy has refused it');
+});
+
 test('a file that is never published is reported as failed', async (t) => {
 	const server = new FakeServer();
 	server.commitFaults = 100;

@@ -173,7 +173,7 @@ class ChunkedUpload {
 
 	/** A complete file that can't be published is refused by an answer to HEAD, which has no sentence. One to PATCH has. */
 	async #askWhy(error: unknown): Promise<UploadResponse> {
-		if (!isRefusedWith(error, 403, 409, 412)) throw error;
+		if (!isRefusedWith(error, 403, 409, 412, 413)) throw error;
 		const headers = { ...chunkHeaders, 'upload-offset': String(this.upload.file.size) };
 		return this.#send({ method: 'PATCH', url: this.#url(), headers, body: new Blob() });
 	}
@@ -269,7 +269,7 @@ class ChunkedUpload {
 		this.signal.throwIfAborted();
 		// The file may have changed since it was hashed.
 		this.#digests.clear();
-		if (isProxyLimit(error) && this.#reduceChunkSize(minChunkSize)) return;
+		if (isProxyLimit(error) && this.#isSending && this.#reduceChunkSize(minChunkSize)) return;
 		// A proxy may interrupt a request that is too large for it without a response.
 		if (error instanceof UploadNetworkFailure && this.#isSending && ++this.#interruptions % 3 === 0) {
 			this.#reduceChunkSize(minChunkSizeAfterInterruptions);
