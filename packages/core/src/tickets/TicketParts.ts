@@ -1,7 +1,7 @@
 import type { Notification } from '@stowage/plugin-api';
 import { mergedParts, type Part } from '@stowage/rules';
 
-/** Parts that are remembered of one ticket; of more the largest. */
+/** Parts that are remembered of one ticket; of more the largest, or of what was broken off the latest. */
 const maxParts = 100;
 
 type State = Extract<Notification, { kind: 'ticket' }>['state'];
@@ -11,14 +11,18 @@ export interface RunningPart {
 	readonly start: number;
 	/** Up to where it has left the process. */
 	head: number;
+	/** Where it was asked to end, which is no part of it. */
+	readonly limit: number;
 }
 
 /** How much of one version of what a ticket stands for has been sent, by whatever number of connections. */
 export class TicketParts {
 	#sent: readonly Part[] = [];
+	/** What others have sent, as far as can be told. */
+	#elsewhere: readonly Part[] = [];
+	/** What was asked for here and not sent, of each range that was broken off. */
+	#brokenOff: readonly Part[] = [];
 	readonly #running = new Set<RunningPart>();
-	/** The least offset at which a range began. */
-	#first: number | undefined;
 	#isChanged = false;
 
 	constructor(
@@ -29,31 +33,34 @@ export class TicketParts {
 	/** A range begins to be sent, up to `end`, which is part of it. */
 	begin(start: number, end: number): RunningPart {
 		const isAllAgain = this.progress().state === 'done' || (start === 0 && end >= this.size - 1);
-		if (this.#running.size === 0 && isAllAgain) {
-			this.#sent = [];
-			this.#first = undefined;
-		}
+		const isAlone = this.#running.size === 0;
+		if (isAlone && isAllAgain) [this.#sent, this.#brokenOff] = [[], []];
 		this.#isChanged = false;
-		this.#first = Math.min(this.#first ?? start, start);
-		const part = { start, head: start };
+		this.#brokenOff = this.#brokenOff.filter(([from, to]) => start < from || start >= to);
+		// Whoever resumes has what is before, from another process or before a restart; of several connections each has its own part.
+		this.#elsewhere = isAlone
+			? without(start, this.#brokenOff)
+			: this.#elsewhere.map(([from, to]): Part => [from, Math.min(to, start)]);
+		const part = { start, head: start, limit: end + 1 };
 		this.#running.add(part);
 		return part;
 	}
 
 	/** No more of it is sent; `isChanged` says that it can't be, since the content is another one by now. */
 	end(part: RunningPart, isChanged: boolean): void {
+		const { start, head, limit } = part;
 		this.#running.delete(part);
 		this.#isChanged ||= isChanged;
-		const sent = mergedParts([...this.#sent, [part.start, part.head]]);
+		if (head < limit) this.#brokenOff = [...this.#brokenOff, [head, limit] as const].slice(-maxParts);
+		const sent = mergedParts([...this.#sent, [start, head]]);
 		this.#sent =
 			sent.length <= maxParts ? sent : sent.sort((one, other) => lengthOf(other) - lengthOf(one)).slice(0, maxParts);
 	}
 
 	progress(): { sent: number; state: State } {
 		const running = [...this.#running].map(({ start, head }): Part => [start, head]);
-		// Whoever resumes has what is before: it was sent by another process, or before a restart.
-		const before: Part = [0, this.#first ?? 0];
-		const sent = mergedParts([before, ...this.#sent, ...running]).reduce((sum, part) => sum + lengthOf(part), 0);
+		const parts = mergedParts([...this.#elsewhere, ...this.#sent, ...running]);
+		const sent = parts.reduce((sum, part) => sum + lengthOf(part), 0);
 		return { sent, state: this.#state(sent) };
 	}
 
@@ -65,3 +72,14 @@ export class TicketParts {
 }
 
 const lengthOf = ([start, end]: Part) => end - start;
+
+/** The bytes before `end` that are in none of these parts. */
+function without(end: number, parts: readonly Part[]): Part[] {
+	const others: Part[] = [];
+	let at = 0;
+	for (const [from, to] of mergedParts(parts)) {
+		others.push([at, Math.min(from, end)]);
+		at = to;
+	}
+	return [...others, [at, end]];
+}

@@ -121,6 +121,42 @@ test('who resumes goes on with what was sent before, also by another process, an
 	t.is(seen.at(-1)?.sent, 100);
 });
 
+test('a download that goes on here, elsewhere and here again is done at its end', (t) => {
+	const parts = new TicketParts('v', size);
+	const sendPart = (start: number, head: number) => {
+		const part = parts.begin(start, size - 1);
+		part.head = head;
+		parts.end(part, false);
+		return parts.progress();
+	};
+	t.deepEqual(sendPart(0, 500), { sent: 500, state: 'waiting' });
+	t.deepEqual(sendPart(700, 800), { sent: 800, state: 'waiting' }, 'what is between was sent by another process');
+	t.deepEqual(sendPart(790, 900), { sent: 900, state: 'waiting' }, 'the client has less than has left the process');
+	t.deepEqual(sendPart(950, size), { sent: size, state: 'done' });
+});
+
+test('of several connections that are broken off each one has to go on, in whatever order', (t) => {
+	const parts = new TicketParts('v', size);
+	const begun = [0, 250, 500, 750].map((start) => parts.begin(start, start + 249));
+	for (const part of begun) {
+		part.head += 50;
+		parts.end(part, false);
+	}
+	t.deepEqual(parts.progress(), { sent: 200, state: 'waiting' });
+	for (const [at, sent] of [
+		[800, 400],
+		[290, 600],
+		[550, 800],
+		[50, 1000],
+	] as const) {
+		const part = parts.begin(at, Math.floor(at / 250) * 250 + 249);
+		part.head = part.limit;
+		parts.end(part, false);
+		t.is(parts.progress().sent, sent, `after ${at}`);
+	}
+	t.is(parts.progress().state, 'done');
+});
+
 test('parts of a ticket count once, and all of it again begins anew', (t) => {
 	const parts = new TicketParts('v', size);
 	const sendPart = (start: number, end: number) => {
@@ -138,7 +174,9 @@ test('parts of a ticket count once, and all of it again begins anew', (t) => {
 	parts.end(all, true);
 	t.deepEqual(parts.progress(), { sent: 300, state: 'changed' });
 	t.deepEqual(sendPart(300, size), { sent: size, state: 'done' });
-	for (let at = 0; at < size; at += 2) sendPart(at, at + 1);
+	const first = parts.begin(0, 0);
+	for (let at = 2; at < size; at += 2) sendPart(at, at + 1);
+	parts.end(first, false);
 	t.deepEqual(parts.progress(), { sent: 100, state: 'waiting' }, 'of very many parts some are remembered');
 });
 
