@@ -184,27 +184,31 @@ export class DiskThumbnailCache implements ThumbnailCache {
 				total += bytes;
 			}
 			uses.sort((one, other) => one.at - other.at);
-			const surplus = Math.max(total - maxBytes * sweptTo, Math.min(lacking, total));
-			let removed = 0;
-			for (let round = 0, next = 0; round < maxRounds && removed < surplus && next < uses.length; round++) {
-				for (let left = surplus - removed; left > 0 && next < uses.length; next++) left -= uses[next]?.bytes ?? 0;
-				removed += await this.#removeUsedUntil(uses[next - 1]?.at ?? 0);
+			const target = Math.min(maxBytes * sweptTo, Math.max(total - lacking, 0));
+			// So much may come meanwhile.
+			const slack = maxBytes * (mostAfterSweep - sweptTo);
+			let left = total;
+			for (let round = 0, next = 0; round < maxRounds && next < uses.length; round++) {
+				let surplus = left - target;
+				if (surplus <= (round === 0 ? 0 : slack)) break;
+				for (; surplus > 0 && next < uses.length; next++) surplus -= uses[next]?.bytes ?? 0;
+				left = await this.#removeUsedUntil(uses[next - 1]?.at ?? 0);
 			}
-			this.#isFull = total - removed > maxBytes * mostAfterSweep;
+			this.#isFull = left > maxBytes * mostAfterSweep;
 		} catch (error) {
 			this.#isFull = true;
 			this.#warnOnce(error, 'old thumbnails could not be removed from the cache');
 		}
 	}
 
-	/** Resolves to how many bytes were removed. */
+	/** Resolves to how many bytes are left then, whoever has removed the others: several processes may sweep at the same time. */
 	async #removeUsedUntil(last: number): Promise<number> {
-		let removed = 0;
+		let left = 0;
 		for await (const { at, file, bytes } of this.#kept()) {
-			if (at > last) continue;
-			if ((await this.#unlessItFails(rm(file, { force: true }).then(() => true))) === true) removed += bytes;
+			const isRemoved = at <= last && (await this.#unlessItFails(rm(file, { force: true }).then(() => true)));
+			if (!isRemoved) left += bytes;
 		}
-		return removed;
+		return left;
 	}
 
 	/** All cached files; temporary files that were abandoned are removed on the way. What can't be read is left out. */

@@ -220,6 +220,24 @@ test('several processes that share a folder keep its limit together', async (t) 
 	t.true((await bytesIn(folder)) > maxBytes * 0.75);
 });
 
+test('processes that sweep at the same time remove no more than one of them would', async (t) => {
+	const maxBytes = 4 * 1024 * 1024;
+	const { cache, clock, folder, open } = await cacheIn(t, { maxBytes: 2 * maxBytes });
+	for (let n = 0; n < 200; n++) {
+		clock.now += 1000;
+		await cache.put(key(n), picture(20_000));
+	}
+	await cache.settled();
+	const caches = Array.from({ length: 8 }, () => open({ maxBytes, share: (limit) => Math.ceil(limit / 8) }));
+	for (const [n, each] of caches.entries()) await each.put(key(`new ${n}`), picture(20_000));
+	await Promise.all(caches.map((each) => each.settled()));
+	t.true((await bytesIn(folder)) >= maxBytes * 0.75);
+	t.true((await bytesIn(folder)) <= maxBytes * 0.9);
+	await Promise.all(caches.map((each, n) => each.put(key(`newer ${n}`), picture(20_000))));
+	for (const n of caches.keys())
+		t.not(await cache.get(key(`newer ${n}`)), undefined, 'and none takes the cache for full');
+});
+
 test('a truncated or zeroed thumbnail, as after a power cut, is not used', async (t) => {
 	const { cache, folder } = await cacheIn(t);
 	await cache.put(key(1), picture(5000));
