@@ -6,6 +6,7 @@ import {
 	type MoveOptions,
 	type NamingOptions,
 	type OpenFile,
+	type RemovalOptions,
 	type ReplaceVersion,
 	type ReplacingStorage,
 	type StagedFile,
@@ -146,10 +147,11 @@ export class MemoryStorage implements ClockStorage, FolderTimesStorage, Replacin
 		if (this.#root.copies.get(id)?.published === undefined) this.#root.copies.delete(id);
 	}
 
-	async remove(path: StoragePath): Promise<void> {
+	async remove(path: StoragePath, { onRemoved }: RemovalOptions = {}): Promise<void> {
 		if (path === rootPath) throw new Failure('invalid', 'The root itself cannot be removed.');
-		this.#node(path);
+		const node = this.#node(path);
 		this.#folder(parentPath(path)).delete(baseName(path));
+		onRemoved?.(itemOf(baseName(path), node));
 	}
 
 	async removeEmptyFolder(path: StoragePath): Promise<void> {

@@ -206,8 +206,9 @@ export class LocalStorage
 		if (freeSpace !== undefined) this.#later(freeSpace);
 	}
 
-	async remove(path: StoragePath, { onFreeing }: RemovalOptions = {}): Promise<void> {
-		const freeSpace = await withFailures(path, () => removeItem(this.disk, path));
+	async remove(path: StoragePath, { onFreeing, onRemoved }: RemovalOptions = {}): Promise<void> {
+		const { removed, freeSpace } = await withFailures(path, () => removeItem(this.disk, path));
+		onRemoved?.(removed);
 		const freed = this.#later(freeSpace);
 		onFreeing?.(freed);
 	}

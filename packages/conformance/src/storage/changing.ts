@@ -1,4 +1,4 @@
-import { hasClock, hasFolderTimes, trashFolder } from '@stowage/plugin-api';
+import { hasClock, hasFolderTimes, type StorageItem, trashFolder } from '@stowage/plugin-api';
 import { joinPath } from '@stowage/rules';
 import { names, outcomes, put, putFolders, type Rule, readText, refused, toPath } from './steps.js';
 
@@ -161,8 +161,14 @@ export function changingRules(assertThat: Rule): void {
 		await putFolders(storage, 'folder', 'folder/sub');
 		await put(storage, 'folder/sub/a', 'x');
 		await put(storage, 'file', 'y');
-		await storage.remove(toPath('file'));
-		await storage.remove(toPath('folder'));
+		const were = [await storage.stat(toPath('file')), await storage.stat(toPath('folder'))];
+		const removed: StorageItem[] = [];
+		const onRemoved = (item: StorageItem) => void removed.push(item);
+		await storage.remove(toPath('file'), { onRemoved });
+		await storage.remove(toPath('folder'), { onRemoved });
+		t.deepEqual(removed, were);
+		await refused(t, 'notFound', () => storage.remove(toPath('file'), { onRemoved }));
+		t.is(removed.length, 2);
 		t.deepEqual(await names(storage, ''), []);
 		await refused(t, 'notFound', () => storage.stat(toPath('folder/sub/a')));
 		await putFolders(storage, 'folder');

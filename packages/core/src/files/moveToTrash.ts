@@ -1,4 +1,10 @@
-import { type RemoveOptions, type StatsBatch, type TakenItem, trashFolder } from '@stowage/plugin-api';
+import {
+	type RemovalOptions,
+	type RemoveOptions,
+	type StatsBatch,
+	type TakenItem,
+	trashFolder,
+} from '@stowage/plugin-api';
 import {
 	anonymousOwner,
 	baseName,
@@ -91,14 +97,14 @@ export async function moveMeantToTrash(
 }
 
 /** Removes for good what was just put into the trash. On a full disk, where nothing can be recorded, too: it is what makes room. */
-export async function purgeMoved({ trash }: FileParts, tree: OwnTree, { id, path, item }: Kept): Promise<void> {
+export async function purgeMoved({ trash }: FileParts, tree: OwnTree, { id, path }: Kept): Promise<void> {
 	try {
 		await trash.purge({ ids: [id] });
 	} catch (error) {
-		const remove = () => tree.storage.remove(path);
+		const remove = (options: RemovalOptions = {}) => tree.storage.remove(path, options);
 		// It has its own name by now, and a row.
 		const orFail = (cause: unknown) => Promise.reject(isFailure(cause, 'notFound') ? error : cause);
-		await (tree.viewer.kind === 'user' ? tree.quota.removing(async () => item, remove) : remove()).catch(orFail);
+		await (tree.viewer.kind === 'user' ? tree.quota.removing(remove) : remove()).catch(orFail);
 	}
 }
 

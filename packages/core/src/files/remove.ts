@@ -45,9 +45,8 @@ export async function assertRemovable({ trees }: FileParts, viewer: Viewer, ref:
 }
 
 async function removeForGood({ tracker }: FileParts, tree: OwnTree, { storagePath }: Place): Promise<void> {
-	await tree.quota.removing(
-		() => tree.storage.stat(storagePath),
-		() => tracker.removing(tree.viewer, storagePath, () => tree.storage.remove(storagePath)),
+	await tree.quota.removing((options) =>
+		tracker.removing(tree.viewer, storagePath, () => tree.storage.remove(storagePath, options)),
 	);
 	tree.notifyChange(storagePath);
 }

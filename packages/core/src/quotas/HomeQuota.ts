@@ -1,4 +1,4 @@
-import type { StagedFile, StorageItem } from '@stowage/plugin-api';
+import type { RemovalOptions, StagedFile, StorageItem } from '@stowage/plugin-api';
 import { undefinedIf, type Viewer } from '@stowage/rules';
 import { type HomeUsage, plus } from './HomeUsage.js';
 import type { Amount } from './measureTree.js';
@@ -83,14 +83,20 @@ export class HomeQuota {
 		return made;
 	}
 
-	/** Runs `remove`; measures before it what will be removed. All processes know of it when this resolves. */
-	async removing(stat: () => Promise<StorageItem>, remove: () => Promise<void>): Promise<void> {
+	/**
+	 * Runs `remove`, which passes on `onRemoved`, and counts what it has in fact removed: something else may be at a path than was there a moment
+	 * before. All processes know of it when this resolves.
+	 */
+	async removing(remove: (options: Pick<RemovalOptions, 'onRemoved'>) => Promise<void>): Promise<void> {
 		const usage = await this.#home.countedUsage();
-		if (usage === undefined) return remove();
-		const item = await stat();
+		if (usage === undefined) return remove({});
 		await usage.beforeRemoval();
-		await remove();
-		usage.removed(item.type === 'file' ? { bytes: item.size, entries: 1 } : undefined);
+		let size: Amount | undefined;
+		const onRemoved = (item: StorageItem) => {
+			if (item.type === 'file') size = { bytes: item.size, entries: 1 };
+		};
+		await remove({ onRemoved });
+		usage.removed(size);
 		await usage.tell();
 	}
 

@@ -465,6 +465,24 @@ for (const [counting, counted] of Object.entries(ways)) {
 		await until('the home is measured again', async () => (await quota()).used === 95 * 1024);
 	});
 
+	test(`${counting}: what is removed for good gives back its own size, whatever had its path a moment before`, async (t) => {
+		const flags = { '--quotas-user-bytes': '200 KB', '--versions-keep-for': '0' };
+		const { app, ada, post, quota } = await setUp(t, { ...counted, ...flags });
+		t.is((await post('a', 60)).statusCode, 200);
+		t.is((await post('b', 40)).statusCode, 200);
+		const { storage } = app.services.roots.first;
+		const { remove } = storage;
+		storage.remove = async (...given) => {
+			storage.remove = remove;
+			const replacing = [{ name: 'onConflict', value: 'replace' }, file('b', kb(1))];
+			t.is((await ada.upload('/api/upload', replacing)).statusCode, 200);
+			await remove.apply(storage, given);
+		};
+		const b = { filePath: 'b', type: 'private', permanent: true };
+		t.is((await ada.call('DELETE', '/api/deleteItem', b)).statusCode, 200);
+		t.is((await quota()).used, 60 * 1024);
+	});
+
 	test(`${counting}: an upload that is retried with its key counts once`, async (t) => {
 		const { ada, quota } = await setUp(t, { ...counted, '--quotas-user-bytes': '100 KB' });
 		const key = { 'stowage-upload-key': 'k'.repeat(22) };

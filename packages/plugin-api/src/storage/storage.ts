@@ -102,6 +102,8 @@ export interface MoveOptions extends NamingOptions {
 export interface RemovalOptions {
 	/** Called where the space is freed by and by, such as that of a folder, with what resolves once that has ended, however. */
 	onFreeing?: (freed: Promise<void>) => void;
+	/** Called once it is removed, with the item that was: something else may have got the path since the caller has looked. */
+	onRemoved?: (item: StorageItem) => void;
 }
 
 export interface CommitOptions extends MoveOptions {

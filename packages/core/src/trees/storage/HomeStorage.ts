@@ -7,6 +7,7 @@ import {
 	hasSmallFiles,
 	type MoveOptions,
 	type OpenFile,
+	type RemovalOptions,
 	type SmallFile,
 	type StagedFile,
 	type StatsBatch,
@@ -101,10 +102,10 @@ export class HomeStorage implements ItemStorage {
 		return this.#read(path, ({ storage }) => assertUnmounted(storage, path));
 	}
 
-	remove(path: StoragePath): Promise<void> {
-		return this.#home.change(async ({ storage }) => {
+	remove(path: StoragePath, { onRemoved, ...options }: RemovalOptions = {}): Promise<void> {
+		return this.#home.change(async ({ storage, idPrefix }) => {
 			await assertNotPublic(storage, path);
-			await storage.remove(path);
+			await storage.remove(path, { ...options, onRemoved: (item) => onRemoved?.(prefixed(item, idPrefix)) });
 		});
 	}
 

@@ -4,6 +4,7 @@ import {
 	hasWatch,
 	type MoveOptions,
 	type OpenFile,
+	type RemovalOptions,
 	type ReplacingStorage,
 	type StagedFile,
 	type StatsBatch,
@@ -124,8 +125,8 @@ export class MountedStorage implements ReplacingStorage, StatsListingStorage, Wa
 		return this.#staging.discardCopy(id);
 	}
 
-	remove(path: StoragePath): Promise<void> {
-		return this.homeOf(path).remove(path);
+	remove(path: StoragePath, options?: RemovalOptions): Promise<void> {
+		return this.homeOf(path).remove(path, options);
 	}
 
 	removeEmptyFolder(path: StoragePath): Promise<void> {
