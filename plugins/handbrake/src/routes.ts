@@ -41,10 +41,15 @@ export function handbrakeRoutes(server: PluginHost, handbrake: HandBrake, conver
 			const user = signedIn(viewer);
 			const { outputFormat: format, quality, deleteOriginal, customOutputName, type: area = 'private' } = payload;
 			const path = parsePath(payload.filePath);
+			const fileName = baseName(path);
+			const outputName =
+				customOutputName === undefined
+					? convertedName(fileName, format, deleteOriginal)
+					: conversionOutputName(customOutputName, format);
 			const key = idempotencyKey(request.headers);
 			const known = key === undefined ? undefined : await conversions.findByKey(user, key);
 			if (known !== undefined) {
-				const wish = { area, path, format, quality, deleteOriginal };
+				const wish = { area, path, outputName, format, quality, deleteOriginal };
 				if (known.input !== undefined && !isWished(known.input, wish)) throw keyOfAnother();
 				return h.response({ conversionId: known.job.id }).code(202);
 			}
@@ -52,11 +57,6 @@ export function handbrakeRoutes(server: PluginHost, handbrake: HandBrake, conver
 			if (installed === undefined && !server.isOffered('handbrake')) throw notAvailable();
 			const { owner = area === 'public' ? user.username : undefined } = payload;
 			assertAllowed(convertDenial(user, { area, path, owner }));
-			const fileName = baseName(path);
-			const outputName =
-				customOutputName === undefined
-					? convertedName(fileName, format, deleteOriginal)
-					: conversionOutputName(customOutputName, format);
 			// Hours before it would be published beside its source.
 			if (area === 'shared') await server.files.assertUpload(user, { area, path: parentPath(path) });
 			const source = { area, path, ...(owner === undefined ? {} : { owner }) };
@@ -88,7 +88,7 @@ export function handbrakeRoutes(server: PluginHost, handbrake: HandBrake, conver
 	];
 }
 
-type Wish = Pick<Conversion, 'area' | 'path' | 'format' | 'quality' | 'deleteOriginal'>;
+type Wish = Pick<Conversion, 'area' | 'path' | 'outputName' | 'format' | 'quality' | 'deleteOriginal'>;
 
 function isWished(input: Conversion, wish: Wish): boolean {
 	return Object.entries(wish).every(([name, value]) => input[name as keyof Wish] === value);

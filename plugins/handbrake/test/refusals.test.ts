@@ -155,7 +155,7 @@ test('a conversion whose answer was lost begins once when it is requested again 
 	await rm(path.join(home, 'clip.mp4'));
 	const again = await send(key);
 	t.deepEqual([again.statusCode, json(again)], [202, { conversionId: id }]);
-	t.is((await send(key, { quality: 20 })).statusCode, 409);
+	for (const more of [{ quality: 20 }, { customOutputName: 'other' }]) t.is((await send(key, more)).statusCode, 409);
 	t.is((await send('guessed')).statusCode, 400);
 	t.is((await send('b2'.repeat(16))).statusCode, 404);
 	t.is(json(await alice.get('/api/jobs')).length, 1);
