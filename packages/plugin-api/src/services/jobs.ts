@@ -111,8 +111,9 @@ export interface JobKind<Input> {
 	/** How many run at once, over all processes. */
 	readonly concurrency: number;
 	/**
-	 * The capability without which no run succeeds: a process that lacks it leaves the jobs to another one over the same database, as long
-	 * as one has it, and they wait while it may be back in a moment. `lack` tells their owners why, as a sentence.
+	 * The capability without which no run succeeds, except that of a cancelled job: a process that lacks it leaves the jobs to another one
+	 * over the same database, as long as one has it, and they wait while it may be back in a moment. `lack` tells their owners why, as a
+	 * sentence.
 	 */
 	readonly needs?: { readonly capability: string; readonly lack: string };
 	/** The most waiting and running jobs of one user. */

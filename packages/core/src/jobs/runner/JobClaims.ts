@@ -35,15 +35,16 @@ export class JobClaims {
 		const waiting = await store.waitingKinds();
 		for (const kind of kinds()) {
 			const suspects = this.#parts.suspects();
-			if (!waiting.has(kind.name) || this.#isAwaited(kind) || suspects.kindHold(kind.name) !== undefined) continue;
+			if (!waiting.has(kind.name) || suspects.kindHold(kind.name) !== undefined) continue;
 			const suspected = suspects.usersOf(kind.name);
-			// Not counted: it only removes its partial results, and its owner waits for that.
+			// Not counted: it only removes its partial results, which needs no capability, and its owner waits for that.
 			const cleanup = `${kind.name}#cancelled`;
 			const cancelled = async () => {
 				const next = await store.next(kind.name, { except: suspected });
 				return next?.isCancelRequested ? next : undefined;
 			};
 			if (!taken.has(cleanup)) await runs.begin(kind, { slot: cleanup }, cancelled);
+			if (this.#isAwaited(kind)) continue;
 			const fill = async (places: JobPlace[], find: () => Promise<WaitingJob | undefined>) => {
 				for (const place of places) {
 					if (taken.has(place.slot)) continue;
