@@ -320,7 +320,13 @@ test.serial('a child that cannot be started is logged once, and for a while no p
 	const broken = path.join(await mkdtemp(path.join(os.tmpdir(), 'stowage-broken-')), 'program.mjs');
 	t.teardown(() => rm(path.dirname(broken), { recursive: true, force: true }));
 	await writeFile(broken, 'throw new Error("There is no build of the library for this machine.");');
-	for (const options of [{ program: broken }, { program: '/nonexistent/program.js', upgradeMs: 0 }]) {
+	const starved = path.join(path.dirname(broken), 'starved.mjs');
+	await writeFile(starved, `console.error('libvips.so: Cannot allocate memory'); process.exit(1);`);
+	for (const options of [
+		{ program: broken },
+		{ program: '/nonexistent/program.js', upgradeMs: 0 },
+		{ program: starved, upgradeMs: 0 },
+	]) {
 		const made = await rendering(t, options);
 		await made.write('a.png', png(100, 100));
 		await made.write('a.pdf', pdf(100, 100, '0 0 10 10 re f'));

@@ -9,7 +9,7 @@ export class WorkerDied extends Error {}
 /** The child was not started, or was ended from outside: that says nothing of the image. */
 export class WorkerDisturbed extends Error {}
 
-/** A file of its program was not found, or not whole: as during an upgrade, or for good. */
+/** A file of its program was not found, or not whole, or there was no memory for it: for a moment, as during an upgrade, or for good. */
 export class WorkerIncomplete extends WorkerDisturbed {}
 
 /** The child ended before it could begin: something is missing on this machine. */
@@ -97,9 +97,9 @@ export class ImageWorker {
 		// Before it is ready it has looked at no image; an end by a signal, which a sandbox reports as a code from 128 on, is no sign of a
 		// missing library either.
 		const isSignalled = code === null || code > 128;
-		if (isSignalled || noMemory.test(errors) || wasDisturbed({ code, signal, errors }))
-			return new WorkerDisturbed('The child was ended.');
-		return notLoaded.test(errors) ? new WorkerIncomplete(lastLine(errors)) : new WorkerUnusable(lastLine(errors));
+		if (isSignalled || wasDisturbed({ code, signal, errors })) return new WorkerDisturbed('The child was ended.');
+		const isIncomplete = notLoaded.test(errors) || noMemory.test(errors);
+		return isIncomplete ? new WorkerIncomplete(errorLine(errors)) : new WorkerUnusable(errorLine(errors));
 	}
 
 	/** The picture, or undefined if there is none. One image at a time. */
@@ -165,7 +165,7 @@ export class ImageWorker {
 	}
 }
 
-function lastLine(text: string): string {
-	const lines = text.split('\n').filter((line) => /^\w*Error/.test(line));
-	return lines.at(0) ?? 'The child ended at once.';
+function errorLine(text: string): string {
+	const found = text.split('\n').find((line) => /^\w*Error/.test(line) || noMemory.test(line));
+	return found ?? 'The child ended at once.';
 }

@@ -14,7 +14,7 @@ export interface ImageWorkersOptions {
 	maxUses?: number;
 	/** How long an idle child is kept. */
 	idleMs?: number;
-	/** How long an upgrade may take, during which files of the program are missing. */
+	/** How long an upgrade may take, during which files of the program are missing, or a lack of memory. */
 	upgradeMs?: number;
 }
 
@@ -41,7 +41,7 @@ export class ImageWorkers {
 	readonly #busy = new Set<ImageWorker>();
 	#unusableUntil = Number.NEGATIVE_INFINITY;
 	#isLogged = false;
-	/** When it was first seen that a file of their program is missing. */
+	/** When it was first seen that their program could not be loaded. */
 	#incompleteSince: number | undefined;
 	readonly #options: Required<ImageWorkersOptions>;
 
@@ -150,7 +150,7 @@ export class ImageWorkers {
 		this.#idle.push({ worker, timer });
 	}
 
-	/** Whether files of the program are missing for longer than an upgrade takes. */
+	/** Whether the program could not be loaded for longer than an upgrade takes. */
 	#isIncompleteForLong(): boolean {
 		const now = performance.now();
 		this.#incompleteSince ??= now;
