@@ -289,6 +289,27 @@ for (const [what, onRestart, failure] of [
 	});
 }
 
+test('a job that is cancelled while it waits for a capability cleans up without that', async (t) => {
+	const bench = await jobBench(t);
+	const ada = await bench.addUser('ada');
+	const lacks = new Set<string>();
+	const { jobs } = bench.process(lacks);
+	const { kind, runs } = heldKind({ onRestart: 'resume', needs: { capability: 'encoder', lack: 'No encoder.' } });
+	const { id } = await jobs.define(kind).start(ada, '', 'x');
+	await jobs.poll();
+	await runs[0]?.context.checkpoint({ at: 1 });
+	lacks.add('encoder');
+	runs[0]?.fail(new Failure('unavailable', 'Away.', { retryAfter: 30 }));
+	await until('it waits', async () => (await jobs.find(ada, id)).hold?.reason === 'No encoder.');
+	bench.advance(60_000);
+	await jobs.poll();
+	t.is(runs.length, 1);
+	await jobs.cancel(ada, id);
+	await jobs.poll();
+	await until('it cleans up', async () => (await jobs.find(ada, id)).status === 'cancelled');
+	t.true(runs[1]?.context.isCancelled);
+});
+
 test('a process begins no job whose capability it lacks, and does once it has it', async (t) => {
 	const bench = await jobBench(t);
 	const ada = await bench.addUser('ada');
