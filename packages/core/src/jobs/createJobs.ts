@@ -171,6 +171,7 @@ export function createJobs(parts: Dependencies): JobService {
 		...{ store, users, kinds, publisher, identity, log, monotonic, mayBegin },
 		pauses,
 		isAwaited: (capability) => parts.capabilities.isAwaited(capability),
+		isGivenUp: (capability) => !parts.capabilities.isOffered(capability) && !parts.capabilities.isAwaited(capability),
 		isPolling: () => siblings.isLeader,
 		onChange: (id) => waiters.notify(id),
 		onPolled(obstacle) {

@@ -27,13 +27,25 @@ export const isEnd = (outcome: JobOutcome): outcome is JobEnd => typeof outcome 
 
 export const interrupted = 'The server ended while this was under way.';
 
+interface Dependencies {
+	log: Log;
+	/** Whether a capability has been lacking for so long that jobs wait for it no more. */
+	isGivenUp(capability: string): boolean;
+}
+
 /** Runs a job until it ends, or until it is to be queued again. */
-export async function runToEnd(run: JobRun, kind: AnyKind, given: StoredInput, log: Log): Promise<JobOutcome> {
+export async function runToEnd(
+	run: JobRun,
+	kind: AnyKind,
+	given: StoredInput,
+	parts: Dependencies,
+): Promise<JobOutcome> {
 	try {
 		const result = await kind.run(run.contextOf(kind.input.parse(JSON.parse(given.input)), parsed(given.saved)));
 		const detail = result === undefined ? null : JSON.stringify(result);
 		const isTooLarge = detail !== null && Buffer.byteLength(detail) > jobLimits.detailBytes;
-		if (isTooLarge) log.warn({ job: run.key.id, kind: kind.name }, 'the result of a job is too large to be stored');
+		if (isTooLarge)
+			parts.log.warn({ job: run.key.id, kind: kind.name }, 'the result of a job is too large to be stored');
 		// The last reported progress is complete. While the database is not available, only the end of the job is retried; saving its
 		// progress is not worth a failure.
 		await run.renew().catch(() => {});
@@ -41,20 +53,21 @@ export async function runToEnd(run: JobRun, kind: AnyKind, given: StoredInput, l
 	} catch (error) {
 		// Not worth a failure of its own, as above.
 		await run.renew().catch(() => {});
-		const outcome = outcomeOf(error, run, kind, log);
+		const outcome = outcomeOf(error, run, kind, parts);
 		// Whoever waits for the end reads the reasons in the detail, also where the progress could not be saved.
 		return isEnd(outcome) ? { ...outcome, detail: run.record.detail } : outcome;
 	}
 }
 
-function outcomeOf(error: unknown, run: JobRun, kind: AnyKind, log: Log): JobOutcome {
+function outcomeOf(error: unknown, run: JobRun, kind: AnyKind, { log, isGivenUp }: Dependencies): JobOutcome {
 	if (run.isCancelled) return { status: 'cancelled', error: isOwnReason(error, run) ? null : sentenceOf(error) };
 	if (run.hasYielded) return 'yielded';
 	if (run.signal.aborted) return kind.onRestart === 'fail' ? { status: 'failed', error: interrupted } : 'released';
 	if (kind.onRestart !== 'fail' && run.attempt < jobLimits.attempts) {
 		// It goes on once the database is back, as after a restart of the server.
 		if (isOfDatabase(error)) return 'released';
-		const pause = pauseFor(error, run.attempt);
+		const isInVain = kind.needs !== undefined && isGivenUp(kind.needs.capability);
+		const pause = isInVain ? undefined : pauseFor(error, run.attempt);
 		if (pause !== undefined) {
 			log.warn(
 				{ err: error, job: run.key.id, kind: kind.name, seconds: pause.ms / 1000 },

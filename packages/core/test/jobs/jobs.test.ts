@@ -331,6 +331,26 @@ test('a process begins no job whose capability it lacks, and does once it has it
 	t.is(here.runs.length, 1);
 });
 
+test('a job whose capability has been lacking for so long that it is not awaited any more fails with the reason', async (t) => {
+	const bench = await jobBench(t);
+	const ada = await bench.addUser('ada');
+	const [lacks, givenUp] = [new Set<string>(), new Set<string>()];
+	const { jobs } = bench.process(lacks, givenUp);
+	const { kind, runs } = heldKind({ needs: { capability: 'encoder', lack: 'There is no encoder right now.' } });
+	const { id } = await jobs.define(kind).start(ada, '', 'x');
+	const gone = () => new Failure('unavailable', 'The encoder is not installed.', { retryAfter: 60 });
+	await jobs.poll();
+	lacks.add('encoder');
+	runs[0]?.fail(gone());
+	await until('it is queued again', async () => (await jobs.find(ada, id)).status === 'queued');
+	bench.advance(10 * minute);
+	givenUp.add('encoder');
+	await jobs.poll();
+	runs[1]?.fail(gone());
+	await until('it has ended', async () => (await jobs.find(ada, id)).status !== 'processing');
+	t.like(await jobs.find(ada, id), { status: 'failed', error: 'The encoder is not installed.' });
+});
+
 test('a job that has saved something and is cancelled cleans up where its capability lacks, too', async (t) => {
 	const bench = await jobBench(t);
 	const ada = await bench.addUser('ada');

@@ -27,8 +27,8 @@ export interface Bench {
 	/** Whether jobs may not begin, in any process. */
 	setPaused(isPaused: boolean): void;
 	addUser(name: string): Promise<JobOwner>;
-	/** `lacks` are the capabilities that it waits for. */
-	process(lacks?: ReadonlySet<string>): TestJobs;
+	/** `lacks` are the capabilities that it lacks, and waits for unless they are `givenUp`. */
+	process(lacks?: ReadonlySet<string>, givenUp?: ReadonlySet<string>): TestJobs;
 	/** From now on `hasEnded` is true for the identity of the n-th process, counted from 0. */
 	markGone(n: number): void;
 }
@@ -60,13 +60,16 @@ export async function jobBench(t: Teardown): Promise<Bench> {
 			const { id } = await database.users.add({ username, secret: 's' });
 			return { kind: 'user', id, username };
 		},
-		process(lacks = new Set()) {
+		process(lacks = new Set(), givenUp = new Set()) {
 			const notifications = createNotifications();
 			const jobs = createJobs({
 				...{ store: database.jobs, users: database.users, notifications, log: createLog('silent') },
 				...{ databaseReserve: { assertRoom: async () => {} }, now, monotonic: () => clock.monotonic },
 				mayBegin: () => !clock.isPaused,
-				capabilities: { isOffered: (name) => !lacks.has(name), isAwaited: (name) => lacks.has(name) },
+				capabilities: {
+					isOffered: (name) => !lacks.has(name),
+					isAwaited: (name) => lacks.has(name) && !givenUp.has(name),
+				},
 				identity: { name: `process ${ends.length}`, hasEnded: async (name) => gone.has(name), canTell: () => true },
 			});
 			ends.push(() => jobs.close());

@@ -16,6 +16,8 @@ export interface RunDependencies {
 	holder: string;
 	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
+	/** Whether a capability has been lacking for so long that jobs wait for it no more. */
+	isGivenUp(capability: string): boolean;
 	/** Called with the id of each job that may have changed. */
 	onChange(id: string): void;
 	/** Called with each job that ends here. */
@@ -118,7 +120,7 @@ export class JobRuns {
 		const { store, publisher, log, onChange, onPause, onEnd, onFree, stopping, giveUp } = this.#parts;
 		const { id } = run.key;
 		try {
-			const outcome = await runToEnd(run, kind, given, log);
+			const outcome = await runToEnd(run, kind, given, this.#parts);
 			if (typeof outcome !== 'string' && !isEnd(outcome)) onPause(id, outcome);
 			// One that goes on does so as well by itself.
 			await recordEnd(store, run.key, outcome, isEnd(outcome) ? giveUp : stopping);
