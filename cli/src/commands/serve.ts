@@ -16,7 +16,7 @@ import { startupCode, withHelp } from '../commandLine/help.js';
 import { configAgain, dropRootPrivileges, examinedConfig, isPassedByShell } from '../commandLine/loadConfigAsOwner.js';
 import { configFileOf, withSettings } from '../commandLine/settings.js';
 import { hasDroppedRoot } from '../privileges/becomeOwner.js';
-import { DatabaseWait } from '../service/DatabaseWait.js';
+import { StartWait } from '../service/StartWait.js';
 import { findSupervisor, heartbeatOf, type Supervisor } from '../service/supervisor.js';
 import { printLine } from '../terminal/output.js';
 import {
@@ -64,10 +64,10 @@ async function serveAlone(config: Config, command: Command): Promise<void> {
 	const log = createLog(config.log.level);
 	let beat = async () => true;
 	const supervisor = await findSupervisor(process.env, log, () => beat());
-	const waiting = new DatabaseWait(log, supervisor.waiting);
+	const waiting = new StartWait(log, supervisor.waiting);
 	const stopAtOnce = () => process.exit(0);
 	process.on('SIGTERM', stopAtOnce).on('SIGINT', stopAtOnce);
-	const app = await createApp(config, { webRoot: await webRoot(), log, onDatabaseAway: waiting.pause });
+	const app = await createApp(config, { webRoot: await webRoot(), log, onUnavailable: waiting.pause });
 	waiting.end();
 	process.off('SIGTERM', stopAtOnce).off('SIGINT', stopAtOnce);
 	beat = heartbeatOf(app.services);
@@ -98,7 +98,7 @@ async function serveAlone(config: Config, command: Command): Promise<void> {
 async function serveAsWorker(config: Config, command: Command, address: string): Promise<void> {
 	for (const signal of ['SIGHUP', 'SIGINT']) process.on(signal, () => {});
 	const log = createLog(config.log.level);
-	const waiting = new DatabaseWait(log, tellWaiting);
+	const waiting = new StartWait(log, tellWaiting);
 	const stopAtOnce = () => process.exit(1);
 	process.on('disconnect', stopAtOnce);
 	const app = await createApp(config, {
@@ -106,7 +106,7 @@ async function serveAsWorker(config: Config, command: Command, address: string):
 		log,
 		connections: connectionsOfPrimary(address, config.log),
 		siblings: new SiblingsOfPrimary(),
-		onDatabaseAway: waiting.pause,
+		onUnavailable: waiting.pause,
 	});
 	waiting.end();
 	process.off('disconnect', stopAtOnce);

@@ -7,7 +7,7 @@ import type { ConnectionSource } from './http/connections/accepting.js';
 import { type Http, openHttp } from './http/openHttp.js';
 import { createLog, type Log } from './log.js';
 import type { Metrics } from './metrics/createMetrics.js';
-import { type OpenHost, type OpenServices, openServices } from './openServices.js';
+import { type OnUnavailable, type OpenHost, type OpenServices, openServices } from './openServices.js';
 import { registerRoutes } from './routes/registerRoutes.js';
 import type { Services } from './services.js';
 import { createSweep } from './sweep.js';
@@ -41,8 +41,8 @@ export interface AppOptions {
 	connections?: ConnectionSource;
 	/** The processes beside this one behind the same primary process. */
 	siblings?: Siblings;
-	/** Called where the database is not available, and opened again once it resolves. @default that is thrown */
-	onDatabaseAway?: (error: Error) => Promise<void>;
+	/** Called where a start lacks something for now, and tries again once it resolves. @default that is thrown */
+	onUnavailable?: OnUnavailable;
 }
 
 /**

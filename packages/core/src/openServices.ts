@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module';
 import type { Server } from '@hapi/hapi';
-import { type Database, DatabaseUnavailable, openDatabase } from '@stowage/database';
+import { type Database, openDatabase } from '@stowage/database';
 import type { Providers } from '@stowage/plugin-api';
+import { isFailure } from '@stowage/rules';
 import { auditedSessions } from './accounts/auditedAccounts.js';
 import { createKnownClients } from './accounts/knownClients.js';
 import { createSessions } from './accounts/sessions.js';
@@ -44,11 +45,14 @@ export interface ServicesOptions {
 	bodySecondMs?: number | undefined;
 	/** The processes beside this one behind the same primary process. */
 	siblings?: Siblings | undefined;
-	/** Called where the database is not available, and opened again once it resolves. @default that is thrown */
-	onDatabaseAway?: ((error: Error) => Promise<void>) | undefined;
+	/** Called where a start lacks something for now, and tries again once it resolves. @default that is thrown */
+	onUnavailable?: OnUnavailable | undefined;
 	/** Whose command this is, whom the audit log names for actions without a request. */
 	administrator?: Administrator | undefined;
 }
+
+/** What a start lacks, and why. */
+export type OnUnavailable = (what: 'data folder' | 'database', error: Error) => Promise<void>;
 
 export interface Closable {
 	close(): Promise<void>;
@@ -83,7 +87,6 @@ export async function openServices<Host extends AppHost, App>(
 	use: (opened: OpenServices<Host>) => Promise<App>,
 ): Promise<App> {
 	const { log } = options;
-	await makeDataDir(config.dataDir);
 	const database = await openPatiently(config, options);
 	const parts: Closable[] = [database];
 	try {
@@ -94,9 +97,13 @@ export async function openServices<Host extends AppHost, App>(
 	}
 }
 
-async function openPatiently(config: Config, { now = Date.now, onDatabaseAway }: ServicesOptions): Promise<Database> {
+/** The database, in the data folder or elsewhere. */
+async function openPatiently(config: Config, { now = Date.now, onUnavailable }: ServicesOptions): Promise<Database> {
 	for (;;) {
+		let what: Parameters<OnUnavailable>[0] = 'data folder';
 		try {
+			await makeDataDir(config.dataDir);
+			what = 'database';
 			return await openDatabase(config.databaseUrl, {
 				now,
 				connections: Math.max(3, shareOf(10, config)),
@@ -104,8 +111,8 @@ async function openPatiently(config: Config, { now = Date.now, onDatabaseAway }:
 				assertUnserved: (listed) => assertUnserved(config, listed),
 			});
 		} catch (error) {
-			if (!(error instanceof DatabaseUnavailable) || onDatabaseAway === undefined) throw error;
-			await onDatabaseAway(error);
+			if (!isFailure(error, 'unavailable') || onUnavailable === undefined) throw error;
+			await onUnavailable(what, error);
 		}
 	}
 }

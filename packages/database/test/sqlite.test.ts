@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { repositoriesSuite } from '@stowage/conformance';
 import { DatabaseError, openDatabase } from '@stowage/database';
+import { isFailure } from '@stowage/rules';
 import test from 'ava';
 import { KnexTimeoutError } from 'knex/lib/util/timeout.js';
 import { ConnectionTurns } from '../src/connection/sqlite/ConnectionTurns.js';
@@ -31,6 +32,21 @@ test('a database on a network file system is refused, and on others not', async 
 			message: /lies on a network file system/,
 		});
 	for (const type of [0xef53, 0x65735546]) t.notThrows(() => prepareFile(`${folder.path}/stowage.db`, () => type));
+});
+
+test('a database whose disk fails is not available for now, and no mistake of the administrator', async (t) => {
+	const folder = await temporaryFolder();
+	t.teardown(folder.remove);
+	const file = `${folder.path}/stowage.db`;
+	const fails = () => {
+		throw Object.assign(new Error('failed'), { code: 'EIO' });
+	};
+	const error = t.throws(() => prepareFile(file, fails));
+	t.true(isFailure(error, 'unavailable'));
+	t.is(
+		error?.message,
+		`The database is not available right now (EIO): ${file}, or a file that lies beside it, can't be used.`,
+	);
 });
 
 test('who has one change to make waits for one of each other client, however many these have waiting', async (t) => {

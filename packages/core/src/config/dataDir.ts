@@ -1,20 +1,9 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import path from 'node:path';
-import { makeFolders } from '@stowage/plugin-api';
+import { isDiskFault, makeFolders } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
 import { ConfigError } from './load.js';
-
-/** Codes of a disk that is away or fails, which may come back by itself. */
-const diskFaults: ReadonlySet<string> = new Set([
-	'EIO',
-	'ENODEV',
-	'ENXIO',
-	'ESTALE',
-	'EHOSTDOWN',
-	'ETIMEDOUT',
-	'ENOTCONN',
-]);
 
 /**
  * Makes the data folder where it is missing. Throws ConfigError where that can't be, or where nothing can be written, and `unavailable`
@@ -32,7 +21,7 @@ export async function makeDataDir(dataDir: string): Promise<void> {
 /** What is thrown for a data folder that can't be used, by the system's error. */
 export function dataDirFault(dataDir: string, cause: NodeJS.ErrnoException): Failure | ConfigError {
 	const { code = 'unknown' } = cause;
-	if (diskFaults.has(code)) {
+	if (isDiskFault(cause)) {
 		const message = `The data folder ${dataDir} can't be used (${code}): its disk is away or damaged.`;
 		return new Failure('unavailable', message, { cause });
 	}

@@ -3,7 +3,6 @@ import {
 	chmodSync,
 	closeSync,
 	constants,
-	existsSync,
 	fstatSync,
 	lstatSync,
 	mkdirSync,
@@ -13,11 +12,15 @@ import {
 	statSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { isDiskFault } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
 import Libsql from 'libsql';
 import { codeOf, DatabaseError, isUnopened } from '../errors.js';
 
-/** Creates the file and its folder if they are missing, readable by no other user, since they contain secrets. */
+/**
+ * Creates the file and its folder if they are missing, readable by no other user, since they contain secrets. Throws DatabaseError where
+ * that can't be, and `unavailable` where their disk fails.
+ */
 export function prepareFile(path: string, typeOf = fileSystemOf): void {
 	try {
 		makeFolders(dirname(path));
@@ -28,6 +31,7 @@ export function prepareFile(path: string, typeOf = fileSystemOf): void {
 		for (const file of [path, `${path}-wal`, `${path}-shm`]) closeToOthers(file);
 	} catch (cause) {
 		if (cause instanceof DatabaseError) throw cause;
+		if (isDiskFault(cause)) throw unavailableFile(path, cause);
 		const code = codeOf(cause);
 		const isDenied = code === 'EACCES' || code === 'EPERM';
 		const remedy = isDenied ? `. Run this as the server's user, or correct the owner of the file (chown -h).` : '';
@@ -96,6 +100,7 @@ function assertMayUse(file: string): void {
 		const code = codeOf(cause);
 		// Another process has closed the database meanwhile; files on a read-only disk can be read.
 		if (code === 'ENOENT' || code === 'EROFS') return;
+		if (isDiskFault(cause)) throw cause;
 		const remedy = `Run this as the server's user, or correct the owner of the file (chown -h).`;
 		throw new DatabaseError(`A file of the database cannot be used (${code}): ${file}. ${remedy}`, { cause });
 	}
@@ -120,8 +125,12 @@ export function namedFile(error: unknown, path: string): unknown {
 	const isDamaged = code === 'SQLITE_NOTADB' || code?.startsWith('SQLITE_CORRUPT');
 	if (isDamaged) return new DatabaseError(`The database is damaged, or is no database: ${path}`, { cause: error });
 	if (!/^SQLITE_(CANTOPEN|IOERR|READONLY|PERM)/.test(code ?? '')) return error;
-	const message = `The database is not available right now (${code}): ${path}, or a file that lies beside it, can't be used.`;
-	return new Failure('unavailable', message, { cause: error, retryAfter: 5 });
+	return unavailableFile(path, error);
+}
+
+function unavailableFile(path: string, cause: unknown): Failure {
+	const message = `The database is not available right now (${codeOf(cause)}): ${path}, or a file that lies beside it, can't be used.`;
+	return new Failure('unavailable', message, { cause, retryAfter: 5 });
 }
 
 /** What SQLite needs beside the database to begin with. */
@@ -193,7 +202,7 @@ function closeToOthers(file: string): void {
  * Node's own `recursive` never ends where the system says of a folder that is there that it is not, as it does for new ones below /proc.
  */
 function makeFolders(folder: string): void {
-	if (existsSync(folder)) return;
+	if (statSync(folder, { throwIfNoEntry: false }) !== undefined) return;
 	makeFolders(dirname(folder));
 	mkdirSync(folder, 0o700);
 }

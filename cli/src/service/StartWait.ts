@@ -9,39 +9,39 @@ const longestPauseMs = 10_000;
 const logEveryMs = 10 * 60_000;
 
 /**
- * The wait of a start for a database server that is not available, as after the machines of both have booted: it lasts as long as that does.
- * `onWaiting` is told the reason before each pause.
+ * The wait of a start for what is not available, such as a database server or the disk of the data folder after a machine has booted: it
+ * lasts as long as that does. `onWaiting` is told the reason before each pause.
  */
-export class DatabaseWait {
+export class StartWait {
 	readonly #log: Log;
 	readonly #onWaiting: (reason: string) => void;
 	#pauseMs = firstPauseMs;
 	#beganAt: number | undefined;
-	#loggedAt = Number.NEGATIVE_INFINITY;
+	#logged = { what: '', at: 0 };
 
 	constructor(log: Log, onWaiting: (reason: string) => void) {
 		this.#log = log;
 		this.#onWaiting = onWaiting;
 	}
 
-	/** Resolves when the database is to be opened again. */
-	readonly pause = async (error: Error): Promise<void> => {
+	/** Resolves when the start is to be tried again. */
+	readonly pause = async (what: string, error: Error): Promise<void> => {
 		const now = performance.now();
 		this.#beganAt ??= now;
-		this.#onWaiting(`Waiting for the database${reasonOf(error)}`);
-		if (now - this.#loggedAt >= logEveryMs) {
-			this.#loggedAt = now;
-			this.#log.warn({ err: error }, 'the database is not available: the start waits for it');
+		this.#onWaiting(`Waiting for the ${what}${reasonOf(error)}`);
+		if (this.#logged.what !== what || now - this.#logged.at >= logEveryMs) {
+			this.#logged = { what, at: now };
+			this.#log.warn({ err: error }, `the ${what} is not available: the start waits for it`);
 		}
 		await delay(this.#pauseMs);
 		this.#pauseMs = Math.min(longestPauseMs, this.#pauseMs * 2);
 	};
 
-	/** Called once the database is open. */
+	/** Called once nothing is lacking. */
 	end(): void {
 		if (this.#beganAt === undefined) return;
 		const seconds = Math.round((performance.now() - this.#beganAt) / 1000);
-		this.#log.info({ seconds }, 'the database is available, and the start goes on');
+		this.#log.info({ seconds }, `the ${this.#logged.what} is available, and the start goes on`);
 	}
 }
 

@@ -1,13 +1,15 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { createLog } from '@stowage/core';
+import { promisify } from 'node:util';
+import { createApp, createLog, loadConfig } from '@stowage/core';
 import test, { type ExecutionContext } from 'ava';
 import { until } from '../../packages/core/test/until.js';
 import { type MariaDb, startMariadb } from '../../packages/database/test/mariadb.js';
 import { plainArgs, startServer } from '../../test/serverProcess.js';
-import { DatabaseWait } from '../src/service/DatabaseWait.js';
+import { defaultPlugins } from '../src/commandLine/settings.js';
+import { StartWait } from '../src/service/StartWait.js';
 import { dataFolder, stowage } from './program.js';
 import { serviceManager } from './serviceManager.js';
 
@@ -52,12 +54,12 @@ for (const workers of ['1', '2'])
 
 test('the pauses of a start that waits grow, and the log says it once', async (t) => {
 	const lines: string[] = [];
-	const waiting = new DatabaseWait(createLog('info', { write: (line) => void lines.push(line) }), () => {});
+	const waiting = new StartWait(createLog('info', { write: (line) => void lines.push(line) }), () => {});
 	waiting.end();
 	const pauses: number[] = [];
 	for (let attempt = 0; attempt < 3; attempt++) {
 		const began = performance.now();
-		await waiting.pause(new Error('away'));
+		await waiting.pause('database', new Error('away'));
 		pauses.push(performance.now() - began);
 	}
 	waiting.end();
@@ -86,6 +88,47 @@ test.serial('a process that waits for a database server ends with the one that h
 	await mariadb.start();
 	t.pass();
 });
+
+/** Mounts a file system whose program has ended: the system answers each call with ENOTCONN. */
+const mountDead = `
+import ctypes, os, sys
+fuse = os.open('/dev/fuse', os.O_RDWR)
+options = f'fd={fuse},rootmode=40000,user_id=0,group_id=0'.encode()
+libc = ctypes.CDLL(None, use_errno=True)
+if libc.mount(b'stowage-test', sys.argv[1].encode(), b'fuse', 0, options): sys.exit(os.strerror(ctypes.get_errno()))
+`;
+
+for (const what of ['data folder', 'database'])
+	test(`a start waits for a disk that fails: that of the ${what}`, async (t) => {
+		const folder = await dataFolder(t);
+		const disk = path.join(folder, 'disk');
+		await mkdir(disk);
+		const run = promisify(execFile);
+		try {
+			await run('python3', ['-c', mountDead, disk]);
+		} catch (error) {
+			t.log(`No disk can be mounted here: ${(error as Error).message}`);
+			return t.pass();
+		}
+		const unmount = () => run('umount', ['-l', disk]);
+		t.teardown(() => unmount().catch(() => {}));
+		const flags = {
+			'--data-dir': what === 'database' ? path.join(folder, 'data') : disk,
+			'--database-url': `sqlite:${disk}/stowage.db`,
+			'--plugins': '{"@stowage/handbrake":false,"@stowage/preview":false}',
+		};
+		const waits: string[] = [];
+		const waiting = new StartWait(createLog('silent'), (reason) => void waits.push(reason));
+		const app = await createApp(loadConfig({ flags, defaultPlugins }), {
+			log: createLog('silent'),
+			async onUnavailable(...lacking) {
+				await waiting.pause(...lacking);
+				if (waits.length === 2) await unmount();
+			},
+		});
+		await app.stop();
+		t.deepEqual(waits, Array(2).fill(`Waiting for the ${what} (ENOTCONN)`));
+	});
 
 test.serial('a command does not wait for a database server that is away', async (t) => {
 	const { url, dataDir } = await serverWithoutDatabase(t, '1');
