@@ -30,17 +30,22 @@ export class TicketParts {
 		readonly size: number,
 	) {}
 
-	/** A range begins to be sent, up to `end`, which is part of it. */
+	/** A response begins, with this range: `end` is part of it. */
+	beginResponse(start: number, end: number): RunningPart {
+		if (this.#running.size === 0) {
+			const isAllAgain = this.progress().state === 'done' || (start === 0 && end >= this.size - 1);
+			if (isAllAgain) [this.#sent, this.#brokenOff] = [[], []];
+			// Whoever resumes has what is before, from another process or before a restart; of several connections each has its own part.
+			this.#elsewhere = without(start, outside(this.#brokenOff, start));
+		}
+		return this.begin(start, end);
+	}
+
+	/** A further range of a response begins, up to `end`, which is part of it. */
 	begin(start: number, end: number): RunningPart {
-		const isAllAgain = this.progress().state === 'done' || (start === 0 && end >= this.size - 1);
-		const isAlone = this.#running.size === 0;
-		if (isAlone && isAllAgain) [this.#sent, this.#brokenOff] = [[], []];
 		this.#isChanged = false;
-		this.#brokenOff = this.#brokenOff.filter(([from, to]) => start < from || start >= to);
-		// Whoever resumes has what is before, from another process or before a restart; of several connections each has its own part.
-		this.#elsewhere = isAlone
-			? without(start, this.#brokenOff)
-			: this.#elsewhere.map(([from, to]): Part => [from, Math.min(to, start)]);
+		this.#brokenOff = outside(this.#brokenOff, start);
+		this.#elsewhere = this.#elsewhere.map(([from, to]): Part => [from, Math.min(to, start)]);
 		const part = { start, head: start, limit: end + 1 };
 		this.#running.add(part);
 		return part;
@@ -72,6 +77,11 @@ export class TicketParts {
 }
 
 const lengthOf = ([start, end]: Part) => end - start;
+
+/** Those of the parts in which `at` is not. */
+function outside(parts: readonly Part[], at: number): Part[] {
+	return parts.filter(([from, to]) => at < from || at >= to);
+}
 
 /** The bytes before `end` that are in none of these parts. */
 function without(end: number, parts: readonly Part[]): Part[] {

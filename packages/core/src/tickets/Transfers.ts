@@ -127,11 +127,13 @@ export class Transfers {
 function withProgress(file: OpenFile, parts: TicketParts, publish: () => void): OpenFile {
 	const { size } = file.item;
 	let wasChanged = false;
+	let hasBegun = false;
 	return {
 		item: file.item,
 		async *read(range?: ByteRange) {
 			const { start, end } = range ?? { start: 0, end: size - 1 };
-			const part = parts.begin(start, end);
+			const part = hasBegun ? parts.begin(start, end) : parts.beginResponse(start, end);
+			hasBegun = true;
 			let isChanged = false;
 			try {
 				publish();

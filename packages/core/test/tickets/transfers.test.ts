@@ -121,10 +121,21 @@ test('who resumes goes on with what was sent before, also by another process, an
 	t.is(seen.at(-1)?.sent, 100);
 });
 
+test('several ranges of one response are not all that is before the last of them', async (t) => {
+	const { transfers, seen } = published();
+	const transfer = transfers.enter('ticket', { size } as Ticket, () => {});
+	const file = transfer.reporting(fileOf('v'));
+	for await (const _ of file.read({ start: 0, end: 99 }));
+	for await (const _ of file.read({ start: 900, end: 999 }));
+	transfer.leave();
+	await until('its end is published', () => seen.at(-1)?.state === 'waiting' && seen.at(-1)?.sent === 200);
+	t.false(seen.some(({ state }) => state === 'done'));
+});
+
 test('a download that goes on here, elsewhere and here again is done at its end', (t) => {
 	const parts = new TicketParts('v', size);
 	const sendPart = (start: number, head: number) => {
-		const part = parts.begin(start, size - 1);
+		const part = parts.beginResponse(start, size - 1);
 		part.head = head;
 		parts.end(part, false);
 		return parts.progress();
@@ -137,7 +148,7 @@ test('a download that goes on here, elsewhere and here again is done at its end'
 
 test('of several connections that are broken off each one has to go on, in whatever order', (t) => {
 	const parts = new TicketParts('v', size);
-	const begun = [0, 250, 500, 750].map((start) => parts.begin(start, start + 249));
+	const begun = [0, 250, 500, 750].map((start) => parts.beginResponse(start, start + 249));
 	for (const part of begun) {
 		part.head += 50;
 		parts.end(part, false);
@@ -149,7 +160,7 @@ test('of several connections that are broken off each one has to go on, in whate
 		[550, 800],
 		[50, 1000],
 	] as const) {
-		const part = parts.begin(at, Math.floor(at / 250) * 250 + 249);
+		const part = parts.beginResponse(at, Math.floor(at / 250) * 250 + 249);
 		part.head = part.limit;
 		parts.end(part, false);
 		t.is(parts.progress().sent, sent, `after ${at}`);
@@ -160,7 +171,7 @@ test('of several connections that are broken off each one has to go on, in whate
 test('parts of a ticket count once, and all of it again begins anew', (t) => {
 	const parts = new TicketParts('v', size);
 	const sendPart = (start: number, end: number) => {
-		const part = parts.begin(start, end - 1);
+		const part = parts.beginResponse(start, end - 1);
 		part.head = end;
 		parts.end(part, false);
 		return parts.progress();
@@ -168,13 +179,13 @@ test('parts of a ticket count once, and all of it again begins anew', (t) => {
 	t.deepEqual(sendPart(500, 600), { sent: 600, state: 'waiting' }, 'what is before was sent earlier');
 	t.deepEqual(sendPart(0, 100), { sent: 200, state: 'waiting' }, 'or not');
 	t.deepEqual(sendPart(50, 150), { sent: 250, state: 'waiting' });
-	const all = parts.begin(0, size - 1);
+	const all = parts.beginResponse(0, size - 1);
 	t.deepEqual(parts.progress(), { sent: 0, state: 'sending' });
 	all.head = 300;
 	parts.end(all, true);
 	t.deepEqual(parts.progress(), { sent: 300, state: 'changed' });
 	t.deepEqual(sendPart(300, size), { sent: size, state: 'done' });
-	const first = parts.begin(0, 0);
+	const first = parts.beginResponse(0, 0);
 	for (let at = 2; at < size; at += 2) sendPart(at, at + 1);
 	parts.end(first, false);
 	t.deepEqual(parts.progress(), { sent: 100, state: 'waiting' }, 'of very many parts some are remembered');
