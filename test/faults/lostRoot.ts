@@ -91,7 +91,7 @@ export async function lostRoot(t: ExecutionContext, rounds: number): Promise<voi
 		return { code: answer.status, ...((await answer.json()) as { entries: unknown[]; missing?: string[] }) };
 	};
 	const assertFaulty = async (says: string) => {
-		// An answer may be a second old.
+		// An answer may be half a second old.
 		let found = await ready();
 		for (let tries = 0; found.code === 200 && tries < 50; tries++) {
 			await wait(100);

@@ -1,8 +1,8 @@
 import { Failure } from '@stowage/rules';
 import { inTime } from './inTime.js';
 
-/** How long an answer holds for those who ask later. */
-const validMs = 1000;
+/** How long an answer holds for those who ask later. A balancer that asks each second gets a new one each time. */
+const validMs = 500;
 
 /**
  * Asks a disk or a database how it is, one question at a time: what hangs keeps a thread or a connection, of which there are few. Whoever
@@ -21,7 +21,7 @@ export class Probe<T> {
 		this.#monotonic = monotonic;
 	}
 
-	/** The answer, at most a second old, however long it takes. */
+	/** The answer, at most half a second old, however long it takes. */
 	answer(): Promise<T> {
 		const isOut = this.#asked !== undefined && this.#answeredAt === undefined;
 		const isValid = this.#answeredAt !== undefined && this.#monotonic() - this.#answeredAt < validMs;
