@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { type Files, type ItemRef, statIfPresent, type TakenItem, type WalkedItem } from '@stowage/plugin-api';
 import { baseName, Failure, joinPath, pathSegments, rootPath, type StoragePath, type Viewer } from '@stowage/rules';
 import { cannotCopyAll, TreeDigest } from '../trees/across/walkHome.js';
@@ -76,18 +77,59 @@ export async function hasAllOf(
 	for (let pair = folders.pop(); pair !== undefined; pair = folders.pop()) {
 		signal?.throwIfAborted();
 		const [from, to] = pair;
-		const there = new Map<string, WalkedItem>();
-		for await (const { items } of files.listWithStats(viewer, { ...copy, path: to }))
-			for (const each of items) there.set(each.name, each);
-		for await (const { items } of files.listWithStats(viewer, { ...original, path: from })) {
-			for (const each of items) {
-				const other = there.get(each.name);
-				if (other === undefined || !isAsCopied(each, other)) return false;
-				if (each.type === 'directory') folders.push([each.path, other.path]);
+		const parts = new NameParts();
+		do {
+			const there = new Map<string, WalkedItem>();
+			for await (const { items } of files.listWithStats(viewer, { ...copy, path: to })) {
+				for (const each of items) if (parts.has(each.name)) there.set(each.name, each);
+				while (there.size > maxHeld && parts.divide())
+					for (const name of there.keys()) if (!parts.has(name)) there.delete(name);
 			}
-		}
+			for await (const { items } of files.listWithStats(viewer, { ...original, path: from })) {
+				for (const each of items) {
+					if (!parts.has(each.name)) continue;
+					const other = there.get(each.name);
+					if (other === undefined || !isAsCopied(each, other)) return false;
+					if (each.type === 'directory') folders.push([each.path, other.path]);
+				}
+			}
+			signal?.throwIfAborted();
+		} while (parts.next());
 	}
 	return true;
+}
+
+/** Items of one folder that are held at once: a larger folder is listed once for each part of its names. */
+const maxHeld = 20_000;
+const maxParts = 64;
+
+/** Names in parts of about the same size, one after the other. */
+class NameParts {
+	/** Chosen anew for each folder: names can't be made so that all are in one part. */
+	readonly #seed = randomInt(2 ** 32);
+	#count = 1;
+	#part = 0;
+
+	/** Whether a name is in the present part. */
+	has(name: string): boolean {
+		if (this.#count === 1) return true;
+		let hash = this.#seed;
+		for (let at = 0; at < name.length; at++) hash = Math.imul(hash ^ name.charCodeAt(at), 0x01000193);
+		return ((hash ^ (hash >>> 15)) >>> 0) % this.#count === this.#part;
+	}
+
+	/** Leaves half of the names of the first part in it. Returns false where there are as many as there may be. */
+	divide(): boolean {
+		if (this.#part > 0 || this.#count === maxParts) return false;
+		this.#count *= 2;
+		return true;
+	}
+
+	/** Goes on with the next part, if there is one. */
+	next(): boolean {
+		this.#part++;
+		return this.#part < this.#count;
+	}
 }
 
 function isAsCopied(one: WalkedItem, copy: WalkedItem): boolean {
