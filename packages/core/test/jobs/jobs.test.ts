@@ -351,27 +351,6 @@ test('a job whose capability has been lacking for so long that it is not awaited
 	t.like(await jobs.find(ada, id), { status: 'failed', error: 'The encoder is not installed.' });
 });
 
-test('a job that has saved something and is cancelled cleans up where its capability lacks, too', async (t) => {
-	const bench = await jobBench(t);
-	const ada = await bench.addUser('ada');
-	const lacks = new Set<string>();
-	const { jobs } = bench.process(lacks);
-	const needs = { capability: 'encoder', lack: 'There is no encoder right now.' };
-	const { kind, runs } = heldKind({ needs });
-	const { id } = await jobs.define(kind).start(ada, '', 'x');
-	await jobs.poll();
-	await runs[0]?.context.checkpoint({ staged: 'half' });
-	lacks.add('encoder');
-	runs[0]?.fail(new Failure('unavailable', 'It could not be started.', { retryAfter: 30 }));
-	await until('it is queued again', async () => (await jobs.find(ada, id)).status === 'queued');
-	await jobs.poll();
-	t.is(runs.length, 1);
-	await jobs.cancel(ada, id);
-	await jobs.poll();
-	t.like(runs[1]?.context, { saved: { staged: 'half' }, isCancelled: true });
-	t.is((await jobs.waitForEnd(ada, id, minute))?.status, 'cancelled');
-});
-
 test('the concurrency of a kind holds over all processes, and each job runs once', async (t) => {
 	const bench = await jobBench(t);
 	const ada = await bench.addUser('ada');
