@@ -117,4 +117,22 @@ for (const [way, flags] of Object.entries(ways)) {
 		t.is((await create(ada, 60 * 1024, { filename: 'b' })).statusCode, 507);
 		t.is((await create(ada, 10 * 1024, { filename: 'b' })).statusCode, 201);
 	});
+
+	test(`a complete upload whose name was taken counts while it is recorded that it is complete, ${way}`, async (t) => {
+		const app = await testApp(t, { '--quotas-user-bytes': '100 KB', '--trash-keep-for': '0', ...flags });
+		const ada = await new Client(app).register('ada');
+		const location = await begin(ada, 80 * 1024, { filename: 'a', onConflict: 'fail' });
+		await mkdir(path.join(app.filesDir, 'users/ada/a'), { recursive: true });
+		const { uploads } = app.services.database;
+		const { saveProgress } = uploads;
+		const meanwhile: number[] = [];
+		// Before a large one is recorded it is synced, which may take long.
+		uploads.saveProgress = async (...progress) => {
+			await wait(1_500);
+			meanwhile.push((await create(ada, 60 * 1024, { filename: 'b' })).statusCode);
+			return saveProgress(...progress);
+		};
+		t.is((await patch(ada, location, 0, kb(80))).statusCode, 409);
+		t.deepEqual(meanwhile, [507]);
+	});
 }

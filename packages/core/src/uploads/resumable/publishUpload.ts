@@ -4,31 +4,41 @@ import { assertInPlace, finishUpload } from './finishedUpload.js';
 import { ensureTargetFolder, publishReceived } from './receivedUpload.js';
 import { ownerOf, payerOf, stagedOf, type UploadParts } from './UploadParts.js';
 
-/** Publishes a complete file, or finds it published. */
+/** Publishes a complete file, or finds it published. If that fails, `onFailure` ends before its bytes are reserved no more. */
 export async function publishUpload(
 	parts: UploadParts,
 	viewer: Viewer,
 	idHash: string,
 	record: UploadRecord,
+	onFailure = async () => {},
 ): Promise<UploadRecord> {
 	const { area, name, mtime, onConflict, length } = record;
 	const staged = await stagedOf(parts, viewer, record);
 	const owner = ownerOf(parts, viewer, record);
 	const payer = await payerOf(parts, viewer, record);
-	return parts.admission.complete({ viewer: payer }, staged, record.offset, async () => {
+	const publish = async (): Promise<UploadRecord> => {
 		// Nothing may have been said of it for long while its last bytes arrived.
 		if (record.received !== null) await parts.database.uploads.claim(idHash, parts.now());
 		const request = { staged, onConflict, ...(mtime === null ? {} : { mtime }) };
 		const entry = await intoFolder(
 			() => ensureTargetFolder(parts, owner, record),
 			(path) => {
-				const publish = (named: string) => parts.files.publishOnce(owner, { area, path }, { ...request, name: named });
-				return record.received === null ? publish(name) : publishReceived(name, idHash, publish);
+				const publishAs = (named: string) =>
+					parts.files.publishOnce(owner, { area, path }, { ...request, name: named });
+				return record.received === null ? publishAs(name) : publishReceived(name, idHash, publishAs);
 			},
 		);
 		// Also if another process recorded it meanwhile, or ended the upload: a published file stays.
 		await finishUpload(parts, owner, idHash, { ...record, stagedId: staged.id, entryPath: entry.path });
 		return { ...record, offset: length, stagedId: null, entryPath: entry.path };
+	};
+	return parts.admission.complete({ viewer: payer }, staged, record.offset, async () => {
+		try {
+			return await publish();
+		} catch (error) {
+			await onFailure();
+			throw error;
+		}
 	});
 }
 

@@ -52,12 +52,18 @@ export async function receiveBody(
 	});
 	const { size, saved } = await receiving.finally(leave);
 	if (saved !== undefined) return saved;
-	try {
-		return await publishUpload(parts, viewer, idHash, { ...record, offset: size, ...expiry.touch(idHash) });
-	} catch (error) {
-		await saveOffset(parts, idHash, record, staged, size).catch((cause) =>
+	let recording: Promise<unknown> | undefined;
+	const recordComplete = async () => {
+		recording ??= saveOffset(parts, idHash, record, staged, size).catch((cause: unknown) =>
 			log.warn({ err: cause }, 'the progress of a complete upload could not be saved'),
 		);
+		await recording;
+	};
+	try {
+		const complete = { ...record, offset: size, ...expiry.touch(idHash) };
+		return await publishUpload(parts, viewer, idHash, complete, recordComplete);
+	} catch (error) {
+		await recordComplete();
 		throw error;
 	}
 }
