@@ -158,20 +158,40 @@ test.serial('conversions that failed to start count as failed, and can be starte
 	t.is(overallState([{ status: 'completed' }], 0), 'completed');
 });
 
+const badGateway = () => new Response('Bad gateway', { status: 502 });
+
 test.serial('a start without an answer is said to be perhaps one, and one that was refused is not', async (t) => {
-	const badGateway = () => new Response('Bad gateway', { status: 502 });
 	const notVideo = () => refused('File is not a video');
-	serve(t, { 'films/b\u202E.mov': badGateway, 'films/c.mov': notVideo });
-	const { run } = runOf(...videos.slice(1));
-	t.false(await run.start(choice), 'it is a setup still');
+	const { keys } = serve(t, { 'films/a.mov': notVideo, 'films/b\u202E.mov': badGateway });
+	const { run } = runOf(...videos);
+	t.false(await withoutPauses(() => run.start(choice)), 'it is a setup still');
 	t.deepEqual(run.state().startProblem, {
 		message: 'Some conversions failed to start:',
-		lines: ['b\uFFFD.mov: Error starting conversion', 'c.mov: File is not a video'],
+		lines: ['a.mov: File is not a video', 'b\uFFFD.mov: Error starting conversion', 'c.mov: Error starting conversion'],
 		hint: 'What got no answer may be queued all the same. Activity lists what is.',
 	});
-	const other = runOf(videos[2] as Entry);
+	t.is(new Set(keys.slice(1)).size, 1, 'what a proxy answers is sent again as what gets no answer');
+	t.is(keys.length, 5);
+	const other = runOf(videos[0] as Entry);
 	await other.run.start(choice);
 	t.is(other.run.state().startProblem?.hint, undefined);
+});
+
+test.serial('a start whose answer is lost is the same one until the server has answered that it is one', async (t) => {
+	const busy = () =>
+		Response.json({ statusCode: 429, code: 'RATE_LIMITED', error: 'x', message: 'Too many requests' }, { status: 429 });
+	const answers = [offline, busy, badGateway, busy];
+	const { keys } = serve(t, { 'films/a.mov': () => answers.shift()?.() ?? busy() });
+	const { run } = runOf(videos[0] as Entry);
+	t.false(await withoutPauses(() => run.start(choice)));
+	t.is(run.state().startProblem?.hint, 'What got no answer may be queued all the same. Activity lists what is.');
+	t.is(keys.length, 4);
+	await run.start(choice);
+	t.deepEqual(run.state().startProblem?.lines, ['a.mov: Too many requests'], 'it is the first answer to this attempt');
+	t.is(keys.length, 5);
+	const next = serve(t, startsAll);
+	t.true(await run.start(choice));
+	t.is(new Set([...keys, ...next.keys]).size, 1);
 });
 
 test.serial(
@@ -202,9 +222,9 @@ test.serial('without a network no other conversion is started, and the next atte
 	await run.start(choice);
 	t.is(next.keys[0], keys[0]);
 	await run.startOthers();
-	t.not(next.keys.at(-1), keys[0], 'it was refused, which is an answer');
+	t.is(next.keys.at(-1), keys[0], 'what was refused has not begun');
 	await run.start({ ...choice, format: 'webm' });
-	t.is(new Set(next.keys).size, next.keys.length);
+	t.not(next.keys.at(-3), keys[0], 'it is another one');
 });
 
 test.serial('a cancellation whose answer is lost is sent again', async (t) => {

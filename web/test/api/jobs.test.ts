@@ -2,6 +2,7 @@ import { isFailure, parsePath } from '@stowage/rules';
 import { QueryClient } from '@tanstack/react-query';
 import test, { type ExecutionContext } from 'ava';
 import { createElement } from 'react';
+import { cancel } from '../../src/api/jobs/jobs.js';
 import { waitForJob } from '../../src/api/jobs/waitForJob.js';
 import { sessionQuery } from '../../src/api/session/sessionQuery.js';
 import { useBackgroundConversions } from '../../src/features/conversion/useBackgroundConversions.js';
@@ -138,3 +139,20 @@ test.serial(
 		t.like([...notices.values()], [{ intent: 'danger', message: 'Error pasting items', detail }]);
 	},
 );
+
+test.serial('a job whose cancellation gets no answer is cancelled again, and a refusal is one', async (t) => {
+	const refusal = () =>
+		Response.json({ statusCode: 403, code: 'FORBIDDEN', error: 'x', message: 'Not you' }, { status: 403 });
+	const answers = [
+		() => new Response('Bad gateway', { status: 502 }),
+		() => Response.json({ message: 'It is being cancelled.' }),
+	];
+	const requests = serve(t, 'ada', { '/api/jobs/1': () => answers.shift()?.() ?? refusal() });
+	await withoutPauses(() => cancel('1'));
+	t.is(requests.length, 2);
+	await t.throwsAsync(
+		withoutPauses(() => cancel('1')),
+		{ message: 'Not you' },
+	);
+	t.is(requests.length, 3);
+});

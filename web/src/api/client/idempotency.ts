@@ -1,4 +1,4 @@
-import { NetworkFailure } from './client.js';
+import { isTransient, isUnanswered } from './retries.js';
 
 /** Before each further attempt; some six seconds in all. */
 const pausesMs = [500, 1500, 4000];
@@ -9,17 +9,21 @@ export function newIdempotencyKey(): string {
 }
 
 /**
- * Makes a call again while no response comes, a few times. It must be one that may be repeated, since it has an
- * idempotency key or changes nothing the second time: the server may have done it, and only the response be lost.
+ * Makes a call again while no answer of the server comes, a few times. It must be one that may be repeated, since it has an
+ * idempotency key or changes nothing the second time: the server may have done it, and only the answer be lost. Throws the
+ * last error that left this open.
  */
 export async function resending<T>(send: () => Promise<T>): Promise<T> {
-	for (const pause of pausesMs) {
+	let unanswered: unknown;
+	for (const pause of [...pausesMs, undefined]) {
 		try {
 			return await send();
 		} catch (error) {
-			if (!(error instanceof NetworkFailure)) throw error;
+			if (isUnanswered(error)) unanswered = error;
+			// A server that is starting, or too busy to look, says nothing about an attempt before this one.
+			else if (unanswered === undefined || !isTransient(error)) throw error;
 		}
-		await new Promise((resolve) => setTimeout(resolve, pause));
+		if (pause !== undefined) await new Promise((resolve) => setTimeout(resolve, pause));
 	}
-	return send();
+	throw unanswered;
 }

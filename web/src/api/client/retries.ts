@@ -9,7 +9,7 @@ const reconnectIntervalMs = 4000;
 const serverErrorIntervalMs = 15_000;
 
 /** Whether the error says nothing about what was asked for: no response, a server error, or a rate limit. */
-export function isTransient(error: Error | null): error is Failure {
+export function isTransient(error: unknown): error is Failure {
 	return isFailure(error) && (error.status >= 500 || error.kind === 'rateLimited');
 }
 

@@ -1,6 +1,7 @@
 import { cancelJob, jobs, type ResultOf, retryJob } from '@stowage/contract';
 import { type QueryClient, queryOptions } from '@tanstack/react-query';
 import { call } from '../client/client.js';
+import { resending } from '../client/idempotency.js';
 import { isStreaming } from '../events/eventStream.js';
 import { queryKeys } from '../queryKeys.js';
 
@@ -53,7 +54,7 @@ export function withJob(jobs: readonly Job[], job: Job): Job[] {
 }
 
 export async function cancel(id: string): Promise<void> {
-	await call(cancelJob, { params: { id } });
+	await resending(() => call(cancelJob, { params: { id } }));
 }
 
 /** Queues one that failed or was cancelled again. */

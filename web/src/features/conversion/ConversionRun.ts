@@ -1,5 +1,5 @@
 import { type Area, type Entry, isFailure, shownName } from '@stowage/rules';
-import { NetworkFailure, UnexplainedFailure } from '../../api/client/client.js';
+import { UnexplainedFailure } from '../../api/client/client.js';
 import { newIdempotencyKey } from '../../api/client/idempotency.js';
 import { isUnanswered } from '../../api/client/retries.js';
 import { type ConversionRequest, canConvert, cancelConversion, startConversion } from '../../api/jobs/conversions.js';
@@ -128,7 +128,7 @@ export class ConversionRun {
 	}
 }
 
-/** The idempotency keys of those whose start got no answer: it is the same start that is tried again. */
+/** The idempotency keys of those that could not be started, by their requests: it is the same start that is tried again. */
 type StartKeys = Map<string, string>;
 
 /** Starts one after another, in the order of the list, until the signal is aborted. */
@@ -152,9 +152,8 @@ async function startAll(
 	const conversions: Conversion[] = [];
 	const notStarted: Entry[] = [];
 	const lines: string[] = [];
-	let isUnknown = false;
-	/** The others are not sent then: to find that there is no network takes each as long. */
-	let lost: NetworkFailure | undefined;
+	/** The others are not sent then: to find that there is no server takes each as long. */
+	let lost: unknown;
 	for (const video of videos) {
 		if (signal.aborted) break;
 		try {
@@ -164,26 +163,23 @@ async function startAll(
 		} catch (error) {
 			notStarted.push(video);
 			lines.push(`${shownName(video.name)}: ${shownName(reasonOf(error) ?? messages.notStarted)}`);
-			if (isUnanswered(error)) isUnknown = true;
-			if (error instanceof NetworkFailure) lost = error;
+			if (isUnanswered(error)) lost = error;
 		}
 	}
-	const hint = isUnknown ? { hint: messages.mayBeQueued } : {};
+	const hint = lost ? { hint: messages.mayBeQueued } : {};
 	const problem = lines.length > 0 ? { message: messages.someNotStarted, lines, ...hint } : undefined;
 	return { conversions, notStarted, problem };
 }
 
-/** Starts one. If no answer comes, its next start is the same one. */
+/** Starts one. Until that has succeeded, its next start is the same one. */
 async function startOne(request: ConversionRequest, keys: StartKeys): Promise<string> {
 	const name = JSON.stringify(request);
 	const key = keys.get(name) ?? newIdempotencyKey();
+	// A refusal may be of an attempt only, such as for its time, while one before has started it.
+	keys.set(name, key);
+	const id = await startConversion(request, key);
 	keys.delete(name);
-	try {
-		return await startConversion(request, key);
-	} catch (error) {
-		if (isUnanswered(error)) keys.set(name, key);
-		throw error;
-	}
+	return id;
 }
 
 /** The server's sentence, if it has one. */
