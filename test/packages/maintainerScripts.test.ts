@@ -47,6 +47,14 @@ test('a package is installed and removed beside the service of another program, 
 	await stat(`${unit}.d/override.conf`);
 });
 
+test('the settings of a package beside a service with settings of its own are closed to others, as for that which comes later', async (t) => {
+	const { at, run, script } = await machine(t);
+	const other = { ...ofPackage, program: '/opt/stowage/cli/bin/stowage.js', config: '/srv/stowage.yaml' };
+	await writeFile(at('etc/systemd/system/stowage.service'), unitText(other));
+	await script('postinst', 'configure', '');
+	t.is((await run('stat', '-c', '%a %G', '/etc/stowage/config.yaml')).trim(), '640 stowage');
+});
+
 test('a service that the package’s own program has installed anew is stopped and disabled with the package', async (t) => {
 	const { at, calls, script, systemctl } = await machine(t);
 	await writeFile(at('etc/systemd/system/stowage.service'), unitText(ofPackage));
