@@ -52,6 +52,27 @@ for (const workers of ['1', '2'])
 		},
 	);
 
+for (const workers of ['1', '2'])
+	test.serial(`a start that waits is not ended by a reload, which follows it: workers ${workers}`, async (t) => {
+		const { args, notify, next } = await serverWithoutDatabase(t, workers);
+		const server = spawn(process.execPath, args, {
+			env: { ...process.env, NODE_OPTIONS: '', NOTIFY_SOCKET: notify },
+			stdio: 'ignore',
+		});
+		t.teardown(() => void server.kill('SIGKILL'));
+		await next(/Waiting/);
+		server.kill('SIGHUP');
+		// The last pause begins more than ten seconds later, the time limit of a reload.
+		for (let pause = 0; pause < 5; pause++) t.regex(await next(/./), /^STATUS=Waiting/);
+		await mariadb.start();
+		t.regex(await next(/^(?!STATUS=Waiting)/), /^READY=1\nSTATUS=Serving at /);
+		await next(/^RELOADING=1/);
+		t.regex(await next(/./), /^READY=1\nSTATUS=Serving at [^;]*$/);
+		const ended = once(server, 'exit');
+		server.kill('SIGTERM');
+		t.deepEqual(await ended, [0, null]);
+	});
+
 test('the pauses of a start that waits grow, and the log says it once', async (t) => {
 	const lines: string[] = [];
 	const waiting = new StartWait(createLog('info', { write: (line) => void lines.push(line) }), () => {});

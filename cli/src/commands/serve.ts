@@ -67,28 +67,36 @@ async function serveAlone(config: Config, command: Command): Promise<void> {
 	const waiting = new StartWait(log, supervisor.waiting);
 	const stopAtOnce = () => process.exit(0);
 	process.on('SIGTERM', stopAtOnce).on('SIGINT', stopAtOnce);
+	let isReloadWanted = false;
+	const reloadLater = () => {
+		// The terminal was closed.
+		if (process.stdin.isTTY) stopAtOnce();
+		isReloadWanted = true;
+	};
+	process.on('SIGHUP', reloadLater);
 	const app = await createApp(config, { webRoot: await webRoot(), log, onUnavailable: waiting.pause });
 	waiting.end();
 	process.off('SIGTERM', stopAtOnce).off('SIGINT', stopAtOnce);
 	beat = heartbeatOf(app.services);
 	if (config.workers === 'auto') log.info({ workers: 1 }, 'one process serves, for there is one core');
 	const stopping = createStop(app, supervisor);
-	let serving = 'Starting';
-	process.on('SIGHUP', () => {
-		// The terminal was closed.
-		if (process.stdin.isTTY) return stopping('SIGHUP', 0);
-		supervisor.reloading();
-		void reload(app, command).then((outcome) => supervisor.ready(`${serving}${outcome}`));
-	});
 	process.on('SIGTERM', () => stopping('SIGTERM', 0)).on('SIGINT', () => stopping('SIGINT', 0));
 	process.on('SIGUSR2', () =>
 		log.warn('one process serves, and nothing was replaced: restart the server, or set workers to 2 or more'),
 	);
 	stopAfterUnexpected(app, stopping);
 	const address = await app.start();
-	serving = `Serving at ${address}`;
+	const serving = `Serving at ${address}`;
 	supervisor.ready(serving);
 	printLine(`Stowage is ready at ${address}`);
+	const onHangup = () => {
+		// The terminal was closed.
+		if (process.stdin.isTTY) return stopping('SIGHUP', 0);
+		supervisor.reloading();
+		void reload(app, command).then((outcome) => supervisor.ready(`${serving}${outcome}`));
+	};
+	process.off('SIGHUP', reloadLater).on('SIGHUP', onHangup);
+	if (isReloadWanted) onHangup();
 }
 
 /**

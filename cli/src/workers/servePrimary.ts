@@ -16,7 +16,8 @@ export async function servePrimary(config: Config): Promise<void> {
 	if (config.workers === 'auto') log.info({ workers: count }, 'as many processes serve as there are cores');
 	const listener = new Listener(config);
 	const address = await listener.listen();
-	let status = 'Starting';
+	let status: string | undefined;
+	let isReloadWanted = false;
 	const primary = new Primary({
 		count,
 		env: { [workerVariable]: `${process.umask().toString(8)} ${address}` },
@@ -26,6 +27,7 @@ export async function servePrimary(config: Config): Promise<void> {
 			status = `Serving at ${address}`;
 			supervisor.ready(status);
 			printLine(`Stowage is ready at ${address}`);
+			if (isReloadWanted) reload(status);
 		},
 		onWaiting: (reason) => supervisor.waiting(reason),
 		onEnd: (code) => void stop('its processes ended', code),
@@ -36,6 +38,10 @@ export async function servePrimary(config: Config): Promise<void> {
 		log.info({ address: served.address }, 'metrics are served');
 	}
 
+	const reload = (serving: string) => {
+		supervisor.reloading();
+		void primary.reload().then((outcome) => supervisor.ready(`${serving}${outcome}`));
+	};
 	let isStopping = false;
 	const stop = async (reason: string, code: number) => {
 		if (isStopping) return;
@@ -50,8 +56,8 @@ export async function servePrimary(config: Config): Promise<void> {
 	process.on('SIGHUP', () => {
 		// Of a terminal that was closed.
 		if (process.stdin.isTTY) return void stop('SIGHUP', 0);
-		supervisor.reloading();
-		void primary.reload().then((outcome) => supervisor.ready(`${status}${outcome}`));
+		if (status !== undefined) return reload(status);
+		isReloadWanted = true;
 	});
 	process.on('SIGUSR2', () => {
 		log.info('the processes are replaced one after another');
