@@ -306,7 +306,7 @@ test('service install goes on with the user, the configuration and the sandbox o
 	t.is(await readFile(unit, 'utf8'), text);
 });
 
-test('service install replaces no unit that an administrator has written', async (t) => {
+test('service install and uninstall replace and remove no unit that an administrator has written', async (t) => {
 	const root = await temporaryFolder(t);
 	const unit = path.join(root, 'etc/systemd/system/stowage.service');
 	await mkdir(path.dirname(unit), { recursive: true });
@@ -314,6 +314,9 @@ test('service install replaces no unit that an administrator has written', async
 	const refused = await stowage('service', 'install', '--root', root);
 	t.is(refused.code, 1);
 	t.regex(refused.output, /^This command has not written \/etc\/systemd\/system\/stowage\.service: move it away/);
+	const kept = await stowage('service', 'uninstall', '--root', root);
+	t.is(kept.code, 1);
+	t.regex(kept.output, /^This command has not written \/etc\/systemd\/system\/stowage\.service: disable and remove it/);
 	t.is(await readFile(unit, 'utf8'), '[Service]\nExecStart=/opt/stowage serve\n');
 });
 
@@ -321,7 +324,7 @@ test('service uninstall of another tree removes no file outside of it to which s
 	const root = await temporaryFolder(t);
 	const at = (...names: string[]) => path.join(root, ...names);
 	for (const name of ['tree/etc/systemd', 'host']) await mkdir(at(name), { recursive: true });
-	await writeFile(at('host/stowage.service'), '[Service]\nExecStart=/bin/true\n');
+	await writeFile(at('host/stowage.service'), '# Written by Stowage.\n[Service]\nExecStart=/bin/true\n');
 	await symlink(at('host'), at('tree/etc/systemd/system'));
 	await lchown(at('tree/etc/systemd/system'), 47_430, 47_431);
 	const { code, output } = await stowage('service', 'uninstall', '--root', at('tree'));

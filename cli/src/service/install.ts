@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Failure } from '@stowage/rules';
-import { installedUnit } from './installedUnit.js';
+import { type InstalledUnit, installedUnit } from './installedUnit.js';
 import { commandStep, folderStep, limitedStep, type OwnerOf, removeStep, type Step, writeStep } from './steps.js';
 import { defaultDataDir, sandboxDropIn, sandboxText, type UnitOptions, unitName, unitText } from './unit.js';
 
@@ -59,8 +59,7 @@ export async function installSteps(options: InstallOptions): Promise<Step[]> {
 /** Throws `conflict` where the unit is an administrator's own, or goes by a configuration that a new one would take the place of. */
 async function assertReplaceable(root: string, config: string, isNew: boolean): Promise<void> {
 	const present = await installedUnit(root);
-	if (present?.isOfAdministrator)
-		throw new Failure('conflict', `This command has not written ${present.file}: move it away, and install again.`);
+	assertOwn(present, 'move it away, and install again');
 	if (!isNew || present?.config === undefined || present.config === config) return;
 	throw new Failure(
 		'conflict',
@@ -68,10 +67,17 @@ async function assertReplaceable(root: string, config: string, isNew: boolean): 
 	);
 }
 
-/** Removes the unit. The data, the configuration and the user stay. */
+/** Throws `conflict` for an administrator's own unit. */
+function assertOwn(present: InstalledUnit | undefined, remedy: string): void {
+	if (!present?.isOfAdministrator) return;
+	throw new Failure('conflict', `This command has not written ${present.file}: ${remedy}.`);
+}
+
+/** Removes the unit, unless it is an administrator's own. The data, the configuration and the user stay. */
 export async function uninstallSteps(root: string): Promise<Step[]> {
 	const unit = path.join(root, unitFolder, unitName);
 	if (!(await exists(unit))) throw new Failure('notFound', `There is no service to uninstall: ${unit} does not exist.`);
+	assertOwn(await installedUnit(root), 'disable and remove it yourself');
 	const isHere = root === '/';
 	return [
 		isHere
