@@ -83,13 +83,13 @@ export function trashRules(assertThat: Rule): void {
 		t.is(await trash.beginPurging({ ids: [idOf(1)], ownerId: 'bob-id' }), 0);
 		t.is(await trash.beginPurging({ ids: [idOf(1)], ownerId: 'ada-id' }), 1);
 		t.is(await trash.beginPurging({ ids: [idOf(1)] }), 0);
-		t.false(await trash.beginMoving(idOf(1)));
-		t.false(await trash.beginMoving('unknown'));
+		t.false(await trash.beginLeaving(idOf(1)));
+		t.false(await trash.beginLeaving('unknown'));
 		t.deepEqual((await trash.known([idOf(1), idOf(2), 'unknown'])).sort(), [idOf(1), idOf(2)]);
-		t.true(await trash.beginMoving(idOf(2)));
+		t.true(await trash.beginLeaving(idOf(2)));
 		t.deepEqual(
 			(await trash.list({ order: 'newest', limit: 9 })).map(({ state }) => state),
-			['kept', 'moving'],
+			['kept', 'leaving'],
 		);
 		t.is((await trash.totals({})).entries, 2);
 		t.is(await trash.count('ada-id', 'item'), 2);
@@ -114,9 +114,15 @@ export function trashRules(assertThat: Rule): void {
 			[idOf(1)],
 		);
 		t.is((await trash.inState('moving', { limit: 1, until: clock.now })).length, 1);
-		t.is(await trash.settle([idOf(1), idOf(2), idOf(3), 'unknown']), 2);
+		t.is(await trash.settle([idOf(1), idOf(2), idOf(3), 'unknown'], 'moving'), 2);
 		t.deepEqual(await trash.inState('moving', { limit: 9, until: clock.now }), []);
 		t.is((await trash.get(idOf(2)))?.state, 'kept');
-		t.is(await trash.settle([idOf(1)]), 0);
+		t.is(await trash.settle([idOf(1)], 'moving'), 0);
+		t.true(await trash.beginLeaving(idOf(1)));
+		t.is(await trash.settle([idOf(1)], 'moving'), 0, 'what records that it has arrived knows nothing of that');
+		t.is((await trash.get(idOf(1)))?.state, 'leaving');
+		t.is((await trash.inState('leaving', { limit: 9, until: clock.now })).length, 1);
+		t.is(await trash.settle([idOf(1)], 'leaving'), 1);
+		t.is((await trash.get(idOf(1)))?.state, 'kept');
 	});
 }

@@ -179,10 +179,10 @@ export function versionRules(assertThat: Rule): void {
 	assertThat('a version is settled once it belongs to another file', async (t, { trash, versions }) => {
 		await trash.add(versionAt(1, 'a', { versionOf: 'was-1', state: 'moving' }));
 		await trash.add(versionAt(2, 'b', { state: 'moving' }));
-		t.is(await trash.settle([idOf(1), idOf(2)]), 1);
+		t.is(await trash.settle([idOf(1), idOf(2)], 'moving'), 1);
 		t.deepEqual(ids(await trash.inState('moving', { limit: 9 })), [1]);
 		await versions.bind('ada-id', 'was-1', 'file-3');
-		t.is(await trash.settle([idOf(1), idOf(2)]), 1);
+		t.is(await trash.settle([idOf(1), idOf(2)], 'moving'), 1);
 	});
 
 	assertThat('a version can become an ordinary item of the trash', async (t, { trash, versions }) => {

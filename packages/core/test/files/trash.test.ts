@@ -533,7 +533,7 @@ test('an interrupted deletion or restoration is completed by what the disk says'
 	// Interrupted after it, and before that was recorded.
 	const after = await remove('docs/deep/dog.txt');
 	await until('it is recorded', async () => (await database.trash.get(after))?.state === 'kept');
-	t.true(await database.trash.beginMoving(after));
+	t.true(await database.trash.beginLeaving(after));
 	t.deepEqual(
 		(await trash()).entries.map(({ id }) => id),
 		[after],
@@ -901,7 +901,7 @@ test('items that can’t be removed or completed, as those of a root that is awa
 			await database.trash.add({ ...record, id: `away-${state}-${n}`, state, deletedAt: clock.ms });
 	}
 	clock.ms += 1000;
-	t.true(await database.trash.beginMoving(dog));
+	t.true(await database.trash.beginLeaving(dog));
 	t.is(await trashBin.purge({ ids: [fox] }), 1);
 	await trashBin.removePurged();
 	t.deepEqual(await onDisk(), [dog]);

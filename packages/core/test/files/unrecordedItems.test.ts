@@ -160,17 +160,17 @@ test('an item that another process restores while it is being recorded is not ta
 	const steps = new EventEmitter();
 	const [recording, leaving, settled] = ['recording', 'leaving', 'settled'].map((step) => once(steps, step));
 	const { settle } = app.services.database.trash;
-	app.services.database.trash.settle = async (ids) => {
+	app.services.database.trash.settle = async (ids, from) => {
 		steps.emit('recording');
-		await Promise.race([leaving, wait(300)]);
-		const count = await settle(ids);
+		await leaving;
+		const count = await settle(ids, from);
 		steps.emit('settled');
 		return count;
 	};
 	const { trash } = other.app.services.database;
-	const { beginMoving } = trash;
-	trash.beginMoving = async (id) => {
-		const result = await beginMoving(id);
+	const { beginLeaving } = trash;
+	trash.beginLeaving = async (id) => {
+		const result = await beginLeaving(id);
 		steps.emit('leaving');
 		return result;
 	};
@@ -181,7 +181,7 @@ test('an item that another process restores while it is being recorded is not ta
 	await recording;
 	t.is(json(await other.ada.post('/api/trash/restore', { ids: [id] })).restored.length, 1);
 	await settled;
-	t.is((await trash.get(id))?.state, 'moving');
+	t.is((await trash.get(id))?.state, 'leaving');
 });
 
 test('a database without room keeps nothing from being deleted, and what was is in the trash once there is room', async (t) => {

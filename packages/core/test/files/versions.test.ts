@@ -135,17 +135,16 @@ test('the former content of a file that is replaced can be listed, downloaded an
 test('a version that is restored while it is being recorded is not taken for kept if the process ends then', async (t) => {
 	const { app, read, write, list, restore } = await setUp(t);
 	const { trash } = app.services.database;
-	const { settle, beginMoving } = trash;
+	const { settle, beginLeaving } = trash;
 	const steps = new EventEmitter();
 	const [recording, leaving] = [once(steps, 'recording'), once(steps, 'leaving')];
-	trash.settle = async (ids) => {
+	trash.settle = async (ids, from) => {
 		steps.emit('recording');
-		// It has begun to leave by then, unless that waits for this.
-		await Promise.race([leaving, wait(200)]);
-		return settle(ids);
+		await leaving;
+		return settle(ids, from);
 	};
-	trash.beginMoving = async (id) => {
-		const result = await beginMoving(id);
+	trash.beginLeaving = async (id) => {
+		const result = await beginLeaving(id);
 		steps.emit('leaving');
 		return result;
 	};
@@ -159,7 +158,7 @@ test('a version that is restored while it is being recorded is not taken for kep
 	await restore('a.txt', version?.id ?? '');
 	t.is(await read('a.txt'), 'one');
 	await app.services.trashBin.recordAll();
-	t.is((await trash.get(version?.id ?? ''))?.state, 'moving');
+	t.is((await trash.get(version?.id ?? ''))?.state, 'leaving');
 	t.deepEqual((await list('a.txt')).map(({ id }) => id).includes(version?.id ?? ''), false);
 });
 
@@ -319,8 +318,8 @@ test('a version that is chosen to give way before its content has arrived leaves
 		await recorded;
 		await remove(ids);
 	};
-	database.trash.settle = async (ids) => {
-		const settled = await settle(ids);
+	database.trash.settle = async (ids, from) => {
+		const settled = await settle(ids, from);
 		setTimeout(() => steps.emit('recorded'), 200);
 		return settled;
 	};

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
 import type { StorageItem, TrashedItem, TrashRecord } from '@stowage/plugin-api';
 import { isFailure, joinPath, type StoragePath } from '@stowage/rules';
 import { identityOf } from '../identity.js';
@@ -11,9 +10,6 @@ import { type TrashParts, warnOfTrash } from './trashParts.js';
 import { trashedPath, unrecordedFolder } from './trashPaths.js';
 import { finishVersion, itemAt } from './versions/finishVersion.js';
 import { type NewVersion, VersionRow } from './versions/VersionRow.js';
-
-/** How long a process that has put an item into the trash may take until its row says so; it may also have died. */
-const recordedWithinMs = 1_000;
 
 /** What is known of an item before it is in the trash. Its size is that of what has arrived there. */
 export type NewItem = Omit<TrashedItem, 'id' | 'kind' | 'deletedAt' | 'state' | 'size'>;
@@ -37,7 +33,7 @@ interface Listeners {
  * Moves items into the trash and out of it, each by one rename, and keeps the rows that say what they were. What is
  * deleted gets a name there that says the same, and its row a moment later (`UnrecordedItems`). Where no name can say
  * it, the row is written before the item is moved; it is removed after the item has left. Whatever is interrupted, the
- * item is at its path or in the trash, and the row, `moving` until then, is completed by what the disk says.
+ * item is at its path or in the trash, and the row, `moving` or `leaving` until then, is completed by what the disk says.
  */
 export class TrashMoves {
 	readonly #parts: TrashParts;
@@ -79,7 +75,7 @@ export class TrashMoves {
 		try {
 			item = await move(id, path);
 		} catch (error) {
-			await this.#forgetUnlessHere(record, error);
+			await this.#forgetUnlessHere(record, 'moving', error);
 			throw error;
 		}
 		this.#arrived(await this.#asFound(record, item));
@@ -100,7 +96,7 @@ export class TrashMoves {
 		try {
 			result = await replace(trashedPath(row.id), () => row.add());
 		} catch (error) {
-			if (row.record !== undefined) await this.#forgetUnlessHere(row.record, error);
+			if (row.record !== undefined) await this.#forgetUnlessHere(row.record, 'moving', error);
 			throw error;
 		}
 		// Without a row nothing was replaced: the new content was there from an interrupted call.
@@ -157,9 +153,8 @@ export class TrashMoves {
 		// It is not gone.
 		if (record === undefined) throwIfWithout(without, (each) => each.id === id);
 		if (record === undefined || !isMeant(record)) return undefined;
-		const wasPending = await this.#pendingRecords.cancel(id);
-		if (!wasPending) await this.#recordedElsewhere(record);
-		if (!(await store.beginMoving(id))) return undefined;
+		if (!(await store.beginLeaving(id))) return undefined;
+		this.#pendingRecords.cancel(id);
 		try {
 			const result = await move(record);
 			// Without its row it would only be listed until a sweep finds that it has left.
@@ -168,7 +163,7 @@ export class TrashMoves {
 			if (record.kind === 'item') this.#parts.onChanged(record.ownerId);
 			return result;
 		} catch (error) {
-			const isHere = await this.#forgetUnlessHere(record, error);
+			const isHere = await this.#forgetUnlessHere(record, 'leaving', error);
 			// Removed for good since its row was read: what says so would name a file of the trash.
 			if (isHere === false && isFailure(error, 'notFound')) return undefined;
 			throw error;
@@ -187,24 +182,14 @@ export class TrashMoves {
 	}
 
 	/**
-	 * Waits while another process may be about to record an item that has just been put into the trash: recorded as kept after it has begun
-	 * to leave, it would be listed for good if this process ended then.
-	 */
-	async #recordedElsewhere({ id, deletedAt, state }: TrashRecord): Promise<void> {
-		const { store, now } = this.#parts;
-		if (state !== 'moving' || deletedAt < now() - recordedWithinMs) return;
-		const deadline = performance.now() + recordedWithinMs;
-		while (performance.now() < deadline) {
-			await wait(50);
-			if ((await store.get(id))?.state !== 'moving') return;
-		}
-	}
-
-	/**
 	 * Removes the row of an item after a failure, unless the item is in the trash. Resolves to whether it is there, and
 	 * to undefined where that can't be said.
 	 */
-	async #forgetUnlessHere(record: TrashRecord, error: unknown): Promise<boolean | undefined> {
+	async #forgetUnlessHere(
+		record: TrashRecord,
+		state: 'moving' | 'leaving',
+		error: unknown,
+	): Promise<boolean | undefined> {
 		const { store } = this.#parts;
 		try {
 			const isHere = (await locateTrashed(this.#parts, record)) !== undefined;
@@ -212,7 +197,7 @@ export class TrashMoves {
 			const mayAppear = record.kind === 'version' && !isRefusal(error);
 			if (isHere) {
 				if (record.kind === 'version') await finishVersion(this.#parts, record);
-				await store.settle([record.id]);
+				await store.settle([record.id], state);
 			} else if (!mayAppear || (await this.#isStillThere(record))) await store.remove([record.id]);
 			return isHere;
 		} catch (cause) {

@@ -7,7 +7,7 @@ import { finishVersion } from './versions/finishVersion.js';
 
 const dayMs = 24 * 60 * 60_000;
 
-/** An item of which it is not known whether it is in the trash is looked for after this time. */
+/** Items of which it is not known whether they are in the trash are looked for after this time. */
 const movingMs = 60_000;
 
 /** A suspended machine, whose monotonic clock stands still, is one whose clock was set as well. */
@@ -19,10 +19,12 @@ const maxJumpMs = 60 * 60_000;
  */
 export async function completeTrash(parts: TrashParts, noted: Set<string>): Promise<void> {
 	const { store, now, storage } = parts;
-	for (let skip = 0; ; ) {
-		const records = await store.inState('moving', { limit: trashBatch, until: now() - movingMs, skip });
-		for (const record of records) if (!(await complete(parts, record))) skip++;
-		if (records.length < trashBatch) break;
+	for (const state of ['moving', 'leaving'] as const) {
+		for (let skip = 0; ; ) {
+			const records = await store.inState(state, { limit: trashBatch, until: now() - movingMs, skip });
+			for (const record of records) if (!(await complete(parts, record, state))) skip++;
+			if (records.length < trashBatch) break;
+		}
 	}
 	for (const mount of storage().mounts()) {
 		try {
@@ -37,13 +39,13 @@ export async function completeTrash(parts: TrashParts, noted: Set<string>): Prom
 }
 
 /** Resolves to false for one that is not there yet, or whose root is away. */
-async function complete(parts: TrashParts, record: TrashRecord): Promise<boolean> {
+async function complete(parts: TrashParts, record: TrashRecord, state: 'moving' | 'leaving'): Promise<boolean> {
 	const { store, now } = parts;
 	try {
 		const isHere = (await locateTrashed(parts, record)) !== undefined;
 		if (isHere) {
 			if (record.kind === 'version') await finishVersion(parts, record);
-			await store.settle([record.id]);
+			await store.settle([record.id], state);
 		} else if (record.deletedAt < now() - lostMs) await store.remove([record.id]);
 		else return false;
 		return true;

@@ -106,19 +106,19 @@ export function trashStore(knex: Knex, now: () => number): TrashStore {
 			const rows: TrashRow[] = await found.orderBy(['state_at', 'id']).limit(limit).offset(skip);
 			return rows.map(toRecord);
 		},
-		async settle(ids) {
+		async settle(ids, from) {
 			const settled = await forEachPart(
 				{ ids },
 				(rows): Promise<number> =>
 					rows
-						.where({ state: 'moving' })
+						.where({ state: from })
 						.where((settled) => settled.whereNull('version_of').orWhereRaw('version_of <> replaced_id'))
 						.update(inState('kept')),
 			);
 			return sum(settled);
 		},
-		async beginMoving(id) {
-			return (await trash().where({ id }).whereNot('state', 'purging').update(inState('moving'))) > 0;
+		async beginLeaving(id) {
+			return (await trash().where({ id }).whereNot('state', 'purging').update(inState('leaving'))) > 0;
 		},
 		async beginPurging(selection) {
 			const marked = await forEachPart(

@@ -1,10 +1,10 @@
 import type { StoragePath } from '@stowage/rules';
 
 /**
- * `moving`: on its way into the trash or out of it, so it is there or at its path. `kept`: there. `purging`: gone for
- * everybody, and only its space is not free yet.
+ * `moving`: on its way into the trash, and `leaving`: on its way out of it, so it is there or at its path. `kept`: there. `purging`: gone
+ * for everybody, and only its space is not free yet.
  */
-export type TrashState = 'moving' | 'kept' | 'purging';
+export type TrashState = 'moving' | 'leaving' | 'kept' | 'purging';
 
 /** Bytes and items, with all that a folder contains. */
 export interface TrashSize {
@@ -98,13 +98,16 @@ export interface TrashStore {
 	totals(selection: TrashSelection): Promise<TrashTotals>;
 	/** The records that have been in this state the longest, entered by `until` (any time by default), after the first `skip` of them. */
 	inState(
-		state: 'moving' | 'purging',
+		state: 'moving' | 'leaving' | 'purging',
 		options: { limit: number; until?: number | undefined; skip?: number | undefined },
 	): Promise<TrashRecord[]>;
-	/** Sets the state `kept` for those that were `moving`, except versions that still belong to themselves. Resolves to how many. */
-	settle(ids: readonly string[]): Promise<number>;
-	/** Sets the state `moving`, unless it is `purging` or there is no such record: then it resolves to false. */
-	beginMoving(id: string): Promise<boolean>;
+	/**
+	 * Sets the state `kept` for those that were in the state `from`, except versions that still belong to themselves. Resolves to how many.
+	 * What has begun to leave meanwhile is not taken for kept by who records that it has arrived.
+	 */
+	settle(ids: readonly string[], from: 'moving' | 'leaving'): Promise<number>;
+	/** Sets the state `leaving`, unless it is `purging` or there is no such record: then it resolves to false. */
+	beginLeaving(id: string): Promise<boolean>;
 	/** Sets the state `purging` in one transaction, so only a few. Resolves to how many were not in it before. */
 	beginPurging(selection: TrashSelection & { ids: readonly string[] }): Promise<number>;
 	/** Records that it is a file or a folder. Does nothing where there is no such record. */

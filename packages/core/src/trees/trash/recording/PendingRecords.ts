@@ -15,8 +15,6 @@ export class PendingRecords {
 	readonly #waiting = new Map<string, TrashRecord>();
 	#timer: NodeJS.Timeout | undefined;
 	#pending: Promise<void> = Promise.resolve();
-	/** The ids of records that are being written. */
-	#recording: ReadonlySet<string> = new Set();
 
 	constructor(parts: TrashParts) {
 		this.#parts = parts;
@@ -31,15 +29,9 @@ export class PendingRecords {
 		return this.#waiting.has(id);
 	}
 
-	/**
-	 * Called before an item leaves again: recorded as kept after that, it would be listed for good if this process
-	 * ended now. Resolves to false if it was not waiting here.
-	 */
-	async cancel(id: string): Promise<boolean> {
-		if (this.#waiting.delete(id)) return true;
-		if (!this.#recording.has(id)) return false;
-		await this.#pending;
-		return true;
+	/** Called when an item leaves again. What is being written meanwhile records nothing that is leaving. */
+	cancel(id: string): void {
+		this.#waiting.delete(id);
 	}
 
 	/** Writes what waits, after what is being written. */
@@ -59,10 +51,12 @@ export class PendingRecords {
 		const records = [...this.#waiting.values()];
 		this.#waiting.clear();
 		if (records.length === 0) return;
-		this.#recording = new Set(records.map(({ id }) => id));
 		try {
 			await store.setSizes(sizesOf(records));
-			const saved = await store.settle(records.map(({ id }) => id));
+			const saved = await store.settle(
+				records.map(({ id }) => id),
+				'moving',
+			);
 			await this.#note(await this.#current(records));
 			if (saved === records.length) return;
 			// Another process may have taken one for lost while this one was suspended.
@@ -72,8 +66,6 @@ export class PendingRecords {
 			}
 		} catch (error) {
 			warnOfTrash(this.#parts, error);
-		} finally {
-			this.#recording = new Set();
 		}
 	}
 

@@ -162,7 +162,10 @@ export class UnrecordedItems {
 			};
 			moves.push(...(await Promise.allSettled(part.map(move))));
 		}
-		await this.#parts.store.settle(moved.map(({ id }) => id));
+		await this.#parts.store.settle(
+			moved.map(({ id }) => id),
+			'moving',
+		);
 		for (const record of moved) this.#onRecorded(record);
 		for (const move of moves) if (move.status === 'rejected') throw move.reason;
 	}

@@ -99,7 +99,7 @@ export class Versions {
 		for (const version of await versions.unfinished(ownerId, path))
 			if (version.replacedId !== identityOf(item) && (await isTrashed(this.#parts, version))) {
 				await finishVersion(this.#parts, version);
-				await this.#parts.store.settle([version.id]);
+				await this.#parts.store.settle([version.id], 'moving');
 			}
 		const file = identityOf(item);
 		const found = await versions.of(ownerId, { file, path });
