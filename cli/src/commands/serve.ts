@@ -138,7 +138,10 @@ function stopAfterUnexpected({ services: { log } }: App, stopping: (reason: stri
 	process.on('uncaughtException', onUnexpected).on('unhandledRejection', onUnexpected);
 }
 
-/** Reads the configuration again. An error in it, as a start would find it, leaves the former one in force. Returns the addition to a status line. */
+/**
+ * Reads the configuration again. An error in it, as a start would find it, leaves the former one in force. Resolves to the addition to a
+ * status line.
+ */
 async function reload(app: App, command: Command): Promise<string> {
 	const { log } = app.services;
 	try {
