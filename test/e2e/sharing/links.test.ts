@@ -156,7 +156,7 @@ test.serial('the permanent link of a public file is copied and works without a s
 
 test.serial('a link that could not be created or copied is reported', async (t) => {
 	const ada = await fixture.enter(t);
-	await writeFiles(ada.home, { 'fox.txt': text, 'hare.txt': text, 'Public/plain.txt': text });
+	await writeFiles(ada.home, { 'fox.txt': text, 'hare.txt': text, 'Public/plain.txt': text, 'Public/other.txt': text });
 	const page = await ada.open('/browser?type=private');
 	await choose(page, 'fox.txt', 'Temporary Link');
 	await rm(path.join(ada.home, 'fox.txt'));
@@ -182,7 +182,11 @@ test.serial('a link that could not be created or copied is reported', async (t) 
 	await eventually(t, () => page.evaluate(() => String(window.getSelection())), address, 'it is selected, too');
 	await page.keyboard.press('Control+C');
 	t.is(await clipboardText(page), address);
-	await page.getByRole('alert').filter({ hasText: address }).getByRole('button', { name: 'Close' }).click();
+	await choose(page, 'other.txt', 'Copy Link');
+	const other = address.replace('plain', 'other');
+	await expectNotice(page, 'Failed to copy link', '/api/download/other.txt');
+	await eventually(t, () => page.evaluate(() => String(window.getSelection())), other, 'in place of the one before');
+	await page.getByRole('alert').filter({ hasText: other }).getByRole('button', { name: 'Close' }).click();
 	await gone(t, page.getByText('Failed to copy link'));
 	t.deepEqual(ada.faults, []);
 });

@@ -4,14 +4,13 @@ import { linkMessages as messages } from './messages.js';
 
 /** Copies the address of a link to the system's clipboard and shows a notice. */
 export function useCopyUrl(): (url: string) => Promise<void> {
-	const { notify, dismiss } = useNotify();
+	const { notify } = useNotify();
 	return async (url) => {
 		try {
 			await copyText(url);
 			notify({ key: noticeKey, intent: 'success', message: messages.linkCopied });
 		} catch {
-			// Of the same key the last one would stay as it is, with another selection.
-			dismiss(noticeKey);
+			// Shown, so that it can be copied by hand.
 			notify({ key: noticeKey, intent: 'danger', message: messages.copyFailed, detail: url, isDetailToCopy: true });
 		}
 	};

@@ -40,8 +40,9 @@ function NoticeLine({ notice, onDismiss }: { notice: ShownNotice; onDismiss: (ke
 	const [isHeld, setHeld] = useState(false);
 	const shownDetail = useRef<HTMLDivElement>(null);
 	useEffect(() => {
-		if (isDetailToCopy && shownDetail.current) window.getSelection()?.selectAllChildren(shownDetail.current);
-	}, [isDetailToCopy]);
+		// Also of a notice that takes the place of another one.
+		if (notice.isDetailToCopy && shownDetail.current) window.getSelection()?.selectAllChildren(shownDetail.current);
+	}, [notice]);
 	useEffect(() => {
 		// A notice stays while the pointer moves over it, but not under a pointer that only rests where it appeared.
 		if (isHeld || !autoHides(notice)) return;
