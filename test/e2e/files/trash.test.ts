@@ -216,6 +216,34 @@ test.serial(
 	},
 );
 
+test.serial(
+	'a page whose server has no trash any more deletes nothing for good that was to go there, and says so',
+	async (t) => {
+		const app = await withoutTrash.enter(t);
+		await writeFiles(app.home, contents);
+		const json = await (await fetch(`${app.origin}/api/capabilities`)).json();
+		const month = 30 * 24 * 60 * 60_000;
+		// The answer before the server was restarted, which the page has not noticed.
+		await app.context.route('**/api/capabilities', (route) =>
+			route.fulfill({ json: { ...json, trashKeepFor: month } }),
+		);
+		t.teardown(() => app.context.unroute('**/api/capabilities'));
+		const page = await app.open('/browser?type=private');
+		await mouse.onEntry(page, 'c.txt', 'Delete');
+		await page.getByRole('dialog').getByText('c.txt will be moved to the trash').waitFor();
+		await app.context.unroute('**/api/capabilities');
+		const asked = page.waitForResponse('**/api/capabilities');
+		await mouse.confirm(page, 'Delete');
+		await expectNotice(page, 'Failed to delete any items', 'There is no trash: c.txt can only be deleted forever.');
+		await asked;
+		await mouse.onEntry(page, 'c.txt', 'Delete');
+		await page.getByRole('dialog').getByText('Delete c.txt? This cannot be undone.').waitFor();
+		await mouse.confirm(page, 'Delete');
+		await expectNotice(page, 'Deleted c.txt');
+		t.deepEqual(app.faults, []);
+	},
+);
+
 test.serial('the trash works by keyboard alone, and is sorted by each of its columns', async (t) => {
 	const app = await fixture.enter(t);
 	await writeFiles(app.home, { 'b/2.txt': '2', 'a/10.txt': '1010', '3.txt': '333' });

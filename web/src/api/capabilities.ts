@@ -9,6 +9,8 @@ export const capabilitiesQuery = queryOptions({
 	queryFn: ({ signal }) => call(capabilities, { signal }),
 	staleTime: 5 * 60_000,
 	retry: false,
+	// A hidden page has no event stream, whose end would tell that the server was restarted.
+	refetchOnWindowFocus: true,
 });
 
 /** How long what is deleted stays in the trash, in milliseconds; 0 without a trash, and until it is known. */

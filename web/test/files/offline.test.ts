@@ -1,7 +1,9 @@
+import type { capabilities, ResultOf } from '@stowage/contract';
 import { type MoveStep, parsePath } from '@stowage/rules';
-import { onlineManager, QueryClientProvider, QueryObserver } from '@tanstack/react-query';
+import { focusManager, onlineManager, QueryClientProvider, QueryObserver } from '@tanstack/react-query';
 import test from 'ava';
 import { createElement } from 'react';
+import { capabilitiesQuery } from '../../src/api/capabilities.js';
 import { NetworkFailure } from '../../src/api/client/client.js';
 import { createQueryClient } from '../../src/app/queryClient.js';
 import { useTargetNames } from '../../src/features/files/folder/useTargetNames.js';
@@ -9,7 +11,7 @@ import type { OperationParts } from '../../src/features/files/operations/verbs/O
 import { settleSteps } from '../../src/features/files/operations/verbs/settleNames.js';
 import { renderHook } from '../renderHook.js';
 
-// The state of the network belongs to the process.
+// The state of the network and of the window belongs to the process.
 test.serial('a paste without a network does not wait for one to learn which names are taken', async (t) => {
 	const client = createQueryClient();
 	onlineManager.setOnline(false);
@@ -64,4 +66,39 @@ test.serial('what is shown says at once that there is no network, and is fetched
 	onlineManager.setOnline(true);
 	await until('success');
 	t.is(calls, 2);
+});
+
+test.serial('a page that is shown again after a while asks for the settings of the server again', async (t) => {
+	const { fetch } = globalThis;
+	const client = createQueryClient();
+	client.mount();
+	const asked: string[] = [];
+	globalThis.fetch = async (input) => {
+		asked.push(String(input));
+		throw new TypeError('Failed to fetch');
+	};
+	client.setQueryData(capabilitiesQuery.queryKey, { trashKeepFor: 1 } as ResultOf<typeof capabilities>);
+	const unsubscribe = new QueryObserver(client, client.defaultQueryOptions(capabilitiesQuery)).subscribe(() => {});
+	t.teardown(() => {
+		unsubscribe();
+		focusManager.setFocused(undefined);
+		client.unmount();
+		client.clear();
+		Object.assign(globalThis, { fetch });
+	});
+	const showAgain = async () => {
+		focusManager.setFocused(false);
+		focusManager.setFocused(true);
+		await new Promise((resolve) => setImmediate(resolve));
+	};
+	await showAgain();
+	t.deepEqual(asked, [], 'they are fresh');
+	client.setQueryData(capabilitiesQuery.queryKey, (known) => known, { updatedAt: Date.now() - 6 * 60_000 });
+	await showAgain();
+	t.deepEqual(asked, ['/api/capabilities']);
+	t.is(
+		client.getQueryData(capabilitiesQuery.queryKey)?.trashKeepFor,
+		1,
+		'without an answer they are those that it knows',
+	);
 });

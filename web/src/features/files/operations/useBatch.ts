@@ -1,6 +1,7 @@
 import { Failure, isFailure } from '@stowage/rules';
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
+import { queryKeys } from '../../../api/queryKeys.js';
 import { sessionQuery } from '../../../api/session/sessionQuery.js';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
 import { delayedNotice } from './delayedNotice.js';
@@ -54,6 +55,10 @@ export function useBatch(): RunBatch {
 				const outcome = await runEach(items, workAsUser, { signal, onProgress });
 				if (isFailure(outcome.reason, 'notSignedIn')) {
 					void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
+				}
+				// The server may have other settings than the page knows, such as no trash any more.
+				if (isFailure(outcome.reason, 'conflict')) {
+					void queryClient.invalidateQueries({ queryKey: queryKeys.capabilities });
 				}
 				return outcome;
 			} finally {
