@@ -13,15 +13,12 @@ export class JobPauses {
 		this.#monotonic = monotonic;
 	}
 
+	/** Replaces the pause that the job has; one of no time ends it. */
 	begin(id: string, { reason, ms }: JobPause): void {
 		this.#byId.delete(id);
 		this.#byId.set(id, { reason, endsAt: this.#monotonic() + ms });
 		const [oldest] = this.#byId.keys();
 		if (this.#byId.size > maxPauses && oldest !== undefined) this.#byId.delete(oldest);
-	}
-
-	end(id: string): void {
-		this.#byId.delete(id);
 	}
 
 	/** The pause of a job that is not over. */

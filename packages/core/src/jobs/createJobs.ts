@@ -167,6 +167,11 @@ export function createJobs(parts: Dependencies): JobService {
 		}
 	};
 
+	const pauseEverywhere = (id: string, pause: JobPause) => {
+		pauses.begin(id, pause);
+		siblings.send(`${pauseKind} ${id}`, { kind: pauseKind, id, ...pause });
+	};
+
 	const runner = createJobRunner({
 		...{ store, users, kinds, publisher, identity, log, monotonic, mayBegin },
 		pauses,
@@ -178,10 +183,7 @@ export function createJobs(parts: Dependencies): JobService {
 			obstructedAt = obstacle === undefined ? Number.NEGATIVE_INFINITY : monotonic();
 			if (obstacle !== undefined) siblings.send(obstacleKind, { kind: obstacleKind });
 		},
-		onPause(id, pause) {
-			pauses.begin(id, pause);
-			siblings.send(`${pauseKind} ${id}`, { kind: pauseKind, id, ...pause });
-		},
+		onPause: pauseEverywhere,
 		discard,
 		onEnd: parts.onEnd,
 	});
@@ -208,7 +210,7 @@ export function createJobs(parts: Dependencies): JobService {
 		await databaseReserve.assertRoom(0);
 		const isQueued = await exclusively(userId, () => store.retry(id, boundsOf(kind, record)));
 		if (!isQueued) throw new Failure('conflict', 'This can’t be tried again.');
-		pauses.end(id);
+		pauseEverywhere(id, { reason: '', ms: 0 });
 		publisher.publish(id, userId);
 		runner.wake();
 	};

@@ -4,8 +4,10 @@ import { readFile } from 'node:fs/promises';
 import { DatabaseUnavailable } from '@stowage/database';
 import { Failure, isFailure } from '@stowage/rules';
 import test from 'ava';
+import { SiblingEvents } from '../../src/events/SiblingEvents.js';
 import { jobLimits } from '../../src/jobs/jobLimits.js';
 import { identifyProcess } from '../../src/leases/processIdentity.js';
+import { createSiblings } from '../severalApps.js';
 import { until } from '../until.js';
 import { breakJobs, heldKind, jobBench, privateKind } from './testJobs.js';
 
@@ -329,6 +331,28 @@ test('a process begins no job whose capability it lacks, and does once it has it
 	lacks.clear();
 	await one.jobs.poll();
 	t.is(here.runs.length, 1);
+});
+
+test('a job that is tried again by another worker than the one where it waits does not wait', async (t) => {
+	const bench = await jobBench(t);
+	const ada = await bench.addUser('ada');
+	const join = createSiblings();
+	const events = [true, false].map((isLeader) => new SiblingEvents(join(isLeader)));
+	const [one, two] = events.map((siblings) => bench.process(new Set(), new Set(), siblings).jobs);
+	events.forEach((each, n) => void each.join(`worker ${n}`));
+	if (one === undefined || two === undefined) throw new Error('There are two.');
+	const [here, there] = [heldKind(), heldKind()];
+	const { id } = await one.define(here.kind).start(ada, '', 'x');
+	two.define(there.kind);
+	await one.poll();
+	here.runs[0]?.fail(new Failure('unavailable', 'Away.', { retryAfter: 600 }));
+	const isHeld = async () => (await two.find(ada, id)).hold?.reason === 'Away.';
+	await until('it waits at both', isHeld);
+	await two.cancel(ada, id);
+	await two.retry(ada, id);
+	await until('it waits no more', async () => (await one.find(ada, id)).hold === null);
+	await one.poll();
+	t.is(here.runs.length, 2);
 });
 
 test('a job whose capability has been lacking for so long that it is not awaited any more fails with the reason', async (t) => {

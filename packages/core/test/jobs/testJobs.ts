@@ -6,6 +6,7 @@ import type { JobContext, JobKind, JobOwner, JobRunKey, JobStore, Notification }
 import { Failure } from '@stowage/rules';
 import { z } from 'zod';
 import { createNotifications } from '../../src/events/notifications.js';
+import type { SiblingEvents } from '../../src/events/SiblingEvents.js';
 import { createJobs, type JobService } from '../../src/jobs/createJobs.js';
 import { createLog } from '../../src/log.js';
 
@@ -28,7 +29,7 @@ export interface Bench {
 	setPaused(isPaused: boolean): void;
 	addUser(name: string): Promise<JobOwner>;
 	/** `lacks` are the capabilities that it lacks, and waits for unless they are `givenUp`. */
-	process(lacks?: ReadonlySet<string>, givenUp?: ReadonlySet<string>): TestJobs;
+	process(lacks?: ReadonlySet<string>, givenUp?: ReadonlySet<string>, siblings?: SiblingEvents): TestJobs;
 	/** From now on `hasEnded` is true for the identity of the n-th process, counted from 0. */
 	markGone(n: number): void;
 }
@@ -60,12 +61,13 @@ export async function jobBench(t: Teardown): Promise<Bench> {
 			const { id } = await database.users.add({ username, secret: 's' });
 			return { kind: 'user', id, username };
 		},
-		process(lacks = new Set(), givenUp = new Set()) {
+		process(lacks = new Set(), givenUp = new Set(), siblings) {
 			const notifications = createNotifications();
 			const jobs = createJobs({
 				...{ store: database.jobs, users: database.users, notifications, log: createLog('silent') },
 				...{ databaseReserve: { assertRoom: async () => {} }, now, monotonic: () => clock.monotonic },
 				mayBegin: () => !clock.isPaused,
+				...(siblings === undefined ? {} : { siblings }),
 				capabilities: {
 					isOffered: (name) => !lacks.has(name),
 					isAwaited: (name) => lacks.has(name) && !givenUp.has(name),
