@@ -1,11 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { writeFile } from 'node:fs/promises';
 import { repositoriesSuite } from '@stowage/conformance';
 import { DatabaseError, openDatabase } from '@stowage/database';
 import { isFailure } from '@stowage/rules';
 import test from 'ava';
 import { KnexTimeoutError } from 'knex/lib/util/timeout.js';
+import { DatabaseDamaged } from '../src/connection/errors.js';
 import { ConnectionTurns } from '../src/connection/sqlite/ConnectionTurns.js';
-import { prepareFile } from '../src/connection/sqlite/sqliteFile.js';
+import { namedDiskFault, prepareFile } from '../src/connection/sqlite/sqliteFile.js';
 import { placeDatabase } from './emptyDatabase.js';
 import { temporaryFolder } from './temporaryFolder.js';
 
@@ -47,6 +49,19 @@ test('a database whose disk fails is not available for now, and no mistake of th
 		error?.message,
 		`The database is not available right now (EIO): ${file}, or a file that lies beside it, can't be used.`,
 	);
+});
+
+test('a disk that fails is not taken for a damaged database, as SQLite does', async (t) => {
+	const folder = await temporaryFolder();
+	t.teardown(folder.remove);
+	const damaged = new DatabaseDamaged('damaged');
+	const file = `${folder.path}/file`;
+	await writeFile(file, 'no database');
+	t.is(namedDiskFault(damaged, file), damaged);
+	// The system answers EIO where a process has no memory.
+	const failing = namedDiskFault(damaged, '/proc/self/mem');
+	t.true(isFailure(failing, 'unavailable'));
+	t.regex((failing as Error).message, /not available right now \(EIO\)/);
 });
 
 test('who has one change to make waits for one of each other client, however many these have waiting', async (t) => {

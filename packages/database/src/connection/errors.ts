@@ -9,6 +9,9 @@ export class DatabaseError extends Error {
 	override readonly name = 'DatabaseError';
 }
 
+/** The file is no database, or parts of it are lost. */
+export class DatabaseDamaged extends DatabaseError {}
+
 /** The database is away, or too busy: neither the fault of who asked nor of what they asked about. */
 export class DatabaseUnavailable extends Failure {
 	constructor(cause: unknown) {

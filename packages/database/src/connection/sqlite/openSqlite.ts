@@ -12,10 +12,10 @@ import {
 } from '../../migrations/migrate.js';
 import { hasPartial, makeSnapshot, removePartial } from '../../migrations/snapshot.js';
 import { commonSettings } from '../commonSettings.js';
-import { DatabaseError, isLocked } from '../errors.js';
+import { DatabaseDamaged, DatabaseError, isLocked } from '../errors.js';
 import { ConnectionTurns } from './ConnectionTurns.js';
 import { SqliteClient, SqliteReader } from './SqliteClient.js';
-import { namedFile, prepareFile } from './sqliteFile.js';
+import { namedDiskFault, namedFile, prepareFile } from './sqliteFile.js';
 
 /** How long a starting process waits for another one that is migrating. */
 const migrationWaitMs = 600_000;
@@ -37,8 +37,10 @@ export async function openSqlite(
 		return database;
 	} catch (error) {
 		await database.destroy();
-		const says = namedFile(error, file);
-		throw error instanceof DatabaseError ? new DatabaseError(`${error.message} (${file})`, { cause: error }) : says;
+		const says = namedDiskFault(namedFile(error, file), file);
+		throw says === error && error instanceof DatabaseError
+			? new DatabaseError(`${error.message} (${file})`, { cause: error })
+			: says;
 	}
 }
 
@@ -60,7 +62,7 @@ function connect(filename: string, client: () => string): Knex {
 async function assertWhole(database: Knex): Promise<void> {
 	const rows: { quick_check: string }[] = await database.raw('PRAGMA quick_check(1)');
 	const finding = rows[0]?.quick_check;
-	if (finding !== 'ok') throw new DatabaseError(`The database is damaged: ${finding}`);
+	if (finding !== 'ok') throw new DatabaseDamaged(`The database is damaged: ${finding}`);
 }
 
 /** Another process may be migrating, which takes as long as its tables are large. */

@@ -7,6 +7,7 @@ import {
 	lstatSync,
 	mkdirSync,
 	openSync,
+	readSync,
 	realpathSync,
 	statfsSync,
 	statSync,
@@ -15,7 +16,7 @@ import { dirname } from 'node:path';
 import { isDiskFault } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
 import Libsql from 'libsql';
-import { codeOf, DatabaseError, isUnopened } from '../errors.js';
+import { codeOf, DatabaseDamaged, DatabaseError, isUnopened } from '../errors.js';
 
 /**
  * Creates the file and its folder if they are missing, readable by no other user, since they contain secrets. Throws DatabaseError where
@@ -123,9 +124,33 @@ export function namedFile(error: unknown, path: string): unknown {
 	}
 	const code = codeOf(error);
 	const isDamaged = code === 'SQLITE_NOTADB' || code?.startsWith('SQLITE_CORRUPT');
-	if (isDamaged) return new DatabaseError(`The database is damaged, or is no database: ${path}`, { cause: error });
+	if (isDamaged) return new DatabaseDamaged(`The database is damaged, or is no database: ${path}`, { cause: error });
 	if (!/^SQLITE_(CANTOPEN|IOERR|READONLY|PERM)/.test(code ?? '')) return error;
 	return unavailableFile(path, error);
+}
+
+/**
+ * The error, or `unavailable` in place of damage where the file can't be read: SQLite takes the EIO of a disk for damage. Nothing else in
+ * this process may have the file open, since closing it drops all locks that this process has on it.
+ */
+export function namedDiskFault(error: unknown, path: string): unknown {
+	if (!(error instanceof DatabaseDamaged)) return error;
+	try {
+		readWhole(path);
+	} catch (cause) {
+		if (isDiskFault(cause)) return unavailableFile(path, cause);
+	}
+	return error;
+}
+
+function readWhole(path: string): void {
+	const descriptor = openSync(path, constants.O_RDONLY);
+	try {
+		const part = Buffer.alloc(1024 * 1024);
+		while (readSync(descriptor, part) > 0);
+	} finally {
+		closeSync(descriptor);
+	}
 }
 
 function unavailableFile(path: string, cause: unknown): Failure {
