@@ -2,6 +2,7 @@ import {
 	type CopyOptions,
 	type MoveOptions,
 	type OpenFile,
+	type RemovalOptions,
 	type SmallFile,
 	type StatsBatch,
 	type StorageEntry,
@@ -117,9 +118,9 @@ export class MemberHome extends HomeStorage {
 		return super.makeDirectory(path);
 	}
 
-	override async remove(path: StoragePath): Promise<void> {
+	override async remove(path: StoragePath, options?: RemovalOptions): Promise<void> {
 		await this.#assertMayChange(path);
-		return super.remove(path);
+		return super.remove(path, options);
 	}
 
 	override async removeEmptyFolder(path: StoragePath): Promise<void> {

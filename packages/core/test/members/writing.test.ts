@@ -1,5 +1,5 @@
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { isFailure, parsePath } from '@stowage/rules';
+import { Failure, isFailure, parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { sharedChanges } from '../../src/files/shared/sharedChanges.js';
 import { type Client, field, file, json } from '../testApp.js';
@@ -159,6 +159,29 @@ test('where there is no trash members delete nothing', async (t) => {
 	const { bob } = await setUp(t, 'edit', { '--trash-keep-for': '0' });
 	t.is((await call(bob, ['DELETE', '/api/deleteItem', { filePath: 'Photos/2030', type: 'shared' }])).statusCode, 403);
 	t.deepEqual(await sharedNames(bob, 'Photos/2030'), ['owl.txt']);
+});
+
+test('what a failed form of a member gives back to the quota of the owner is what was removed, also where nothing can be recorded', async (t) => {
+	const { app, ada, bob } = await setUp(t, 'edit', { '--quotas-user-bytes': '100 KB' });
+	const used = () =>
+		until(
+			'the quota is known',
+			async () => (json(await ada.get('/api/checkLoginStatus')).quota as { used: number } | null)?.used,
+		);
+	const before = await used();
+	const full = () => Promise.reject(new Failure('storageFull', 'The storage is full.'));
+	const { storage } = app.services.roots.first;
+	const { stage } = storage;
+	let staged = 0;
+	storage.stage = async (id) => {
+		const one = await stage.call(storage, id);
+		if (++staged === 2) one.commit = full;
+		return one;
+	};
+	app.services.database.trash.addMissing = full;
+	t.is((await upload(bob, 'Photos', 'one.txt', [file('two.txt', 'sent')])).statusCode, 507);
+	t.deepEqual(await sharedNames(bob, 'Photos'), ['2030', 'fox.txt']);
+	t.is(await used(), before);
 });
 
 test('a form is published in a shared folder, and replaces what is there as a version of the owner’s', async (t) => {
