@@ -9,6 +9,7 @@ import {
 import type { LinkExpiration } from '@stowage/rules';
 import { infiniteQueryOptions } from '@tanstack/react-query';
 import { call, endpointUrl } from './client/client.js';
+import { whileOnline } from './client/retries.js';
 import { queryKeys } from './queryKeys.js';
 
 export type TemporaryLink = ResultOf<typeof temporaryLinks>[number];
@@ -33,7 +34,7 @@ export const linksQuery = infiniteQueryOptions({
 	// They are opened seldom and must be current then.
 	staleTime: 0,
 	gcTime: 0,
-	refetchInterval: 30_000,
+	refetchInterval: whileOnline(30_000),
 	retry: 1,
 });
 

@@ -7,6 +7,7 @@ import {
 } from '@stowage/contract';
 import { queryOptions } from '@tanstack/react-query';
 import { call } from './client/client.js';
+import { whileOnline } from './client/retries.js';
 import { queryKeys } from './queryKeys.js';
 
 export type Member = ResultOf<typeof getMembers>['members'][number];
@@ -31,7 +32,7 @@ export const memberChangesQuery = queryOptions({
 	queryFn: async ({ signal }) => (await call(listMemberChanges, { signal })).changes,
 	staleTime: 0,
 	gcTime: 0,
-	refetchInterval: 15_000,
+	refetchInterval: whileOnline(15_000),
 	retry: 1,
 });
 

@@ -11,6 +11,7 @@ import {
 import { infiniteQueryOptions, queryOptions, useQuery } from '@tanstack/react-query';
 import { capabilitiesQuery } from './capabilities.js';
 import { call } from './client/client.js';
+import { whileOnline } from './client/retries.js';
 import { queryKeys } from './queryKeys.js';
 
 export type Share = ResultOf<typeof createShareEndpoint>;
@@ -37,7 +38,7 @@ export const sharesQuery = infiniteQueryOptions({
 	// As the temporary links beside them.
 	staleTime: 0,
 	gcTime: 0,
-	refetchInterval: 30_000,
+	refetchInterval: whileOnline(30_000),
 	retry: 1,
 });
 
@@ -50,7 +51,7 @@ export const receivedQuery = queryOptions({
 	queryFn: async ({ signal }) => (await call(listReceived, { signal })).received,
 	staleTime: 0,
 	gcTime: 0,
-	refetchInterval: 15_000,
+	refetchInterval: whileOnline(15_000),
 	retry: 1,
 });
 

@@ -1,10 +1,19 @@
+import { mock } from 'node:test';
 import type { capabilities, ResultOf } from '@stowage/contract';
 import { type MoveStep, parsePath } from '@stowage/rules';
-import { focusManager, onlineManager, QueryClientProvider, QueryObserver } from '@tanstack/react-query';
+import {
+	environmentManager,
+	focusManager,
+	onlineManager,
+	QueryClientProvider,
+	QueryObserver,
+} from '@tanstack/react-query';
 import test from 'ava';
 import { createElement } from 'react';
 import { capabilitiesQuery } from '../../src/api/capabilities.js';
 import { NetworkFailure } from '../../src/api/client/client.js';
+import { retryIntervalAfter } from '../../src/api/client/retries.js';
+import { userSessionsQuery } from '../../src/api/session/userSessions.js';
 import { createQueryClient } from '../../src/app/queryClient.js';
 import { useTargetNames } from '../../src/features/files/folder/useTargetNames.js';
 import type { OperationParts } from '../../src/features/files/operations/verbs/OperationParts.js';
@@ -101,4 +110,50 @@ test.serial('a page that is shown again after a while asks for the settings of t
 		1,
 		'without an answer they are those that it knows',
 	);
+});
+
+test.serial('without a network a list is not fetched, and announced, again and again', async (t) => {
+	const { fetch } = globalThis;
+	const client = createQueryClient();
+	client.mount();
+	onlineManager.setOnline(false);
+	let calls = 0;
+	globalThis.fetch = async () => {
+		calls++;
+		if (!onlineManager.isOnline()) throw new TypeError('Failed to fetch');
+		return Response.json([]);
+	};
+	// In Node nothing is fetched again by itself otherwise.
+	environmentManager.setIsServer(() => false);
+	mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
+	const pass = async (ms: number) => {
+		mock.timers.tick(ms);
+		// What was answered is told to the page a turn later.
+		for (let turn = 0; turn < 10; turn++) {
+			await new Promise((resolve) => setImmediate(resolve));
+			mock.timers.tick(1);
+		}
+	};
+	const unsubscribe = new QueryObserver(client, client.defaultQueryOptions(userSessionsQuery('ada'))).subscribe(
+		() => {},
+	);
+	t.teardown(() => {
+		unsubscribe();
+		mock.timers.reset();
+		environmentManager.setIsServer(() => true);
+		onlineManager.setOnline(true);
+		client.unmount();
+		client.clear();
+		Object.assign(globalThis, { fetch });
+	});
+	await pass(0);
+	t.is(calls, 1);
+	await pass(90_000);
+	t.is(calls, 1);
+	t.false(retryIntervalAfter(new NetworkFailure()), 'nor is a folder');
+	onlineManager.setOnline(true);
+	while (client.getQueryData(userSessionsQuery('ada').queryKey) === undefined) await pass(0);
+	t.is(calls, 2);
+	await pass(30_000);
+	t.is(calls, 3);
 });

@@ -21,8 +21,16 @@ export function isUnanswered(error: unknown): boolean {
 
 /** After how many milliseconds it is fetched again by itself after this error, or false for never. */
 export function retryIntervalAfter(error: Error | null): number | false {
-	if (error instanceof NetworkFailure) return reconnectIntervalMs;
+	if (error instanceof NetworkFailure) return whileOnline(reconnectIntervalMs)();
 	return isTransient(error) && Math.max(serverErrorIntervalMs, (error.retryAfter ?? 0) * 1000);
+}
+
+/**
+ * An interval in milliseconds at which something is fetched again by itself, which pauses without a network: each failure in place of a
+ * list would be announced again, and take the focus from its button. When there is a network again, it is fetched in any case.
+ */
+export function whileOnline(intervalMs: number): () => number | false {
+	return () => onlineManager.isOnline() && intervalMs;
 }
 
 /** Whether what has failed so often is fetched again at once, before the failure is shown: not without a network. */

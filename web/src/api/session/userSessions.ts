@@ -2,6 +2,7 @@ import { endOtherSessions, endSession, type ResultOf, sessions } from '@stowage/
 import { isFailure } from '@stowage/rules';
 import { type QueryClient, queryOptions } from '@tanstack/react-query';
 import { call } from '../client/client.js';
+import { whileOnline } from '../client/retries.js';
 import { queryKeys } from '../queryKeys.js';
 import { sessionQuery } from './sessionQuery.js';
 
@@ -15,7 +16,7 @@ export const userSessionsQuery = (username: string) =>
 		// They are shown seldom and must be current then.
 		staleTime: 0,
 		gcTime: 0,
-		refetchInterval: 30_000,
+		refetchInterval: whileOnline(30_000),
 	});
 
 /** Ends one session of the user's, which may have ended already. */
