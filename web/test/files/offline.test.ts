@@ -12,6 +12,7 @@ import test from 'ava';
 import { createElement } from 'react';
 import { capabilitiesQuery } from '../../src/api/capabilities.js';
 import { NetworkFailure } from '../../src/api/client/client.js';
+import { resending } from '../../src/api/client/idempotency.js';
 import { retryIntervalAfter } from '../../src/api/client/retries.js';
 import { userSessionsQuery } from '../../src/api/session/userSessions.js';
 import { createQueryClient } from '../../src/app/queryClient.js';
@@ -43,6 +44,18 @@ test.serial('a paste without a network does not wait for one to learn which name
 	const settled = await settleSteps(parts as OperationParts, steps, target);
 	t.deepEqual(settled?.steps, steps);
 	t.false(onlineManager.isOnline());
+});
+
+test.serial('without a network an order is not sent again, and so not carried out later', async (t) => {
+	t.teardown(() => onlineManager.setOnline(true));
+	onlineManager.setOnline(false);
+	let calls = 0;
+	const order = () => {
+		calls++;
+		return Promise.reject(new NetworkFailure());
+	};
+	await t.throwsAsync(resending(order), { message: 'Network error' });
+	t.is(calls, 1);
 });
 
 test.serial('what is shown says at once that there is no network, and is fetched when there is one', async (t) => {

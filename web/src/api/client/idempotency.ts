@@ -1,3 +1,4 @@
+import { onlineManager } from '@tanstack/react-query';
 import { isTransient, isUnanswered } from './retries.js';
 
 /** Before each further attempt; some six seconds in all. */
@@ -23,7 +24,9 @@ export async function resending<T>(send: () => Promise<T>): Promise<T> {
 			// A server that is starting, or too busy to look, says nothing about an attempt before this one.
 			else if (unanswered === undefined || !isTransient(error)) throw error;
 		}
-		if (pause !== undefined) await new Promise((resolve) => setTimeout(resolve, pause));
+		// Without a network an order fails at once, and is not carried out later.
+		if (pause === undefined || !onlineManager.isOnline()) break;
+		await new Promise((resolve) => setTimeout(resolve, pause));
 	}
 	throw unanswered;
 }
