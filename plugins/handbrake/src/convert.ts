@@ -380,13 +380,14 @@ async function replaceOriginal(
 			const at = { ...sourceOf(job), path: original.path };
 			try {
 				await files.remove(viewer, at, { isMeant: async ({ item }) => isSame(item, converted) });
+				isDeleted = true;
 			} catch (error) {
 				// It was changed since that look.
 				if (isFailure(error, 'preconditionFailed')) return convertedTo(publishedAt, false);
-				if (!isRefusal(error)) throw error;
-				return convertedTo(output?.path ?? publishedAt, false, error.message);
+				if (isRefusal(error)) return convertedTo(output?.path ?? publishedAt, false, error.message);
+				// Or it was moved or deleted since.
+				if (!isFailure(error, 'notFound') || (await look()) !== undefined) throw error;
 			}
-			isDeleted = true;
 		}
 		// Its owner has given it another place.
 		const { path: folder } = await publishedIn(job, published, files);

@@ -617,6 +617,20 @@ test('a conversion that is cancelled before what it has encoded was published pu
 	t.deepEqual(await stagedIn(app), []);
 });
 
+test('a conversion whose original is renamed as it is to be deleted is completed, and keeps it', async (t) => {
+	const { app, viewer, home } = await setUp(t);
+	await writeFile(path.join(home, 'film.mp4'), film);
+	const { files: calls } = app.services;
+	const { remove } = calls;
+	calls.remove = async (...given) => {
+		await rename(path.join(home, 'film.mp4'), path.join(home, 'kept.mp4'));
+		return remove(...given);
+	};
+	t.like(await run({ app, viewer, input: {} }), { outputPath: 'film.mp4', isOriginalDeleted: false });
+	t.deepEqual(await files(home), ['film.mp4', 'kept.mp4']);
+	t.is(await readFile(path.join(home, 'film.mp4'), 'utf8'), converted);
+});
+
 test('a conversion whose original is renamed during it does not say that it was deleted', async (t) => {
 	const { app, viewer, home } = await setUp(t);
 	const at = path.join(home, 'film.mp4');
