@@ -5,11 +5,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type Archive, Failure } from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
-import { until } from '../../../packages/core/test/until.js';
+import { longMs, until } from '../../../packages/core/test/until.js';
 import { ChecksumCache } from '../src/ChecksumCache.js';
 import { Checksums } from '../src/Checksums.js';
 import { layOut } from '../src/layout.js';
@@ -265,6 +265,7 @@ test('readers whose place is waited for end at once where another one fails', as
 	const files = new GeneratedFiles();
 	for (const name of ['a', 'b', 'c']) files.add(name, 30_000_000);
 	let isOver = false;
+	let isPaused = false;
 	let aborted: AbortSignal | undefined;
 	const throttle = files.throttle.bind(files);
 	files.throttle = (work, signal) => {
@@ -275,14 +276,16 @@ test('readers whose place is waited for end at once where another one fails', as
 		get isOver() {
 			return isOver;
 		},
-		next: () => new Promise((_, reject) => aborted?.addEventListener('abort', () => reject(aborted?.reason))),
+		next() {
+			isPaused = true;
+			return wait(longMs, undefined, { signal: aborted });
+		},
 	};
 	files.onChunk = async (name, at) => {
 		if (at === 0) return;
-		isOver = true;
-		if (name !== 'b') return;
-		await setImmediate();
-		throw new Failure('conflict', 'It was changed.');
+		if (name === 'b') isOver = true;
+		while (name === 'b' ? !isPaused : !isOver) await setImmediate();
+		if (name === 'b') throw new Failure('conflict', 'It was changed.');
 	};
 	const archive = await zipFormat(new Rows()).archive(files);
 	const reading = bytesOf(archive, { start: archive.size - 1, end: archive.size - 1 });
