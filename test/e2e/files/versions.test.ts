@@ -151,6 +151,24 @@ test.serial('a version or a file that is gone meanwhile is said to be, and nothi
 	t.deepEqual(app.faults, []);
 });
 
+test.serial('the versions on screen stay there while the server is away', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'a.txt': 'one' });
+	const page = await app.open('/browser?type=private');
+	await replace(page, 'a.txt', 'two!', 'three');
+	await openVersions(page, 2);
+	const failures: string[] = [];
+	page.on('requestfailed', (request) => failures.push(new URL(request.url()).pathname));
+	await app.context.setOffline(true);
+	t.teardown(() => app.context.setOffline(false));
+	await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
+	// It is tried twice.
+	await eventually(t, async () => failures.filter((each) => each === '/api/versions/a.txt').length, 2);
+	await page.getByText('You are offline.').waitFor();
+	await absent(t, page.getByText('The versions could not be loaded'));
+	await eventually(t, () => rows(page).count(), 2);
+});
+
 test.serial('a version that is restored late closes no dialog that was opened meanwhile', async (t) => {
 	const app = await fixture.enter(t);
 	await writeFiles(app.home, { 'a.txt': 'one' });

@@ -1,5 +1,6 @@
 import { type Area, isFailure } from '@stowage/rules';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { isTransient } from '../../../api/client/retries.js';
 import { queryKeys } from '../../../api/queryKeys.js';
 import { purgeVersion, type Version, versionsQuery } from '../../../api/versions.js';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
@@ -29,5 +30,7 @@ export function useVersions(area: Area, path: string) {
 		void queryClient.invalidateQueries({ queryKey: queryKeys.listings.all });
 		void queryClient.invalidateQueries({ queryKey: queryKeys.session });
 	};
-	return { versions, error, retry: () => void refetch(), remove };
+	// What is shown stays while the server is away.
+	const isKept = versions !== undefined && isTransient(error);
+	return { versions, error: isKept ? null : error, retry: () => void refetch(), remove };
 }
