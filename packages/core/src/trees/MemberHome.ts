@@ -1,5 +1,6 @@
 import {
 	type CopyOptions,
+	type CopyStaging,
 	type MoveOptions,
 	type OpenFile,
 	type RemovalOptions,
@@ -154,6 +155,16 @@ export class MemberHome extends HomeStorage {
 				await this.#assertMayChange(joinPath(parentPath(to), name));
 			},
 		});
+	}
+
+	override async findCopy(
+		from: HomeStorage,
+		path: StoragePath,
+		to: StoragePath,
+		staged: Pick<CopyStaging, 'id' | 'name'>,
+	): Promise<StorageItem | undefined> {
+		await this.#assertMayChange(to);
+		return super.findCopy(from, path, to, staged);
 	}
 
 	override async findPublished(id: string, path: StoragePath): Promise<StorageItem | undefined> {

@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { Failure, isFailure, parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { sharedChanges } from '../../src/files/shared/sharedChanges.js';
+import { enterFolder } from '../../src/members/enterFolder.js';
 import { type Client, field, file, json } from '../testApp.js';
 import { until } from '../until.js';
 import { memberFixture, sharedNames } from './memberFixture.js';
@@ -182,6 +183,25 @@ test('what a failed form of a member gives back to the quota of the owner is wha
 	t.is((await upload(bob, 'Photos', 'one.txt', [file('two.txt', 'sent')])).statusCode, 507);
 	t.deepEqual(await sharedNames(bob, 'Photos'), ['2030', 'fox.txt']);
 	t.is(await used(), before);
+});
+
+test('a copy that goes on looks for itself only in the folder that is shared, not in one that has got its path', async (t) => {
+	const { app, home } = await setUp(t, 'edit');
+	const { sharedFolders, trees } = app.services;
+	const bob = await app.services.accounts.find('bob');
+	const path = parsePath('Photos');
+	const { viewer } = await enterFolder(sharedFolders, { kind: 'user', ...bob }, { path }, 'edit');
+	const { storage } = trees.own(viewer, 'private');
+	const at = (name: string) => parsePath(`users/ada/docs/Photos/${name}`);
+	const begun: string[] = [];
+	const onBegin = async (id: string) => void begun.push(id);
+	await storage.copyFrom(storage, at('fox.txt'), at('copy.txt'), { staged: { id: undefined, onBegin } });
+	const find = () => storage.findCopy(storage, at('fox.txt'), at('copy.txt'), { id: begun[0] });
+	t.is((await find())?.name, 'copy.txt');
+	await rename(home('docs/Photos'), home('docs/Pictures'));
+	await mkdir(home('docs/Photos'));
+	for (const name of ['fox.txt', 'copy.txt']) await rename(home('docs/Pictures', name), home('docs/Photos', name));
+	t.true(isFailure(await t.throwsAsync(find()), 'notFound'));
 });
 
 test('a form is published in a shared folder, and replaces what is there as a version of the owner’s', async (t) => {
