@@ -194,12 +194,11 @@ test('an archive that is closed while it is read for its checksums frees its pla
 	const { size } = file.item;
 	const source = file.read({ start: size - 1, end: size - 1 })[Symbol.asyncIterator]();
 	const reading = source.next();
-	await until('files are opened', () => blocked.waiting() > 0);
-	const opened = blocked.waiting();
+	await until('each of the readers opens a file', () => blocked.waiting() === 8);
 	await file.close();
 	blocked.release();
 	t.is((await t.throwsAsync(async () => reading))?.message, 'The archive is closed.');
-	t.is(blocked.waiting(), opened);
+	t.is(blocked.waiting(), 8);
 	t.is(archives.queue.running, 0);
 });
 
