@@ -1,4 +1,4 @@
-export { DatabaseError, DatabaseFull, DatabaseUnavailable, isOfDatabase } from './connection/errors.js';
+export { DatabaseError, DatabaseFull, DatabaseUnavailable, isDiskFault, isOfDatabase } from './connection/errors.js';
 export { parseDatabaseUrl } from './connection/target.js';
 export { type Migration, migrationNames } from './migrations/all.js';
 export type { DatabaseCopy } from './migrations/putBack.js';

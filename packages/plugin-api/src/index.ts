@@ -13,7 +13,6 @@ export {
 } from '@stowage/rules';
 export { z } from 'zod';
 export * from './disk/durableFiles.js';
-export * from './disk/isDiskFault.js';
 export * from './disk/localFile.js';
 export * from './disk/makeFolders.js';
 export * from './disk/regularFile.js';

@@ -1,7 +1,8 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import path from 'node:path';
-import { isDiskFault, makeFolders } from '@stowage/plugin-api';
+import { isDiskFault } from '@stowage/database';
+import { makeFolders } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
 import { ConfigError } from './load.js';
 

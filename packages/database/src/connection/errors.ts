@@ -177,6 +177,14 @@ export function isUnopened(error: unknown): boolean {
 	return error instanceof Error && error.message.startsWith('ConnectionFailed(');
 }
 
+/** The system's codes for a disk that is away or fails. */
+const diskFaults = new Set(['EIO', 'ENODEV', 'ENXIO', 'ESTALE', 'EHOSTDOWN', 'ETIMEDOUT', 'ENOTCONN']);
+
+/** Whether the system reports a disk that is away or fails, which may come back by itself. */
+export function isDiskFault(error: unknown): boolean {
+	return hasCode(error, diskFaults);
+}
+
 function hasCode(error: unknown, codes: ReadonlySet<string>): boolean {
 	const code = codeOf(error);
 	// SQLite refines its codes at the end: SQLITE_IOERR_FSYNC, SQLITE_BUSY_RECOVERY.

@@ -13,10 +13,9 @@ import {
 	statSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { isDiskFault } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
 import Libsql from 'libsql';
-import { codeOf, DatabaseDamaged, DatabaseError, isUnopened } from '../errors.js';
+import { codeOf, DatabaseDamaged, DatabaseError, isDiskFault, isUnopened } from '../errors.js';
 
 /**
  * Creates the file and its folder if they are missing, readable by no other user, since they contain secrets. Throws DatabaseError where
