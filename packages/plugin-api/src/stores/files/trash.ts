@@ -46,7 +46,7 @@ export interface FileVersion extends KeptItem {
 	type: 'file';
 	size: TrashSize;
 	mtime: number;
-	/** The identity of the file that it is a version of. While it is `moving`, it may still be its own. */
+	/** The identity of the file that it is a version of. Until it is `kept`, it may still be its own. */
 	versionOf: string;
 	/** The identity that it had itself when it was the file. */
 	replacedId: string;
