@@ -84,8 +84,8 @@ export class HomeQuota {
 	}
 
 	/**
-	 * Runs `remove`, which passes on `onRemoved`, and counts what it has in fact removed: something else may be at a path than was there a moment
-	 * before. All processes know of it when this resolves.
+	 * Runs `remove`, which passes on `onRemoved`, and counts what it has in fact removed: something else may be at a path than was there
+	 * a moment before. All processes know of it when this resolves.
 	 */
 	async removing(remove: (options: Pick<RemovalOptions, 'onRemoved'>) => Promise<void>): Promise<void> {
 		const usage = await this.#home.countedUsage();

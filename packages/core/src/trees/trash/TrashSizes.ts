@@ -6,8 +6,8 @@ import { locateTrashed } from './locateTrashed.js';
 import { type TrashParts, trashBatch, warnOfTrash } from './trashParts.js';
 
 /**
- * The sizes of folders in the trash, which are measured once they are there: a folder of any size is deleted in the time of a file. So is that
- * of a file whose process ended before its row had it.
+ * The sizes of folders in the trash, which are measured once they are there: a folder of any size is deleted in the time of a file. So is
+ * that of a file whose process ended before its row had it.
  */
 export class TrashSizes {
 	readonly #parts: TrashParts;

@@ -59,8 +59,8 @@ export class Versions {
 	}
 
 	/**
-	 * Runs `replace`, which replaces a file, keeps it under the given path, and awaits `beforeNaming` before that. The new file has all versions of
-	 * the former one.
+	 * Runs `replace`, which replaces a file, keeps it under the given path, and awaits `beforeNaming` before that. The new file has all
+	 * versions of the former one.
 	 */
 	async keep(
 		{ user, storage, path, item }: Replaced,
