@@ -994,14 +994,14 @@ test('the next chunk is hashed while the one before is sent', async (t) => {
 	t.deepEqual(seen, [2, 3, 3]);
 });
 
-test('a discarded upload is deleted on the server, also if that is still busy', async (t) => {
+test('a discarded upload is deleted on the server, also if that is still busy or overloaded', async (t) => {
 	const server = new FakeServer();
 	const page = openPage(server);
 	const upload = uploadOf(2 * megabyte);
 	server.faults.push(undefined, undefined, ...Array<Fault>(4).fill(refusal(500, 'INTERNAL')));
 	await t.throwsAsync(page.upload(upload));
 	t.is(server.uploads.size, 1);
-	server.faults.push({ status: 423 });
+	server.faults.push({ status: 423 }, refusal(503, 'UNAVAILABLE'), { status: 429 });
 	await terminateUpload(page.dependencies, upload);
 	t.is(server.uploads.size, 0);
 	t.deepEqual(Object.keys(page.storage), []);

@@ -56,10 +56,10 @@ async function terminate({ receiver, send, timing }: UploadDependencies, id: str
 	const { signal } = new AbortController();
 	for (const delay of [500, 2000, 8000, 0]) {
 		const request = { method: 'DELETE', url: `${receiver.url}/${id}`, headers: protocolHeaders, signal } as const;
-		// Unreachable, it expires there.
+		// Unreachable all the time, it expires there.
 		const response = await send(request).catch(() => undefined);
-		// 423: the server is still closing the request that was aborted a moment ago.
-		if (response?.status !== 423) return;
+		// 423: the server is still closing the request that was aborted a moment ago. 429 and from 500 on: it, or a proxy, is overloaded.
+		if (response !== undefined && response.status < 500 && ![423, 429].includes(response.status)) return;
 		await timing.sleep(delay, signal);
 	}
 }
