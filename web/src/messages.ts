@@ -1,4 +1,4 @@
-/** The texts of the frame, landing page, upload queue, sign-in and settings. Other features have their own. */
+/** What the frame, the landing page and the upload queue say, and what several features do. Guests of a share fetch all of it. */
 export const messages = {
 	productName: 'Stowage',
 	tagline: 'Drag. Drop. Done.',
@@ -11,11 +11,6 @@ export const messages = {
 	moduleFailed: 'This could not be loaded.',
 	moduleFailedReason: 'The server is away, or was updated. Reload the page and try again.',
 	newVersion: 'A new version is there.',
-	keptFor: (reason: string) => `The original was kept. ${reason.replace(/\.$/, '')}`,
-	keptForLosses: (losses: readonly string[]) => `The original was kept, since the new file lacks ${losses.join(', ')}`,
-	originalKept: 'The conversion deleted nothing, since the original was changed, moved or deleted meanwhile',
-	/** Why a job waits, and until when at least. */
-	heldUntil: (reason: string, date: string, time: string) => `${reason} By itself not before ${date} at ${time}.`,
 	newVersionLater: 'Reload the page once the uploads have ended.',
 
 	privateFiles: 'Private Files',
@@ -44,36 +39,14 @@ export const messages = {
 
 	cancel: 'Cancel',
 	close: 'Close',
-	pleaseWait: 'Please wait...',
 
 	username: 'Username',
 	password: 'Password',
-	confirmPassword: 'Confirm Password',
 	code: 'Code',
 	codeHint: 'From your authenticator app, or a recovery code.',
 	passwordsDoNotMatch: 'Passwords do not match',
-	loginFailed: (reason: string) => `Login failed: ${reason}`,
-	registrationFailed: (reason: string) => `Registration failed: ${reason}`,
-	noAccountYet: 'No account yet?',
-	haveAnAccount: 'Already have an account?',
-	signInLead: 'Your files, wherever you are.',
-	signUpLead: 'A private place for your files, and a public one to share them.',
-	createOne: 'Create one',
-	signInInstead: 'Use my account',
 	reveal: 'Show what is typed',
 	passwordHint: (characters: number) => `At least ${characters} characters.`,
-
-	downloadSettings: 'Download Settings',
-	previewSettings: 'Preview Settings',
-	askBeforeDownload: 'Ask before download',
-	askBeforeDownloadHint: 'Shows what will be downloaded, and how much, before it starts.',
-	enablePreview: 'Enable preview',
-	enablePreviewHint: 'Opening a file shows it in the page where that is possible.',
-	saveChanges: 'Save Changes',
-	saving: 'Saving...',
-	settingsSaved: 'Settings saved successfully!',
-	updateSettingsFailed: 'Failed to update settings',
-	saveSettingsFailed: 'Failed to save settings',
 
 	dropFiles: 'Drop files or click to upload',
 	dropHere: 'Drop your files here!',

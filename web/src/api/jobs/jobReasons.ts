@@ -1,6 +1,6 @@
 import { formatDate, formatTime } from '@stowage/rules';
-import { messages } from '../../messages.js';
 import type { Job } from './jobs.js';
+import { jobMessages } from './messages.js';
 
 /** What a conversion says of its original at its end, as far as known. */
 interface Result {
@@ -15,13 +15,13 @@ interface Result {
 export function keptReason(result: Result): string | undefined {
 	const { losses, deletesOriginal, isOriginalDeleted, keptReason: reason } = result;
 	// Also where it was not to be deleted: nobody should do that now.
-	if (losses && losses.length > 0) return messages.keptForLosses(losses);
-	if (reason) return messages.keptFor(reason);
-	return deletesOriginal === true && isOriginalDeleted === false ? messages.originalKept : undefined;
+	if (losses && losses.length > 0) return jobMessages.keptForLosses(losses);
+	if (reason) return jobMessages.keptFor(reason);
+	return deletesOriginal === true && isOriginalDeleted === false ? jobMessages.originalKept : undefined;
 }
 
 /** Why a waiting job waits, beside for its turn. */
 export function holdText({ hold }: Pick<Job, 'hold'>): string | undefined {
 	if (hold === null || hold.until === null) return hold?.reason;
-	return messages.heldUntil(hold.reason, formatDate(hold.until), formatTime(hold.until));
+	return jobMessages.heldUntil(hold.reason, formatDate(hold.until), formatTime(hold.until));
 }

@@ -9,6 +9,7 @@ import { TextField } from '../../ui/fields/TextField.js';
 import { isFocusLost } from '../../ui/keyboard/keptFocus.js';
 import styles from './AuthDialog.module.css';
 import type { AuthFieldName, AuthMode } from './authForm.js';
+import { authMessages } from './messages.js';
 import { useAuth } from './useAuth.js';
 
 export interface AuthDialogProps {
@@ -75,7 +76,7 @@ export function AuthDialog(props: AuthDialogProps) {
 					void submit();
 				}}
 			>
-				<p className={styles.lead}>{isLogin ? messages.signInLead : messages.signUpLead}</p>
+				<p className={styles.lead}>{isLogin ? authMessages.signInLead : authMessages.signUpLead}</p>
 				<TextField
 					label={messages.username}
 					value={form.username}
@@ -95,7 +96,7 @@ export function AuthDialog(props: AuthDialogProps) {
 				/>
 				{!isLogin && (
 					<TextField
-						label={messages.confirmPassword}
+						label={authMessages.confirmPassword}
 						value={form.confirm}
 						onValue={change('confirm')}
 						type="password"
@@ -120,18 +121,18 @@ export function AuthDialog(props: AuthDialogProps) {
 						ref={button}
 						type="submit"
 						intent="primary"
-						text={form.isBusy ? messages.pleaseWait : title}
+						text={form.isBusy ? authMessages.pleaseWait : title}
 						disabled={!maySubmit}
 					/>
 				</div>
 			</form>
 			{isRegistrationOpen && (
 				<div className={styles.other}>
-					<span>{isLogin ? messages.noAccountYet : messages.haveAnAccount}</span>
+					<span>{isLogin ? authMessages.noAccountYet : authMessages.haveAnAccount}</span>
 					<Button
 						variant="minimal"
 						intent="primary"
-						text={isLogin ? messages.createOne : messages.signInInstead}
+						text={isLogin ? authMessages.createOne : authMessages.signInInstead}
 						onClick={switchMode}
 					/>
 				</div>

@@ -1,5 +1,6 @@
 import type { FailureKind } from '@stowage/rules';
 import { messages } from '../../messages.js';
+import { authMessages } from './messages.js';
 
 export type AuthMode = 'login' | 'register';
 
@@ -86,5 +87,5 @@ export function formError({ password, confirm }: AuthForm, mode: AuthMode): stri
 }
 
 export function serverError(mode: AuthMode, reason: string): string {
-	return mode === 'login' ? messages.loginFailed(reason) : messages.registrationFailed(reason);
+	return mode === 'login' ? authMessages.loginFailed(reason) : authMessages.registrationFailed(reason);
 }

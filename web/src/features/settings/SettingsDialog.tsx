@@ -4,6 +4,7 @@ import { useCallback, useId, useRef, useState } from 'react';
 import { messages } from '../../messages.js';
 import { dialogMilliseconds, useOpenings } from '../../ui/dialogs/dialogs.js';
 import { FormError } from '../../ui/display/FormError.js';
+import { settingsMessages } from './messages.js';
 import { PasswordSection } from './password/PasswordSection.js';
 import { type Hold, Section } from './Section.js';
 import styles from './SettingsDialog.module.css';
@@ -52,20 +53,20 @@ function SettingsForm({ username, settings: saved, onSecret, onClose }: Settings
 	return (
 		<>
 			<DialogBody className={styles.body}>
-				<Section title={messages.downloadSettings}>
+				<Section title={settingsMessages.downloadSettings}>
 					<Setting
-						label={messages.askBeforeDownload}
-						hint={messages.askBeforeDownloadHint}
+						label={settingsMessages.askBeforeDownload}
+						hint={settingsMessages.askBeforeDownloadHint}
 						hasFocusFirst
 						isOn={settings.promptBeforeDownload}
 						isDisabled={isSaving}
 						onChange={(promptBeforeDownload) => change({ promptBeforeDownload })}
 					/>
 				</Section>
-				<Section title={messages.previewSettings}>
+				<Section title={settingsMessages.previewSettings}>
 					<Setting
-						label={messages.enablePreview}
-						hint={messages.enablePreviewHint}
+						label={settingsMessages.enablePreview}
+						hint={settingsMessages.enablePreviewHint}
 						isOn={settings.enablePreview}
 						isDisabled={isSaving}
 						onChange={(enablePreview) => change({ enablePreview })}
@@ -77,7 +78,7 @@ function SettingsForm({ username, settings: saved, onSecret, onClose }: Settings
 			</DialogBody>
 			{isSaved && (
 				<div className={styles.saved} role="status">
-					{messages.settingsSaved}
+					{settingsMessages.settingsSaved}
 				</div>
 			)}
 			{error !== undefined && <FormError className={styles.error}>{error}</FormError>}
@@ -88,7 +89,7 @@ function SettingsForm({ username, settings: saved, onSecret, onClose }: Settings
 						<Button ref={cancel} text={messages.cancel} onClick={onClose} />
 						<Button
 							intent="primary"
-							text={isSaving ? messages.saving : messages.saveChanges}
+							text={isSaving ? settingsMessages.saving : settingsMessages.saveChanges}
 							disabled={!maySave}
 							onClick={() => {
 								// A disabled button that has the focus swallows every key, Escape too.

@@ -1,4 +1,4 @@
-/** The sentences of the sections 'Password' and 'My sessions'. Those of the settings themselves are in `web/src/messages.ts`. */
+/** The sentences of the sections 'Password' and 'My sessions'. */
 export const accountMessages = {
 	password: 'Password',
 	passwordNote: 'A new password ends all your other sessions.',
@@ -26,4 +26,19 @@ export const accountMessages = {
 	endOthersFailed: 'Error ending sessions',
 	loadFailed: 'Error loading sessions',
 	loading: 'Loading sessions',
+} as const;
+
+/** The sentences of the settings themselves. */
+export const settingsMessages = {
+	downloadSettings: 'Download Settings',
+	previewSettings: 'Preview Settings',
+	askBeforeDownload: 'Ask before download',
+	askBeforeDownloadHint: 'Shows what will be downloaded, and how much, before it starts.',
+	enablePreview: 'Enable preview',
+	enablePreviewHint: 'Opening a file shows it in the page where that is possible.',
+	saveChanges: 'Save Changes',
+	saving: 'Saving...',
+	settingsSaved: 'Settings saved successfully!',
+	updateSettingsFailed: 'Failed to update settings',
+	saveSettingsFailed: 'Failed to save settings',
 } as const;

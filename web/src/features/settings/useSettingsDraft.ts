@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from 'react';
 import { call, NetworkFailure, UnexplainedFailure, UnreadableAnswer } from '../../api/client/client.js';
 import { sessionQuery } from '../../api/session/sessionQuery.js';
 import { messages } from '../../messages.js';
+import { settingsMessages } from './messages.js';
 
 /** How long the success is shown before the dialog closes. */
 const closeDelayMs = 1000;
@@ -56,6 +57,6 @@ export function changedSettings(saved: UserSettings, draft: Partial<UserSettings
 
 function describe(error: Error): string {
 	if (error instanceof NetworkFailure) return messages.networkError;
-	if (error instanceof UnexplainedFailure) return messages.updateSettingsFailed;
-	return isFailure(error) && !(error instanceof UnreadableAnswer) ? error.message : messages.saveSettingsFailed;
+	if (error instanceof UnexplainedFailure) return settingsMessages.updateSettingsFailed;
+	return isFailure(error) && !(error instanceof UnreadableAnswer) ? error.message : settingsMessages.saveSettingsFailed;
 }
