@@ -83,13 +83,14 @@ test('a disk that hangs is asked once, keeps no probe waiting without end, and i
 	t.deepEqual(json(answers[0] as (typeof answers)[number]).checks, {
 		...{ database: 'ok', storage: 'unavailable', plugins: 'ok' },
 	});
-	for (let n = 0; n < 4; n++) {
-		const states = await app.services.rootAdministration.states(50);
+	for (let n = 0; n < 2; n++) {
+		// Long enough for the disk that answers, on a busy machine too.
+		const states = await app.services.rootAdministration.states(3_000);
 		t.deepEqual(
 			states.map(({ name, fault }) => [name, fault]),
 			[
 				['local', null],
-				['big', 'There was no answer within 0.05 s.'],
+				['big', 'There was no answer within 3 s.'],
 			],
 		);
 	}
