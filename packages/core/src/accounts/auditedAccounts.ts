@@ -1,6 +1,6 @@
 import type { UserQuota, UserRecord } from '@stowage/plugin-api';
 import { isFailure } from '@stowage/rules';
-import { type AuditEvent, accountFields } from '../audit/auditLine.js';
+import { type AuditEvent, accountFields, namedAccountFields } from '../audit/auditLine.js';
 import { type Audit, outcomeOf } from '../audit/createAudit.js';
 import type { Accounts } from './accounts.js';
 import type { FilesAction } from './removeUser.js';
@@ -16,12 +16,8 @@ export function auditedAccounts(accounts: Accounts, audit: Audit): Accounts {
 		work: () => Promise<T>,
 		detailsOf?: (result: T) => Partial<AuditEvent> | undefined,
 	): Promise<T> => {
-		const known = await accounts.find(typed).catch(() => undefined);
-		return audit.recorded(
-			{ ...event, ...(known === undefined ? { account: typed } : accountFields(known)) },
-			work,
-			detailsOf,
-		);
+		const account = await namedAccountFields(accounts.find, typed);
+		return audit.recorded({ ...event, ...account }, work, detailsOf);
 	};
 	return {
 		...accounts,
@@ -58,8 +54,7 @@ export function auditedAccounts(accounts: Accounts, audit: Audit): Accounts {
 			try {
 				await accounts.confirmPassword(username, password, client);
 			} catch (error) {
-				const known = await accounts.find(username).catch(() => undefined);
-				const account = known === undefined ? { account: username } : accountFields(known);
+				const account = await namedAccountFields(accounts.find, username);
 				audit.record({ action: 'signInFailed', ...account }, outcomeOf(error));
 				throw error;
 			}

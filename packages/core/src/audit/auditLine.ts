@@ -206,6 +206,17 @@ export function accountFields({ id, username }: { id: string; username: string }
 	return { account: username, accountId: id };
 }
 
+/**
+ * The account that an order names, by the name that it has, however that was typed. The name is taken as it was typed where there is none,
+ * or it can't be looked up: then the order itself fails, and its line says why.
+ */
+export async function namedAccountFields(
+	find: (username: string) => Promise<{ id: string; username: string }>,
+	typed: string,
+): Promise<Partial<AuditEvent>> {
+	return find(typed).then(accountFields, () => ({ account: typed }));
+}
+
 /** Where the line of what has led to it is found, which says who that was. */
 function causeOf({ request, job }: Partial<AuditEntry>): Partial<AuditEntry> {
 	return { ...(request === undefined ? {} : { request }), ...(job === undefined ? {} : { job }) };

@@ -1,5 +1,5 @@
 import type { UserRecord } from '@stowage/plugin-api';
-import { accountFields } from '../audit/auditLine.js';
+import { namedAccountFields } from '../audit/auditLine.js';
 import type { Audit } from '../audit/createAudit.js';
 import type { HomeMoves } from './createHomeMoves.js';
 
@@ -12,11 +12,11 @@ export function auditedHomeMoves(
 	return {
 		...moves,
 		async start(username, rootName, options = {}) {
-			const user = await find(username).catch(() => undefined);
+			const account = await namedAccountFields(find, username);
 			return audit.recorded(
 				{
 					...{ action: 'moveHome', root: rootName },
-					...(user === undefined ? { account: username } : accountFields(user)),
+					...account,
 					...(options.allowsLostAccess ? { detail: 'other programs may lose access' } : {}),
 				},
 				() => moves.start(username, rootName, options),
