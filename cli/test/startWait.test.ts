@@ -38,13 +38,7 @@ for (const workers of ['1', '2'])
 	test.serial(
 		`a start that waits for a database server ends at once when it is asked to: workers ${workers}`,
 		async (t) => {
-			const { args, notify, next } = await serverWithoutDatabase(t, workers);
-			const server = spawn(process.execPath, args, {
-				env: { ...process.env, NODE_OPTIONS: '', NOTIFY_SOCKET: notify },
-				stdio: 'ignore',
-			});
-			t.teardown(() => void server.kill('SIGKILL'));
-			await next(/Waiting/);
+			const { server } = await waitingServer(t, workers);
 			const ended = once(server, 'exit');
 			server.kill('SIGTERM');
 			t.deepEqual(await ended, [0, null]);
@@ -54,13 +48,7 @@ for (const workers of ['1', '2'])
 
 for (const workers of ['1', '2'])
 	test.serial(`a start that waits is not ended by a reload, which follows it: workers ${workers}`, async (t) => {
-		const { args, notify, next } = await serverWithoutDatabase(t, workers);
-		const server = spawn(process.execPath, args, {
-			env: { ...process.env, NODE_OPTIONS: '', NOTIFY_SOCKET: notify },
-			stdio: 'ignore',
-		});
-		t.teardown(() => void server.kill('SIGKILL'));
-		await next(/Waiting/);
+		const { server, next } = await waitingServer(t, workers);
 		server.kill('SIGHUP');
 		// The last pause begins more than ten seconds later, the time limit of a reload.
 		for (let pause = 0; pause < 5; pause++) t.regex(await next(/./), /^STATUS=Waiting/);
@@ -170,6 +158,18 @@ async function serverWithoutDatabase(t: ExecutionContext, workers: string) {
 	const next = await serviceManager(t, notify);
 	const dataDir = path.join(folder, 'data');
 	return { url, dataDir, notify, next, args: plainArgs(dataDir, '--database-url', url, '--workers', workers) };
+}
+
+/** A server that has begun to wait for its database server. */
+async function waitingServer(t: ExecutionContext, workers: string) {
+	const { args, notify, next } = await serverWithoutDatabase(t, workers);
+	const server = spawn(process.execPath, args, {
+		env: { ...process.env, NODE_OPTIONS: '', NOTIFY_SOCKET: notify },
+		stdio: 'ignore',
+	});
+	t.teardown(() => void server.kill('SIGKILL'));
+	await next(/Waiting/);
+	return { server, next };
 }
 
 /** Also of one that nobody has waited for. */
