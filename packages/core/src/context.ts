@@ -17,7 +17,12 @@ export interface RequestContext {
 	/** Random, and the same in every line of this request. */
 	readonly id: string;
 	/** The viewer, once authenticated. */
-	readonly caller: { readonly client: { readonly address: string }; readonly viewer: Viewer };
+	readonly caller: {
+		readonly client: { readonly address: string };
+		readonly viewer: Viewer;
+		/** By which the logs name what was asked for, since its address may have a secret anywhere. */
+		readonly route: { readonly path: string };
+	};
 }
 
 export interface JobContext {

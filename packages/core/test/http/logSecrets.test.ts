@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Failure } from '@stowage/rules';
 import test from 'ava';
+import { endFailedRequest } from '../../src/http/connections/endFailedRequest.js';
 import { createLog, withPriorities } from '../../src/log.js';
 import { codeAt } from '../authenticator.js';
 import { auditText, Client, file, json, testApp } from '../testApp.js';
@@ -137,6 +138,36 @@ test('the log and the audit log never contain a token, a ticket, an upload id, a
 	for (const [name, secret] of Object.entries(secrets)) {
 		t.true(secret.length > 6, name);
 		t.false(text.includes(secret), name);
+	}
+});
+
+test('an unexpected error beside a request is logged with the route, never with the token in its address', async (t) => {
+	for (const basePath of ['', '/files']) {
+		const { log, lines } = recordingLog();
+		const app = await testApp(t, { '--base-path': basePath }, { log });
+		app.server.ext('onPreResponse', (_request, h) => {
+			endFailedRequest(new Error('a fault'), log);
+			return h.continue;
+		});
+		const token = randomBytes(32).toString('base64url');
+		const places = [
+			'/s/',
+			'/s/of%2F',
+			'/api/temp/',
+			'/api/share/',
+			'/api/downloadTickets/',
+			'/api/uploads/',
+			'/',
+			'/no/',
+		];
+		for (const place of places) {
+			await t.throwsAsync(new Client(app).get(`${basePath}${place}${token}`), undefined, 'its connection is closed');
+			await t.throwsAsync(new Client(app).get(`http://nas${basePath}${place}${token}?of=${token}`), undefined, place);
+		}
+		const faults = lines.map((line) => JSON.parse(line)).filter(({ err }) => err?.message === 'a fault');
+		t.is(faults.length, 2 * places.length);
+		t.false(lines.join('').includes(token));
+		t.like(faults[4], { method: 'GET', path: `${basePath}/api/temp/{token}` });
 	}
 });
 

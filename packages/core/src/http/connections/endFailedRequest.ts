@@ -1,6 +1,5 @@
 import { currentContext } from '../../context.js';
 import type { Log } from '../../log.js';
-import { rawPathOf } from '../requests/rawPath.js';
 
 /**
  * Handles an uncaught error, called where Node reports it: ends the request that it belongs to, with its connection, and answers true.
@@ -8,15 +7,10 @@ import { rawPathOf } from '../requests/rawPath.js';
  * should end.
  */
 export function endFailedRequest(error: unknown, log: Log): boolean {
-	const { socket, response } = currentContext() ?? {};
+	const { socket, response, request } = currentContext() ?? {};
 	if (socket === undefined || isOutOfMemory(error)) return false;
-	// The rest of a path may be a secret.
-	const path =
-		response &&
-		rawPathOf(response.req.url ?? '')
-			.split('/', 3)
-			.join('/');
-	log.error({ err: error, method: response?.req.method, path }, 'unexpected error: its connection is closed');
+	const place = { method: response?.req.method, path: request?.caller.route.path };
+	log.error({ err: error, ...place }, 'unexpected error: its connection is closed');
 	// A request that has its response may share its connection with the next one by now.
 	if (!response?.writableFinished) socket.destroy();
 	return true;
