@@ -29,7 +29,7 @@ import { configSchema, parseByteSize, parseDuration } from '../../packages/core/
 import { withoutSecrets } from '../../packages/core/src/config/secrets.js';
 import { unescapeOctal } from '../../packages/core/src/config/systemMounts.js';
 import { createClientReader } from '../../packages/core/src/http/requests/proxy.js';
-import { checkRawPath, decodePath } from '../../packages/core/src/http/requests/rawPath.js';
+import { checkRawPath, decodePath, originForm } from '../../packages/core/src/http/requests/rawPath.js';
 import { namedFolders } from '../../packages/core/src/members/folderNames.js';
 import { checkPreconditions } from '../../packages/core/src/responses/preconditions.js';
 import { parseRanges } from '../../packages/core/src/responses/ranges.js';
@@ -343,7 +343,7 @@ export const parsers: readonly Parser[] = [
 	{
 		name: 'request lines',
 		fragments: ['/', '%2F', '%', 'a', '.', '?', 'http://', '#'],
-		run: (text) => [attempt(() => checkRawPath(text)), attempt(() => decodePath(text, '/'))],
+		run: (text) => [attempt(() => checkRawPath(text)), attempt(() => decodePath(text, '/')), originForm(text)],
 	},
 	{ name: 'hosts', fragments: ['a', '.', ':', '[', ']', '*.', '1', '@', '/'], run: isHostPattern },
 	{ name: 'networks', fragments: ['10.', ':', '/', '1', 'f'], run: parseNetwork },

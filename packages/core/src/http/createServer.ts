@@ -113,8 +113,8 @@ export function createServer(
 	const total = () => shareOf(maxConnections, config);
 	limitConnections(listener, { perAddress: maxPerAddress, total }, peers, (socket) => drain.isIdle(socket));
 	const readClient = createClientReader(peers, config.publicUrl);
-	serializeRequests(listener, (request) => limitAddress(readClient(request).address), maxPerAddress, drain);
 	restorePrefix(listener, config.basePath, peers);
+	serializeRequests(listener, (request) => limitAddress(readClient(request).address), maxPerAddress, drain);
 	const checkHost = createHostCheck(config);
 	const errorParts = { log, logFailure: createFailureLog(log), basePath: config.basePath };
 	const hold = createHeldAnswers();

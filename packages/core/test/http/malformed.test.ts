@@ -22,6 +22,13 @@ const refused = async (t: ExecutionContext, request: string, status: number, cod
 	t.is(body.error, body.message);
 };
 test('an invalid request line is refused with 400', refused, 'HELLO WORLD\r\n\r\n', 400, 'INVALID');
+test(
+	'a request line without a path is refused with 400',
+	refused,
+	'GET a?b HTTP/1.1\r\nHost: x\r\n\r\n',
+	400,
+	'INVALID',
+);
 test('a header without a name is refused with 400', refused, 'GET / HTTP/1.1\r\n: x\r\n\r\n', 400, 'INVALID');
 test('the beginning of a TLS handshake is refused with 400', refused, '\x16\x03\x01\x02\x00\x01', 400, 'INVALID');
 test(

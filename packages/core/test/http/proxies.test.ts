@@ -180,6 +180,16 @@ test('a forwarded prefix of an untrusted client is ignored', async (t) => {
 	t.is((await client.get('/files/api/health', { 'x-forwarded-prefix': '/files' })).statusCode, 200);
 });
 
+test('a request line with a whole address is read by its path and query, also below a forwarded prefix', async (t) => {
+	const app = await testApp(t, { '--base-path': '/files', '--trusted-proxies': '127.0.0.1' });
+	const client = new Client(app);
+	const prefix = { 'x-forwarded-prefix': '/files' };
+	t.is((await client.get('http://nas/files/api/health')).statusCode, 200);
+	t.is((await client.get('HTTPS://nas:443/api/health?a&a', prefix)).statusCode, 200);
+	for (const address of ['http:///api/health', 'http:/api/health', 'ftp://nas/api/health', 'api/health', '*', '?a'])
+		t.is((await client.get(address, prefix)).statusCode, 400, address);
+});
+
 test('a unix socket left by a crash is replaced, and one in use, a file or a link of its name is refused', async (t) => {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-socket-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));

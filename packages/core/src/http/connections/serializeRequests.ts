@@ -4,6 +4,7 @@ import { Failure } from '@stowage/rules';
 import { runInContext } from '../../context.js';
 import { Counts } from '../../limits/Counts.js';
 import { failureAnswer } from '../errors.js';
+import { originForm } from '../requests/rawPath.js';
 import type { Drain } from './Drain.js';
 import { PacedRequest } from './pacedRequest.js';
 import { RequestScheduler } from './RequestScheduler.js';
@@ -20,9 +21,9 @@ const headers = {
 
 /**
  * Stands between Node's parser and hapi: hapi gets the requests of a connection one at a time, scheduled fairly by
- * client (`clientOf`) and at most `maxAtOnce()` under way, and never one that can't be parsed. A refusal by Node before
- * there is a request, such as a bad request line, too many headers or an unknown expectation, gets the same shape as
- * every other refusal.
+ * client (`clientOf`) and at most `maxAtOnce()` under way, each with the path and query of its address, and never one
+ * that can't be parsed. A refusal by Node before there is a request, such as a bad request line, too many headers or an
+ * unknown expectation, gets the same shape as every other refusal.
  */
 export function serializeRequests(
 	listener: HttpServer,
@@ -54,6 +55,12 @@ export function serializeRequests(
 		// An error of a response is thrown in the context of its request, and affects no other request.
 		const start = () => runInContext({ socket: request.socket, response }, () => queueMicrotask(answer));
 		const begin = () => {
+			const target = originForm(request.url ?? '/');
+			if (target === undefined) {
+				answerFailure(request, response, new Failure('invalid', 'The request line has no path.'));
+				return;
+			}
+			request.url = target;
 			const client = clientOf(request);
 			if (underWay.of(client) >= maxAtOnce()) {
 				answerFailure(request, response, tooManyRequests());

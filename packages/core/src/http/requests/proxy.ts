@@ -71,7 +71,6 @@ export function restorePrefix(listener: HttpServer, basePath: string, { addressO
 	listener.prependListener('request', (request: IncomingMessage) => {
 		if (request.headers['x-forwarded-prefix'] !== basePath || !isTrusted(addressOf(request.socket))) return;
 		const url = request.url ?? '/';
-		if (!url.startsWith('/')) return;
 		// The page itself has no slash at its end.
 		request.url = basePath + (/^\/($|\?)/.test(url) ? url.slice(1) : url);
 	});

@@ -3,13 +3,21 @@ import { Failure, parsePath, type StoragePath } from '@stowage/rules';
 const refuse = () => new Failure('invalidPath', 'That is not a valid path.');
 
 /**
- * The path of a request line without its query, as the client spelt it: frameworks resolve dot segments and decode it before it can be
- * checked. A client may name the whole address, as it would to a proxy.
+ * The path and query of a request line; undefined where it has none. A client may name the whole address, as it would to a proxy: hapi
+ * would read that otherwise, in the square of the length of its query, and resolve its dot segments.
  */
-export function rawPathOf(url: string): string {
-	const target = url.replace(/^https?:\/\/[^/?#]*/i, '');
-	const end = target.search(/[?#]/);
-	return end === -1 ? target : target.slice(0, end);
+export function originForm(target: string): string | undefined {
+	if (target.startsWith('/')) return target;
+	const [origin] = /^https?:\/\/[^/?#]+/i.exec(target) ?? [];
+	if (origin === undefined) return undefined;
+	const rest = target.slice(origin.length);
+	return rest.startsWith('/') ? rest : `/${rest}`;
+}
+
+/** The path without its query, as the client spelt it: frameworks resolve dot segments and decode it before it can be checked. */
+function rawPathOf(url: string): string {
+	const end = url.search(/[?#]/);
+	return end === -1 ? url : url.slice(0, end);
 }
 
 /** Refuses paths that a correct client never sends: bad percent-encoding and segments that decode to `.` or `..`. */
