@@ -72,6 +72,7 @@ import { isOwnCall } from '../../web/src/features/previews/common/markup/links.j
 import { countElements } from '../../web/src/features/previews/common/markup/markupBounds.js';
 import { sanitise } from '../../web/src/features/previews/common/markup/sanitise.js';
 import { isNestedTooDeep, stylesCostTooMuch } from '../../web/src/features/previews/common/markup/styleCost.js';
+import { hasTooManyTags } from '../../web/src/features/previews/common/tagCount/countTags.js';
 import { languageIn } from '../../web/src/features/previews/document/languageIn.js';
 import { withPlainSymbols } from '../../web/src/features/previews/document/symbols.js';
 import { overlapsOf } from '../../web/src/features/previews/editor/search/overlaps.js';
@@ -135,6 +136,15 @@ const soundHeads: Readonly<Record<string, string>> = {
 	'audio/x-ape': 'MAC ',
 	'audio/webm': '\x1A\x45\xDF\xA3',
 };
+
+/** A Blob takes longer than what is read of it. */
+const blobAtOnce = (bytes: Buffer) =>
+	({
+		...{ size: bytes.length, type: '' },
+		slice: (begin: number, end: number) => ({
+			arrayBuffer: async () => new Uint8Array(bytes.subarray(begin, end)).buffer,
+		}),
+	}) as unknown as Blob;
 
 const tagsIn = (text: string, type: string) => tagsOf(new Blob([bytesOf(text)], { type })).catch(() => undefined);
 
@@ -448,6 +458,18 @@ export const parsers: readonly Parser[] = [
 		run: async (text) => {
 			for (const [type, head] of Object.entries(soundHeads)) await tagsIn(`${head}${text}`, type);
 		},
+	},
+	{
+		name: 'counts of tags',
+		// The length of a text is read in two ways, of which one leads to the end of the file.
+		fragments: [
+			'Taaa\x80\x80\x80\x81\x01\x01x',
+			'CHAP\x80\x80\x80\x81\x01\x01',
+			'CTOC\0\0\x7F\x7F\0\0a\0\x03\xFF',
+			'\0',
+			'a',
+		],
+		run: (text) => hasTooManyTags(blobAtOnce(bytesOf(`ID3\x04\0\0\x7F\x7F\x7F\x7F${text}`))),
 	},
 	{
 		name: 'Markdown',

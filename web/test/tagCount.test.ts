@@ -331,6 +331,73 @@ test('a film in fragments is played before all of them are read, and no more onc
 	t.deepEqual(await outcome(bounded(far, 500_000)), { isPlayed: false, isRefused: true });
 });
 
+/** A file of which is known how many bytes were asked for. */
+function measured(bytes: Buffer) {
+	const read = { bytes: 0 };
+	const slice = (begin: number, end: number) => {
+		const part = new Uint8Array(bytes.subarray(begin, end));
+		read.bytes += part.length;
+		return { arrayBuffer: async () => part.buffer };
+	};
+	return { read, file: { size: bytes.length, type: '', slice } as unknown as Blob };
+}
+
+/** An ID3 tag that goes on for as long as there are frames. */
+const endlessId3 = (version: 3 | 4, frames: Buffer, rest = 0) =>
+	Buffer.concat([
+		Buffer.from('ID3'),
+		Buffer.from([version, 0, 0, 127, 127, 127, 127]),
+		frames,
+		Buffer.alloc(rest, 'x'),
+	]);
+const many = (count: number, part: string | Buffer) => Buffer.alloc(count * part.length, part, 'latin1');
+
+const overlapping: Readonly<Record<string, Buffer>> = {
+	'frames of ID3 within the lengths of others': endlessId3(4, many(4500, 'Taaa\x80\x80\x80\x81\x01\x01x'), 200_000),
+	'chapters of ID3 without the end of a name': endlessId3(
+		4,
+		many(2200, 'CHAP\x80\x80\x80\x81\x01\x01xaaaa\x80\x80\x80\x81\x01\x01x'),
+		200_000,
+	),
+	'contents of chapters of ID3 that have no names': endlessId3(
+		3,
+		many(500, Buffer.concat([Buffer.from('CTOC\0\0\x01\x03\0\0\0\x03\xFF', 'latin1'), Buffer.alloc(256)])),
+		200_000,
+	),
+	'an entry of a list in Matroska': matroska(
+		element([0x11, 0x4d, 0x9b, 0x74], element([0x4d, 0xbb], many(200_000, '\x81\x80'))),
+	),
+	'empty packets of Ogg': many(
+		2500,
+		Buffer.concat([Buffer.from('OggS'), Buffer.alloc(22), Buffer.from([255]), Buffer.alloc(255)]),
+	),
+};
+
+for (const [name, bytes] of Object.entries(overlapping)) {
+	test(`the bytes of a file are looked at some times only: ${name}`, async (t) => {
+		const { read, file } = measured(bytes);
+		t.true(await hasTooManyTags(file));
+		t.true(read.bytes < 4 * bytes.length + 1.5e6, `${read.bytes} of ${bytes.length}`);
+	});
+}
+
+test('of an audiobook whose chapters have pictures no more is read than where their frames begin', async (t) => {
+	const chapter = (version: 3 | 4) =>
+		id3Frame(
+			version,
+			'CHAP',
+			'first\0',
+			Buffer.alloc(16),
+			id3Frame(version, 'TIT2', '\x03One').subarray(10),
+			id3Frame(version, 'APIC', Buffer.alloc(70_000, 'x')).subarray(10),
+		).subarray(10);
+	for (const version of [3, 4] as const) {
+		const { read, file } = measured(endlessId3(version, many(100, chapter(version)), 100));
+		t.false(await hasTooManyTags(file));
+		t.true(read.bytes < 4_000_000, `${read.bytes}`);
+	}
+});
+
 test('a count that no file could have is none, and what is cut off or of no known format has no tags', async (t) => {
 	const cover = Buffer.concat([Buffer.from('fLaC'), block(0x84, Buffer.concat([le(0), le(0xff_ff_ff_ff)]))]);
 	t.false(await hasTooManyTags(blobOf(cover)));

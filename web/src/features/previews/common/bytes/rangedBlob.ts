@@ -3,7 +3,7 @@ import { readPart } from '../../../../api/previews.js';
 /** Bytes that are searched for tags; a file with later tags is shown without. */
 const maxBytes = 16 * 1024 * 1024;
 
-/** More than `maxBytes` would be read. */
+/** More than `maxBytes` would be read, or the same bytes again and again. */
 export class ReadsTooMuch extends Error {}
 
 /** What lies behind a block that was read is fetched by so many bytes at once. */

@@ -1,3 +1,5 @@
+import { ReadsTooMuch } from '../bytes/rangedBlob.js';
+
 /**
  * Audiobooks have two for each of some hundred chapters. Browsers compare the name of each tag with all before it: of
  * 50,000 (600 kB) they read for 20 s, of 5,000 for a fifth of a second.
@@ -10,6 +12,16 @@ const maxTags = 5000;
  */
 const maxSamples = 10_000_000;
 
+/**
+ * How often the bytes of a file are looked at, on average: the lengths of its parts may lead into each other, each to the end of the file.
+ * What is read twice by the formats are some heads and texts.
+ */
+const maxLooks = 4;
+
+/** Bytes that may be looked at in the smallest file, and in the largest, of which most is never read. */
+const leastExamined = 1024 * 1024;
+const mostExamined = 64 * 1024 * 1024;
+
 /** How many bytes of the file are read and kept at once. */
 const windowBytes = 8 * 1024;
 
@@ -20,6 +32,7 @@ export class TooManyTags extends Error {}
 export class TagReader {
 	#count = 0;
 	#samples = 0;
+	#examined = 0;
 	#window: { at: number; bytes: Uint8Array } | undefined;
 
 	/** `onFragments` is called once a film has so many fragments that nothing else is expected in it. */
@@ -44,8 +57,10 @@ export class TagReader {
 		if (this.#samples > maxSamples) throw new TooManyTags();
 	}
 
-	/** Fewer bytes than asked for where the file ends. */
+	/** Fewer bytes than asked for where the file ends. Throws `ReadsTooMuch` once the same ones have been asked for too often. */
 	async bytes(at: number, length: number): Promise<Uint8Array> {
+		this.#examined += Math.max(0, Math.min(length, this.size - at));
+		if (this.#examined > Math.min(mostExamined, maxLooks * this.size + leastExamined)) throw new ReadsTooMuch();
 		const begin = at - (at % windowBytes);
 		if (at + length > begin + windowBytes) return this.#read(at, length);
 		if (this.#window?.at !== begin) this.#window = { at: begin, bytes: await this.#read(begin, windowBytes) };

@@ -77,6 +77,7 @@ async function positionIn(reader: TagReader, begin: number, end: number): Promis
 	for (let at = begin; at < end; ) {
 		const element = await elementAt(reader, at, end);
 		if (element === undefined) return undefined;
+		reader.add(0.1);
 		if (element.id === 0x53_ac)
 			return numberIn(await reader.bytes(element.begin, Math.min(8, element.end - element.begin)));
 		at = element.end;

@@ -26,19 +26,26 @@ export async function countOgg(reader: TagReader, begin: number): Promise<void> 
 		if (head.getBigInt64(6, true) > 0n) end = Math.min(end, at + soundBytes);
 		const serial = head.getUint32(14, true);
 		const lengths = await reader.bytes(at + 27, head.getUint8(26));
-		let from = at + 27 + lengths.length;
+		const content = at + 27 + lengths.length;
+		const page = await reader.bytes(
+			content,
+			lengths.reduce((sum, length) => sum + length, 0),
+		);
+		let from = 0;
 		const isFirst = (head.getUint8(5) & 2) !== 0;
 		let packet = (isFirst ? undefined : packets.get(serial)) ?? { index: 0, parts: [] };
 		if (packet.index === 0 && packet.parts.length === 0) reader.add();
 		for (const length of lengths) {
-			if (length > 0) packet.parts.push(await reader.bytes(from, length));
+			if (length > 0) packet.parts.push(page.subarray(from, from + length));
 			from += length;
 			if (length === 255) continue;
+			// Of all packets honest sound has more than tags, but not by the million.
+			reader.add(0.01);
 			if (packet.index > 0) countComments(reader, joined(packet.parts), packet.index === 1 ? secondPrefixes : prefixes);
 			packet = { index: packet.index + 1, parts: [] };
 		}
 		packets.set(serial, packet);
-		at = from;
+		at = content + from;
 	}
 }
 
