@@ -20,8 +20,9 @@ test('each test that is left to the thorough run is there', async (t) => {
 		const text = await texts.get(folder);
 		t.deepEqual([...new Set(titles)], titles, place);
 		for (const title of titles) {
-			// Some begin or end with what a loop gives them.
-			const isThere = [title.slice(0, 20), title.slice(-20)].some((part) => text?.includes(part));
+			// Some begin or end with what a loop gives them; of a suite all are named by how their titles begin.
+			const words = title.replace(/: \*$/, '');
+			const isThere = [words.slice(0, 20), words.slice(-20)].some((part) => text?.includes(part));
 			t.true(isThere, `${place}: ${title}`);
 		}
 	}
