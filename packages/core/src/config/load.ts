@@ -172,10 +172,40 @@ function readOpened(name: string, descriptor: number): { bytes: Buffer; stat: St
 	}
 }
 
-/** What is wrong, with its line and column. */
+/** What is wrong, by the parser's code: its messages quote the file, in which a value may be a secret. */
+const yamlFaults: Readonly<Record<YAMLParseError['code'], string>> = {
+	ALIAS_PROPS: 'an alias has an anchor or a tag',
+	BAD_ALIAS: 'an alias or an anchor has no usable name',
+	BAD_COLLECTION_TYPE: 'a tag does not fit its value',
+	BAD_DIRECTIVE: 'a line that begins with % is no directive',
+	BAD_DQ_ESCAPE: 'in double quotes a backslash begins no known escape sequence (in single quotes it is a character)',
+	BAD_INDENT: 'a line is indented too little, or not like the others',
+	BAD_PROP_ORDER: 'an anchor or a tag stands before the indicator that it belongs behind',
+	BAD_SCALAR_START: 'a value begins with a character that is reserved (it is written in quotes)',
+	BLOCK_AS_IMPLICIT_KEY:
+		'a value holds another list or map, or a colon with a space behind it (it is written in quotes)',
+	BLOCK_IN_FLOW: 'an indented list or map stands in brackets or braces',
+	DUPLICATE_KEY: 'a name is there twice',
+	IMPOSSIBLE: 'it can’t be read',
+	KEY_OVER_1024_CHARS: 'a name is too long',
+	MISSING_CHAR: 'a quote, bracket, comma, colon or space is missing',
+	MULTILINE_IMPLICIT_KEY: 'a name with its colon is not on one line',
+	MULTIPLE_ANCHORS: 'a value has several anchors',
+	MULTIPLE_DOCS: 'it has several documents',
+	MULTIPLE_TAGS: 'a value has several tags',
+	NON_STRING_KEY: 'a name is no text',
+	RESOURCE_EXHAUSTION: 'it is nested too deeply',
+	TAB_AS_INDENT: 'a line is indented with a tab',
+	TAG_RESOLVE_FAILED: 'a tag is not known (a value that begins with ! is written in quotes)',
+	UNEXPECTED_TOKEN: 'something stands where it can’t (a value that begins with a sign is written in quotes)',
+};
+
+/** What is wrong, with its line and column, and nothing of what stands there. */
 function yamlError(error: unknown): string {
-	if (error instanceof YAMLParseError) return error.message.split(/:?\n/)[0] ?? error.code;
-	return 'an alias is not defined (a value that begins with * is written in quotes)';
+	if (!(error instanceof YAMLParseError))
+		return 'an alias is not defined (a value that begins with * is written in quotes)';
+	const [at] = error.linePos ?? [];
+	return `${yamlFaults[error.code]}${at === undefined ? '' : ` at line ${at.line}, column ${at.col}`}`;
 }
 
 function set(tree: Tree, origins: Map<string, string>, name: string, value: unknown, origin: string): void {

@@ -79,3 +79,58 @@ for (const [yaml, expected] of [
 	['sessionKey: "hunter2\nport: 1\n', /not valid YAML: .* at line/],
 ] as const)
 	test(`a configuration is refused without its secrets: ${JSON.stringify(yaml)}`, refusedQuietly, yaml, expected);
+
+const malformed = (indicator: string) => [
+	`sessionKey: ${indicator}hunter2\n`,
+	`sessionKey: ${indicator}hunter2: x\n`,
+	`plugins:\n  x:\n    password: ${indicator}hunter2\n    name: x\n`,
+];
+
+test('what is no YAML is refused without a secret, whatever sign that begins with', async (t) => {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-secrets-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	const file = path.join(folder, 'stowage.yaml');
+	const refused: string[] = [];
+	const signs = '| > ! & * % @ ` " \' [ { } ] , ? - : # < = ~ |2 >+'.split(' ');
+	for (const indicator of [
+		...signs,
+		'!x!',
+		'!<',
+		'"\\',
+		'"\\x',
+		'"\\U',
+		'&a &',
+		'&a *',
+		'!a !',
+		'%YAML ',
+		'- ',
+		'? ',
+	]) {
+		for (const yaml of malformed(indicator)) {
+			await writeFile(file, yaml);
+			try {
+				loadConfig({ flags: { '--config': file } });
+			} catch (error) {
+				t.true(error instanceof ConfigError, `${yaml}: ${error}`);
+				for (let each = error; each instanceof Error; each = each.cause as Error)
+					t.notRegex(`${each.message}${each.stack}`, /hunter2/, yaml);
+				if (yaml.startsWith('sessionKey') && /not valid YAML: /.test(String(error))) refused.push(indicator);
+			}
+		}
+	}
+	t.deepEqual(
+		['|', '>', '!x!', '*', '%', '@', '`', '"\\'].filter((each) => !refused.includes(each)),
+		[],
+	);
+});
+
+const refusedAt = (t: ExecutionContext, yaml: string, expected: string) =>
+	refusedQuietly(t, yaml, new RegExp(expected));
+
+for (const [yaml, expected] of [
+	['port: 1\nsessionKey: |hunter2\n', 'a value that begins with a sign is written in quotes. at line 2, column 14'],
+	['sessionKey: "\\qhunter2"\n', 'a backslash begins no known escape sequence .* at line 1, column 14'],
+	['sessionKey: @hunter2\n', 'begins with a character that is reserved .* at line 1, column 13'],
+	['sessionKey: !x!hunter2\n', 'a tag is not known .* at line 1, column 13'],
+] as const)
+	test(`what is wrong in a configuration is said by its place: ${JSON.stringify(yaml)}`, refusedAt, yaml, expected);
