@@ -85,7 +85,7 @@ const webLayers: Readonly<Record<string, readonly string[]>> = {
  * cycles.
  */
 const coreLayers: readonly (readonly string[])[] = [
-	['log', 'context', 'secretHash', 'escapeHtml', 'config'],
+	['log', 'context', 'secretHash', 'escapeHtml', 'shellCommand', 'config'],
 	['http', 'plugins', 'limits', 'leases', 'events', 'audit'],
 	['quotas', 'trees', 'search'],
 	['bodies', 'responses'],

@@ -1,15 +1,20 @@
 import { execFile } from 'node:child_process';
-import { chmod, chown, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import test from 'ava';
-import { shellWord } from '../src/terminal/shellWord.js';
 import { stowage } from './program.js';
 
 /** Some user that no machine has. */
 const uid = 47_440;
 const gid = 47_441;
+
+/** Runs what root pastes into a shell. No machine has the user, whom sudo would not know. */
+function paste(commands: readonly (string | undefined)[]): Promise<unknown> {
+	const sudo = `sudo() { local user=\${2#?}; shift 2; setpriv --reuid="$user" --regid=${gid} --clear-groups "$@"; }`;
+	return promisify(execFile)('bash', ['-ec', [sudo, ...commands].join('\n')]);
+}
 
 interface FileFinding {
 	state: string;
@@ -37,6 +42,7 @@ test('doctor --files names what an import of root left unusable, and its command
 	const at = (name: string) => path.join(home, name);
 	const raw = (name: string) => Buffer.concat([Buffer.from(`${home}/`), Buffer.from(name, 'latin1')]);
 	await writeFile(at("Ada's photo.jpg"), 'x', { mode: 0o600 });
+	await writeFile(at('unopened'), 'x', { mode: 0 });
 	await mkdir(at('closed'), { mode: 0o700 });
 	await mkdir(at('unwritable'), { mode: 0o755 });
 	await writeFile(at('own'), 'x');
@@ -53,13 +59,16 @@ test('doctor --files names what an import of root left unusable, and its command
 	const remedies = Object.fromEntries(
 		found.map(({ path: place = '', remedy }) => [place.slice(home.length + 1), remedy]),
 	);
+	const own = `sudo -u '#${uid}'`;
+	const giving = (item: string) => `(cd ${home} && [ "$(/bin/pwd -P)" = ${home} ] && chown -h ${uid}:${gid} ${item})`;
 	t.deepEqual(remedies, {
-		"Ada's photo.jpg": `chown -h ${uid}:${gid} '${home}/Ada'\\''s photo.jpg'`,
-		closed: `chown -h ${uid}:${gid} '${home}/closed'`,
-		unwritable: `chown -h ${uid}:${gid} '${home}/unwritable'`,
-		own: `chmod u+rw '${home}/own'`,
-		"caf\ufffd d'\u001b[31m.txt": `mv -nT $'${home}/caf\\xe9 d\\'\\x1b[31m.txt' '${home}/café d'\\''_[31m.txt'`,
-		'two\nlines': `mv -nT $'${home}/two\\x0alines' '${home}/two_lines'`,
+		"Ada's photo.jpg": giving("'./Ada'\\''s photo.jpg'"),
+		closed: giving('./closed'),
+		unwritable: giving('./unwritable'),
+		unopened: giving(`./unopened && ${own} chmod u+rw ./unopened`),
+		own: `${own} chmod u+rw ${home}/own`,
+		"caf\ufffd d'\u001b[31m.txt": `${own} mv -nT $'${home}/caf\\xe9 d\\'\\x1b[31m.txt' '${home}/café d'\\''_[31m.txt'`,
+		'two\nlines': `${own} mv -nT $'${home}/two\\x0alines' ${home}/two_lines`,
 		link: 'Put what it leads to in its place, or mount that there: mount --bind. Links are never followed.',
 	});
 	const exact = found.find(({ bytes }) => bytes !== undefined);
@@ -70,10 +79,10 @@ test('doctor --files names what an import of root left unusable, and its command
 	// A line each, and nothing that moves the cursor.
 	t.is(text.stdout.split('\n').length, found.length + 2);
 	t.false(text.stdout.includes('\u001b'));
-	t.regex(text.stdout, /^warn\tunreadable\t.*bob\/of root: .*\(user 0, mode 600\)\tchown -h /m);
+	t.regex(text.stdout, /^warn\tunreadable\t.*bob\/of root: .*\(user 0, mode 600\)\t\(cd .* && chown -h /m);
 
 	const commands = found.flatMap(({ what, remedy }) => (what === 'link' ? [] : [remedy]));
-	await promisify(execFile)('bash', ['-ec', commands.join('\n')]);
+	await paste(commands);
 	await rm(at('link'));
 	await rm(path.join(data, 'files/users/bob/of root'));
 	t.like(await stowage(['doctor', '--files', ...flags]), { code: 0 });
@@ -82,6 +91,49 @@ test('doctor --files names what an import of root left unusable, and its command
 
 	t.like(await stowage(['doctor', '--files', '--user', 'nobody', ...flags]), { code: 1 });
 	t.like(await stowage(['doctor', '--files', '--root', 'nowhere', ...flags]), { code: 1 });
+});
+
+test('who exchanges a folder for a link, once its remedy was printed, has root give nothing else away by it', async (t) => {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-exchanged-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	await chmod(folder, 0o755);
+	const data = path.join(folder, 'data');
+	await mkdir(data, { mode: 0o750 });
+	await chown(data, uid, gid);
+	const flags = ['--data-dir', data, '--log-level', 'error'];
+	t.like(await stowage(['user', 'add', 'ada', ...flags], { input: 'correct horse\n' }), { code: 0 });
+	const rootsOwn = path.join(folder, 'of-root');
+	const home = path.join(data, 'files/users/ada');
+	for (const place of [rootsOwn, path.join(home, 'd')]) {
+		await mkdir(place);
+		for (const [name, mode] of [
+			['shadow', 0o600],
+			['closed', 0],
+			['two\nlines', 0o600],
+		] as const)
+			await writeFile(path.join(place, name), 'of root', { mode });
+	}
+	await writeFile(path.join(home, 'd/own'), '', { mode: 0 });
+	await writeFile(path.join(rootsOwn, 'own'), '', { mode: 0 });
+	for (const name of ['d', 'd/own']) await chown(path.join(home, name), uid, gid);
+	const { stdout } = await stowage(['doctor', '--files', '--json', ...flags]);
+	const commands = (JSON.parse(stdout) as FileFinding[]).flatMap(({ remedy }) => remedy ?? []);
+	t.is(commands.length, 5, stdout);
+
+	await rename(path.join(home, 'd'), path.join(home, 'former'));
+	await symlink(rootsOwn, path.join(home, 'd'));
+	for (const command of commands) await t.throwsAsync(paste([command]), undefined, command);
+	t.deepEqual((await readdir(rootsOwn)).sort(), ['closed', 'own', 'shadow', 'two\nlines']);
+	for (const name of await readdir(rootsOwn)) {
+		const { uid: owner, mode } = await stat(path.join(rootsOwn, name));
+		t.deepEqual([owner, mode & 0o777], [0, /own|closed/.test(name) ? 0 : 0o600], name);
+	}
+	// A root that is a link itself is named by what it leads to, so that root sees whose files these are.
+	await rename(path.join(data, 'files'), path.join(folder, 'elsewhere'));
+	await symlink(path.join(folder, 'elsewhere'), path.join(data, 'files'));
+	const led = await stowage(['doctor', '--files', '--json', ...flags]);
+	const places = (JSON.parse(led.stdout) as FileFinding[]).flatMap(({ path: place }) => place ?? []);
+	t.true(places.length > 0 && places.every((place) => place.startsWith(path.join(folder, 'elsewhere/'))), led.stdout);
 });
 
 test('of many of a kind 50 are named and the others counted, unless all are wanted', async (t) => {
@@ -95,14 +147,4 @@ test('of many of a kind 50 are named and the others counted, unless all are want
 	t.regex(some.stdout, /^warn\tlink\tand 3 more\tstowage doctor --files --all/m);
 	const all = await stowage(['doctor', '--files', '--all', ...flags]);
 	t.is(all.stdout.split('\n').filter((line) => line.includes('a symbolic link')).length, 53);
-});
-
-test('a word of a command line is understood by bash as the bytes that it stands for', async (t) => {
-	for (const bytes of ['plain', 'two words', "it's", '$(id) `id` \\ "', 'é\u202e', "\xe9\x01\n'\\", '']) {
-		const word = Buffer.from(bytes, bytes.includes('\xe9\x01') ? 'latin1' : 'utf8');
-		const { stdout } = await promisify(execFile)('bash', ['-c', `printf %s ${shellWord(word)}`], {
-			encoding: 'buffer',
-		});
-		t.deepEqual(stdout, word);
-	}
 });

@@ -5,12 +5,13 @@ import {
 	openCommandServices,
 	runAlone,
 	type Services,
+	shellCommand,
+	shellWord,
 	type UnusableItem,
 	type UnusableReason,
 } from '@stowage/core';
 import { Failure, homeRoot, isFailure, plural, rootPath } from '@stowage/rules';
-import { shellWord } from '../terminal/shellWord.js';
-import { type Finding, fault, ok, reasonOf, warn } from './findings.js';
+import { asDataOwner, asUser, type Finding, fault, ok, reasonOf, warn } from './findings.js';
 
 /** Further ones of a kind are counted. */
 const maxNamed = 50;
@@ -162,21 +163,17 @@ function modeOf({ owner, mode }: { owner: number; mode: number }): string {
 }
 
 function remedyOf(reason: UnusableReason, thing: 'file' | 'folder', path: Buffer, service: Account): string {
-	const place = quoted(path);
 	switch (reason.kind) {
 		case 'unreadable':
 		case 'unwritable': {
-			const bits = thing === 'folder' ? 0o700 : 0o600;
-			const chmod = `chmod u+${thing === 'folder' ? 'rwx' : 'rw'} ${place}`;
-			// With -h: whoever may put a link in its place would have root give away what it leads to.
-			const chown = `chown -h ${service.name} ${place}`;
-			if (reason.owner === service.uid) return chmod;
-			return (reason.mode & bits) === bits ? chown : `${chown} && ${chmod}`;
+			const [mode, bits] = thing === 'folder' ? ['u+rwx', 0o700] : ['u+rw', 0o600];
+			if (reason.owner === service.uid) return asDataOwner(shellCommand`chmod ${mode} ${path}`);
+			return givingCommand(path, service, (reason.mode & bits) === bits ? undefined : mode);
 		}
 		case 'name': {
 			if (reason.freeName === undefined) return 'Rename it by hand.';
 			const folder = path.subarray(0, path.lastIndexOf('/') + 1);
-			return `mv -nT ${place} ${quoted(Buffer.concat([folder, Buffer.from(reason.freeName)]))}`;
+			return asDataOwner(shellCommand`mv -nT ${path} ${Buffer.concat([folder, Buffer.from(reason.freeName)])}`);
 		}
 		case 'link':
 			return 'Put what it leads to in its place, or mount that there: mount --bind. Links are never followed.';
@@ -189,8 +186,15 @@ function remedyOf(reason: UnusableReason, thing: 'file' | 'folder', path: Buffer
 	}
 }
 
-/** Always in quotes, so that the commands of a long list look alike. */
-function quoted(path: Buffer): string {
-	const word = shellWord(path);
-	return /^\$?'/.test(word) ? word : `'${word}'`;
+/**
+ * What root gives away, by name: the service may exchange each folder on the way for a link meanwhile, so that `chown` of the whole path
+ * would give away what lies elsewhere. The shell goes to the folder first, and the system says which one that was; from then on it is the
+ * same, whatever lies at its path. With -h, since a link may lie in the place of the item, too. Its mode is changed by its new owner.
+ */
+function givingCommand(path: Buffer, { uid, name }: Account, mode: string | undefined): string {
+	const end = path.lastIndexOf('/');
+	const folder = path.subarray(0, Math.max(end, 1));
+	const item = Buffer.concat([Buffer.from('./'), path.subarray(end + 1)]);
+	const chown = shellCommand`cd ${folder} && [ "$(/bin/pwd -P)" = ${folder} ] && chown -h ${name} ${item}`;
+	return `(${mode === undefined ? chown : `${chown} && ${asUser(uid, shellCommand`chmod ${mode} ${item}`)}`})`;
 }

@@ -1,6 +1,5 @@
-import { withoutDatabaseUrls } from '@stowage/core';
+import { shellCommand, shellWord, withoutDatabaseUrls } from '@stowage/core';
 import { hasDroppedRoot } from '../privileges/becomeOwner.js';
-import { shellWord } from '../terminal/shellWord.js';
 
 export interface Finding {
 	state: 'ok' | 'warn' | 'error';
@@ -35,11 +34,20 @@ export function reasonOf(error: unknown): string {
 		.join(' ');
 }
 
-/**
- * The command that changes the mode of these places. Root gives it as the owner of the data folder, who may have a link
- * there, to a file of root's: `chmod` follows it.
- */
+/** The command that changes the mode of these places. */
 export function chmodCommand(mode: string, ...places: string[]): string {
-	const command = `chmod ${mode} ${places.map(shellWord).join(' ')}`;
-	return hasDroppedRoot() ? `sudo -u '#${process.geteuid?.()}' ${command}` : command;
+	return asDataOwner(['chmod', mode, ...places.map((place) => shellWord(place))].join(' '));
+}
+
+/**
+ * The command as it is given where this was root's. Root gives it as the owner of the data folder, who may have a link there, or on the
+ * way, to a file of root's.
+ */
+export function asDataOwner(command: string): string {
+	return hasDroppedRoot() ? asUser(process.geteuid?.() ?? 0, command) : command;
+}
+
+/** The command as root gives it in the name of a user. */
+export function asUser(uid: number, command: string): string {
+	return shellCommand`sudo -u ${`#${uid}`} ` + command;
 }

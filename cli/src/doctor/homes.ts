@@ -1,6 +1,5 @@
 import path from 'node:path';
-import type { RootState, Services } from '@stowage/core';
-import { shellWord } from '../terminal/shellWord.js';
+import { type RootState, type Services, shellCommand } from '@stowage/core';
 import { type Finding, ok, warn } from './findings.js';
 
 /** Homes that are being moved to another storage root, and the remains of those that have moved. */
@@ -10,10 +9,12 @@ export async function checkHomes({ homeMoves }: Services, roots: readonly RootSt
 		const message = `the home of ${username} is on its way to ${root ?? 'a root that is gone'}`;
 		if (isRunning) return ok(what, message);
 		const begin =
-			root === undefined
-				? ''
-				: `Start the server, or: stowage user move-root ${shellWord(username)} ${shellWord(root)}. `;
-		return warn(what, `${message}, and waits or was cut off`, `${begin}To end it: stowage job cancel ${job.id}`);
+			root === undefined ? '' : `Start the server, or: ${shellCommand`stowage user move-root ${username} ${root}`}. `;
+		return warn(
+			what,
+			`${message}, and waits or was cut off`,
+			`${begin}To end it: ${shellCommand`stowage job cancel ${job.id}`}`,
+		);
 	});
 	const left = (await homeMoves.oldHomes()).map(({ username, root, path: folder }): Finding => {
 		const location = roots.find(({ name }) => name === root)?.location;

@@ -1,13 +1,12 @@
 import { lstat, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
-import type { Config } from '@stowage/core';
+import { type Config, shellCommand } from '@stowage/core';
 import { type AccountIds, accountOf } from '../privileges/accounts.js';
 import { isInReach } from '../privileges/ownerOf.js';
 import { installCommand, installedUnit } from '../service/installedUnit.js';
 import { isMountPointUnknown } from '../service/mountPoints.js';
 import { unitFaultOf } from '../service/unitFault.js';
 import { addedRoots, serviceFolders } from '../service/unitFolders.js';
-import { shellWord } from '../terminal/shellWord.js';
 import { type Finding, fault, ok, warn } from './findings.js';
 
 /**
@@ -60,7 +59,7 @@ async function givingRemedy(folder: string, dataDir: string, user: string, ids: 
 	if (folder !== dataDir && !(await isRootOfOwner(folder, ids))) {
 		return `If that is a storage root, give it to ${user}, with all that is in it.`;
 	}
-	return `sudo chown -R ${user}: ${shellWord(await realpath(folder))}`;
+	return shellCommand`sudo chown -R ${`${user}:`} ${await realpath(folder)}`;
 }
 
 /** Whether this is a storage root that its owner has made, and nobody could put another folder in its place. */

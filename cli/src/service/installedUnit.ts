@@ -1,6 +1,6 @@
 import { readdir, readFile, realpath } from 'node:fs/promises';
 import path from 'node:path';
-import { shellWord } from '../terminal/shellWord.js';
+import { shellCommand } from '@stowage/core';
 import { defaultConfig, defaultUser, sandboxDropIn, unitName } from './unit.js';
 import { isWithin } from './unitFolders.js';
 
@@ -35,8 +35,8 @@ export interface InstalledWith {
 export function installCommand({ user, config, isSandboxed }: InstalledWith): string {
 	return [
 		'sudo stowage service install',
-		...(user === defaultUser ? [] : [`--user ${user}`]),
-		...(config === defaultConfig ? [] : [`--config ${shellWord(config)}`]),
+		...(user === defaultUser ? [] : [shellCommand`--user ${user}`]),
+		...(config === defaultConfig ? [] : [shellCommand`--config ${config}`]),
 		...(isSandboxed ? ['--sandbox'] : []),
 	].join(' ');
 }

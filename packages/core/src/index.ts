@@ -79,6 +79,7 @@ export { homeMoveName } from './moving/homeMoveKind.js';
 export { checkConfig } from './plugins/loadPlugins.js';
 export type { Services } from './services.js';
 export type { ListedShare } from './shares/createShares.js';
+export { shellCommand, shellWord } from './shellCommand.js';
 export { checkWatch } from './trees/feeds/checkWatch.js';
 export { moreWatches } from './trees/feeds/FolderFeeds.js';
 export { assertUsable } from './trees/roots/assertUsable.js';

@@ -125,7 +125,7 @@ export type UnusableReason =
 
 /** An item that is left out or refused, although it is there. */
 export interface UnusableItem {
-	/** Where the system has it, as an absolute path: not every name is UTF-8. */
+	/** Where the system has it, as an absolute path without links on the way: not every name is UTF-8. */
 	location: Uint8Array;
 	type: 'file' | 'directory' | 'other';
 	reason: UnusableReason;

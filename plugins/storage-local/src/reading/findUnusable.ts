@@ -12,7 +12,7 @@ import {
 } from '@stowage/rules';
 import type { Disk } from '../root/Disk.js';
 import { isPrivateName } from '../root/privateFolder.js';
-import { lstat } from '../system/descriptors.js';
+import { lstat, readlink } from '../system/descriptors.js';
 import { type ObjectType, typeOfMode } from '../system/fileStat.js';
 import { type Folder, openChild } from '../system/openFolder.js';
 import { mayReadByMode } from '../system/permissions.js';
@@ -22,26 +22,35 @@ import { AdaptiveBatch, statMany } from './statMany.js';
 
 /** All in a folder and below that the server can't use, found through open folders only. */
 export async function* findUnusable(disk: Disk, path: StoragePath): AsyncGenerator<InspectedBatch> {
-	const location = Buffer.from(path === rootPath ? disk.root.path : `${disk.root.path}/${path}`);
 	try {
 		using folder = await disk.folder(path, 'read');
 		yield { inspected: 1, unusable: [] };
-		yield* inspectFolder(disk, { folder, location, depth: pathSegments(path).length });
+		yield* inspectFolder(disk, { folder, location: await realPath(folder), depth: pathSegments(path).length });
 	} catch (error) {
 		if (!isSystemError(error, 'EACCES', 'EPERM')) throw toFailure(error, path);
-		const { uid: owner, mode } = await ownershipOf(disk, path);
-		yield { inspected: 1, unusable: [{ location, type: 'directory', reason: { kind: 'unreadable', owner, mode } }] };
+		yield { inspected: 1, unusable: [await unreadable(disk, path)] };
 	}
 }
 
-/** The owner and mode of a folder that can't be opened for reading; uid -1 and mode 0 if it can't be reached either. */
-async function ownershipOf(disk: Disk, path: StoragePath): Promise<{ uid: number; mode: number }> {
+/** A folder that can't be opened for reading; of owner -1 and with mode 0 if it can't be reached either. */
+async function unreadable(disk: Disk, path: StoragePath): Promise<UnusableItem> {
+	const item = (location: Buffer, owner: number, mode: number): UnusableItem => ({
+		location,
+		type: 'directory',
+		reason: { kind: 'unreadable', owner, mode },
+	});
 	try {
 		using folder = await disk.folder(path, 'path');
-		return await disk.ownershipOf(folder.fd);
+		const { uid, mode } = await disk.ownershipOf(folder.fd);
+		return item(await realPath(folder), uid, mode);
 	} catch {
-		return { uid: -1, mode: 0 };
+		return item(Buffer.from(path === rootPath ? disk.root.path : `${disk.root.path}/${path}`), -1, 0);
 	}
+}
+
+/** Where an open folder lies, without the links that led to it: whoever has put one there does not decide what is named. */
+async function realPath(folder: Folder): Promise<Buffer> {
+	return folder.isNamedByDescriptor ? readlink(folder.path, 'buffer') : Buffer.from(folder.path);
 }
 
 interface Place {

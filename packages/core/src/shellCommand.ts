@@ -14,6 +14,25 @@ export function shellWord(word: string | Uint8Array): string {
 	return `$'${[...bytes].map(escaped).join('')}'`;
 }
 
+/**
+ * A command line for people to paste, as a tag of a template: each value is one word of it, and none begins an option: options
+ * stand before the values.
+ */
+export function shellCommand(parts: TemplateStringsArray, ...values: (string | Uint8Array)[]): string {
+	let line = parts[0] ?? '';
+	let endsOptions = false;
+	for (const [index, value] of values.entries()) {
+		if (!endsOptions && !line.endsWith('=') && value[0] === (typeof value === 'string' ? '-' : hyphen)) {
+			endsOptions = true;
+			line += '-- ';
+		}
+		line += shellWord(value) + (parts[index + 1] ?? '');
+	}
+	return line;
+}
+
+const hyphen = 0x2d;
+
 function escaped(byte: number): string {
 	const character = String.fromCharCode(byte);
 	if (byte < 0x20 || byte > 0x7e) return `\\x${byte.toString(16).padStart(2, '0')}`;
