@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { type RootState, whyOthersMayReplace } from '@stowage/core';
+import { type RootState, shellCommand, whyOthersMayReplace } from '@stowage/core';
 import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../commandLine/appCommand.js';
@@ -98,7 +98,7 @@ export function rootCommand(): Command {
 					if (coming !== undefined) {
 						throw new Failure(
 							'conflict',
-							`The home of ${coming.username} is on its way to ${name}. Wait until it is there, or end that: stowage job cancel ${coming.job.id}`,
+							`The home of ${coming.username} is on its way to ${name}. Wait until it is there, or end that: ${shellCommand`stowage job cancel ${coming.job.id}`}`,
 						);
 					}
 					await rootAdministration.remove(name);

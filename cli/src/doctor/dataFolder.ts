@@ -33,7 +33,7 @@ export async function checkDataFolder({ audit, databaseUrl, dataDir, sessionKey 
 		() => false,
 	);
 	if (!mayPass) {
-		const remedy = `Run this as the server's user; if that is this one, chown ${dataDir} to it.`;
+		const remedy = `Run this as the server's user; if that is this one, give it ${dataDir}.`;
 		return [fault(what, `this user may not look into ${dataDir}`, remedy)];
 	}
 	const findings: Finding[] = [];
@@ -62,7 +62,7 @@ function remedyOf(error: unknown, dataDir: string): string {
 	if (code === 'ENOSPC' || code === 'EDQUOT') return 'Make room on its disk.';
 	if (code === 'EROFS')
 		return 'Mount its disk for writing; a disk that has become read-only by itself is faulty: see dmesg.';
-	return `Run this as the server's user; if that is this one, chown ${dataDir} to it.`;
+	return `Run this as the server's user; if that is this one, give it ${dataDir}.`;
 }
 
 async function checkAudit(folder: string, record: Config['audit']['record']): Promise<Finding[]> {

@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import { open, readdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { shellCommand } from '@stowage/core';
 import { Failure, undefinedIf } from '@stowage/rules';
 import { holdFolder } from '../privileges/heldFolder.js';
 
@@ -89,7 +90,7 @@ export function folderStep(folder: string, ownerOf: OwnerOf): Step {
 				if (present.uid !== 0 || (await readdir(held.at('.'))).length > 0) {
 					throw new Failure(
 						'conflict',
-						`${folder} does not belong to the service's user: give it to the user by 'chown -R ${owner.uid}:${owner.gid} ${folder}' and install again.`,
+						`${folder} does not belong to the service's user: give it to the user by ${shellCommand`chown -R ${`${owner.uid}:${owner.gid}`} ${folder}`} and install again.`,
 					);
 				}
 				await held.handle.chown(owner.uid, owner.gid);

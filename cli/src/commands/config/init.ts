@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { type Config, ConfigError, flagOf, loadConfig, peersOf, settingNames } from '@stowage/core';
+import { type Config, ConfigError, flagOf, loadConfig, peersOf, settingNames, shellCommand } from '@stowage/core';
 import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
 import { commandLog } from '../../commandLine/commandLog.js';
@@ -142,7 +142,7 @@ async function nextSteps(file: string, config: Config): Promise<string[]> {
 	const { publicUrl, listen, registration } = config;
 	const { trusted, host } = peersOf(config);
 	const isOfService = path.dirname(file) === '/etc/stowage' && (await installedUnit()) !== undefined;
-	const start = isOfService ? 'sudo systemctl restart stowage' : `stowage serve --config ${file}`;
+	const start = isOfService ? 'sudo systemctl restart stowage' : shellCommand`stowage serve --config ${file}`;
 	const steps = [`Next: ${start}`];
 	if (registration === 'closed') steps.push('Then make the first account: stowage user add <name>');
 	if (host === undefined)

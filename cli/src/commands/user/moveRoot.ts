@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { homeMoveName, type Services } from '@stowage/core';
+import { homeMoveName, type Services, shellCommand } from '@stowage/core';
 import { Failure, formatListSize } from '@stowage/rules';
 import { printJson, printLine } from '../../terminal/output.js';
 import { type Progress, withProgress } from '../../terminal/Progress.js';
@@ -31,7 +31,7 @@ export async function moveRoot(
 		if (earlier !== undefined && earlier.root !== rootName) {
 			throw new Failure(
 				'conflict',
-				`The home of ${user.username} is on its way to ${earlier.root ?? 'another root'} already (${shareOf(earlier.job)}). Wait until it is there, or end that: stowage job cancel ${earlier.job.id}`,
+				`The home of ${user.username} is on its way to ${earlier.root ?? 'another root'} already (${shareOf(earlier.job)}). Wait until it is there, or end that: ${shellCommand`stowage job cancel ${earlier.job.id}`}`,
 			);
 		}
 		return earlier?.job;

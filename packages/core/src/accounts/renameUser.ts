@@ -1,6 +1,7 @@
 import type { KeyValueStore, StorageProvider, UserRecord, UserStore } from '@stowage/plugin-api';
 import { Failure, foldUsername, homeRoot, isFailure, type StoragePath, undefinedIf } from '@stowage/rules';
 import { z } from 'zod';
+import { shellCommand } from '../shellCommand.js';
 import type { MountedStorage } from '../trees/storage/MountedStorage.js';
 
 /** A rename that has begun and may not have ended. */
@@ -82,7 +83,7 @@ export async function assertNotHalfRenamed({ id, username }: UserRecord, renames
 function renamedHalf({ from, to }: PendingRename): Failure {
 	return new Failure(
 		'conflict',
-		`The rename of ${from} to ${to} was cut off. First end it: stowage user rename ${from} ${to}`,
+		`The rename of ${from} to ${to} was cut off. First end it: ${shellCommand`stowage user rename ${from} ${to}`}`,
 	);
 }
 

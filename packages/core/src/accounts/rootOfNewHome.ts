@@ -1,4 +1,5 @@
 import { Failure } from '@stowage/rules';
+import { shellCommand } from '../shellCommand.js';
 import type { FoundHomes } from '../trees/storage/findHomes.js';
 import type { MountedStorage } from '../trees/storage/MountedStorage.js';
 import type { Mount } from '../trees/storage/Mounts.js';
@@ -42,7 +43,7 @@ function rootOfAdopted({ homes, away }: FoundHomes, username: string, named: Mou
 	if (other === undefined) return mount;
 	throw new Failure(
 		'conflict',
-		`There are homes of ${username} on ${mount.name} and on ${other.name}. Say which: stowage user add ${username} --adopt-home --root ${mount.name}`,
+		`There are homes of ${username} on ${mount.name} and on ${other.name}. Say which: ${shellCommand`stowage user add --adopt-home --root ${mount.name} ${username}`}`,
 	);
 }
 

@@ -2,6 +2,7 @@ import { assertUnmounted, type Job, type JobRecord, type JobStore, type UserStor
 import { Failure, formatListSize, homeRoot, isFailure } from '@stowage/rules';
 import type { JobService } from '../jobs/createJobs.js';
 import { jobLimits } from '../jobs/jobLimits.js';
+import { shellCommand } from '../shellCommand.js';
 import { measureHome } from '../trees/across/walkHome.js';
 import { assertUsable } from '../trees/roots/assertUsable.js';
 import { hasHome } from '../trees/roots/HomeMounts.js';
@@ -130,6 +131,6 @@ function assertNothingLost(username: string, rootName: string, losses: readonly 
 	if (losses.length === 0) return;
 	throw new Failure(
 		'conflict',
-		`On ${rootName} other programs could no longer use the files of ${username} as they can now. Nothing was moved.\n${losses.map((loss) => `- ${loss}`).join('\n')}\nTo move them all the same: stowage user move-root ${username} ${rootName} --allow-lost-access`,
+		`On ${rootName} other programs could no longer use the files of ${username} as they can now. Nothing was moved.\n${losses.map((loss) => `- ${loss}`).join('\n')}\nTo move them all the same: ${shellCommand`stowage user move-root --allow-lost-access ${username} ${rootName}`}`,
 	);
 }

@@ -114,6 +114,10 @@ test('an account whose rename was cut off is not removed, enabled or given files
 	await t.throwsAsync(accounts.remove('lovelace', { kind: 'delete' }), { message });
 	await t.throwsAsync(accounts.remove('bob', { kind: 'move', to: await accounts.find('lovelace') }), { message });
 	await t.throwsAsync(accounts.setDisabled('lovelace', false), { message });
+	await renames.set(ada.id, { from: 'x; touch PWNED # ada', to: 'lovelace', wasDisabled: false }, 60_000);
+	const quoted = { message: /: stowage user rename 'x; touch PWNED # ada' lovelace$/ };
+	await t.throwsAsync(accounts.remove('lovelace', { kind: 'delete' }), quoted);
+	await renames.set(ada.id, { from: 'ada', to: 'lovelace', wasDisabled: false }, 60_000);
 	t.true((await homes()).includes('ada'));
 	await accounts.rename('ada', 'lovelace');
 	t.is(await readFile(path.join(app.filesDir, 'users/lovelace/a.txt'), 'utf8'), 'A');

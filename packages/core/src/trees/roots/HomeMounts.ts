@@ -1,6 +1,7 @@
 import type { Database } from '@stowage/database';
 import type { RootRecord, StorageProvider } from '@stowage/plugin-api';
 import { Failure, homeRoot, isFailure, undefinedIf } from '@stowage/rules';
+import { shellCommand } from '../../shellCommand.js';
 import type { Homes, Mount } from '../storage/Mounts.js';
 import { HomeMoveWatch, type HomeMoveWatchParts, homeCacheMs, homeIsMoving } from './HomeMoveWatch.js';
 
@@ -71,7 +72,7 @@ export class HomeMounts implements Homes {
 		if (move === undefined) return;
 		throw new Failure(
 			'conflict',
-			`The home of ${username} is on its way to another root. Wait until it is there, or end that: stowage job cancel ${move.jobId}`,
+			`The home of ${username} is on its way to another root. Wait until it is there, or end that: ${shellCommand`stowage job cancel ${move.jobId}`}`,
 		);
 	}
 

@@ -1,6 +1,7 @@
 import type { Database } from '@stowage/database';
 import type { StorageProvider } from '@stowage/plugin-api';
 import { Failure, isFailure, joinPath, plural, type StoragePath, undefinedIf } from '@stowage/rules';
+import { shellCommand } from '../../shellCommand.js';
 import type { Mount } from '../storage/Mounts.js';
 import { withPrefix } from '../storage/rootIds.js';
 import { unrecordedOn } from '../trash/recording/UnrecordedItems.js';
@@ -20,7 +21,7 @@ export async function assertNothingStaged(
 	if (count === 0) return;
 	throw new Failure(
 		'conflict',
-		`There ${count === 1 ? 'is' : 'are'} ${plural(count, 'unfinished upload')} on ${name}. Wait until ${count === 1 ? 'it is' : 'they are'} finished or expired (uploads.expireAfter), or end ${count === 1 ? 'it' : 'them'}: stowage upload remove --root ${name}`,
+		`There ${count === 1 ? 'is' : 'are'} ${plural(count, 'unfinished upload')} on ${name}. Wait until ${count === 1 ? 'it is' : 'they are'} finished or expired (uploads.expireAfter), or end ${count === 1 ? 'it' : 'them'}: ${shellCommand`stowage upload remove --root ${name}`}`,
 	);
 }
 
@@ -38,7 +39,7 @@ export async function assertNoTrash(
 		first.kind === 'item' ? ['something in the trash of', 'trash'] : ['a version of a file on', 'versions'];
 	throw new Failure(
 		'conflict',
-		`There is ${what} ${name}, such as ${first.path} of ${first.ownerName}. To remove it for good: stowage ${command} purge --root ${name}`,
+		`There is ${what} ${name}, such as ${first.path} of ${first.ownerName}. To remove it for good: ${shellCommand`stowage ${command} purge --root ${name}`}`,
 	);
 }
 
