@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { SharedItemRecord, ShareRecord, ShareStore } from '@stowage/plugin-api';
+import { type SharedItemRecord, type ShareRecord, type ShareStore, Yielder } from '@stowage/plugin-api';
 import { archiveNamer, Failure, type Guest, isFailure, type SharedItem } from '@stowage/rules';
 import type { Accounts, Caller } from '../accounts/accounts.js';
 import type { Config } from '../config/schema.js';
@@ -100,7 +100,10 @@ export function createGuests({ store, states, config, storage, links, accounts, 
 	const guestsItems = async (records: readonly SharedItemRecord[]): Promise<SharedItem[]> => {
 		const nameOf = archiveNamer();
 		const items: SharedItem[] = [];
+		const yielder = new Yielder();
 		for (const record of records) {
+			// Each takes a moment of this thread, and anybody may ask for all of them.
+			if (yielder.shouldYield) await yielder.yield();
 			if (isInTrash(record)) continue;
 			const { type, itemId } = record;
 			const path = record.nextPath === undefined ? record.path : (await locateLink(storage, record))?.path;

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { rename, truncate, writeFile } from 'node:fs/promises';
 import { get as httpGet, type IncomingMessage } from 'node:http';
 import test, { type ExecutionContext } from 'ava';
+import { createGuests } from '../../src/shares/createGuests.js';
 import { assertReadable, listWhole } from '../readZip.js';
 import { Client, file, json, recordsOf } from '../testApp.js';
 import { until } from '../until.js';
@@ -399,4 +400,26 @@ test('hostile content of a share never runs in our origin', async (t) => {
 		t.regex(String(headers['content-security-policy']), /^sandbox; default-src 'none'/, name);
 		t.is(headers['x-content-type-options'], 'nosniff');
 	}
+});
+
+test('others are served while a share of a thousand long names is visited', async (t) => {
+	const path = (n: number) => `${n % 2}/${'ﷺ'.repeat(83)}${String(Math.floor(n / 2)).padStart(4, '0')}`;
+	const items = Array.from({ length: 1000 }, (_, n) => ({ path: path(n), type: 'file', itemId: `${n}` }));
+	const share = { id: 'a', owner: { id: 'b', username: 'ada' }, passwordSecret: null, items };
+	const guests = createGuests({
+		store: { findById: async () => share },
+		states: { stateOf: async () => 'active', expiryOf: () => null },
+		config: { shares: { enabled: true } },
+		uses: { mayDownload: async () => true },
+	} as never);
+	let turns = 0;
+	const turn = () => {
+		turns++;
+		next = setImmediate(turn);
+	};
+	let next = setImmediate(turn);
+	const { guest } = await guests.visitAgain(guests.passOf(share as never), 'a client');
+	clearImmediate(next);
+	t.is(guest.root.kind === 'items' ? new Set(guest.root.items.map(({ name }) => name)).size : 0, 1000);
+	t.true(turns > 1, `${turns} turns of the event loop`);
 });

@@ -47,18 +47,64 @@ export function splitName(name: string): { base: string; extension: string } {
 	return dot > 0 ? { base: name.slice(0, dot), extension: name.slice(dot) } : { base: name, extension: '' };
 }
 
-/** The number after which ` (copy)` is tried, and then nothing more. */
-const lastNumber = 999;
+/** The numbers of candidates whose suffixes are equally long: 0 is the name itself, the last one is ` (copy)`. */
+const runs = [
+	{ first: 0, last: 0 },
+	{ first: 1, last: 9 },
+	{ first: 10, last: 99 },
+	{ first: 100, last: 999 },
+	{ first: 1000, last: 1000 },
+] as const;
+
+function candidate(name: string, type: 'file' | 'directory', n: number): string {
+	if (n === 0) return name;
+	return withSuffix(name, type, n === 1000 ? ' (copy)' : ` (${n})`);
+}
 
 /**
  * The names to try for an entry, in order: its own, then `name (1).ext` to `name (999).ext`, then `name (copy).ext`
- * (spec, section 5). A folder has no extension. A name that would grow past 255 bytes is shortened before its suffix. The first `skipped`
- * ones are left out.
+ * (spec, section 5). A folder has no extension. A name that would grow past 255 bytes is shortened before its suffix.
  */
-export function* candidateNames(name: string, type: 'file' | 'directory', skipped = 0): Generator<string, void> {
-	if (skipped === 0) yield name;
-	for (let n = Math.max(1, skipped); n <= lastNumber; n++) yield withSuffix(name, type, ` (${n})`);
-	if (skipped <= lastNumber + 1) yield withSuffix(name, type, ' (copy)');
+export function* candidateNames(name: string, type: 'file' | 'directory'): Generator<string, void> {
+	for (const { first, last } of runs) for (let n = first; n <= last; n++) yield candidate(name, type, n);
+}
+
+/**
+ * Which of the `candidateNames` are left for the entries of one folder, or thousands of them would each try all that others have got.
+ * Long names that differ only at their ends are shortened to the same: they have the rest of a run in common.
+ */
+export class TriedNames {
+	/** The next number of a run, by its first candidate. */
+	readonly #next = new Map<string, number>();
+	readonly #fold: (name: string) => string;
+
+	/** Names with the same `fold` are one. */
+	constructor(fold = (name: string) => name) {
+		this.#fold = fold;
+	}
+
+	/** Those that nothing has got yet, and that nothing was in the way of. */
+	*candidates(name: string, type: 'file' | 'directory'): Generator<string, void> {
+		for (const { text } of this.#left(name, type)) yield text;
+	}
+
+	/** Records which of its candidates an entry has got: those before are taken. */
+	record(name: string, type: 'file' | 'directory', got: string): void {
+		const passed = new Map<string, number>();
+		for (const { text, run, n } of this.#left(name, type)) {
+			passed.set(run, n + 1);
+			if (text !== got) continue;
+			for (const [tried, next] of passed) this.#next.set(tried, next);
+			return;
+		}
+	}
+
+	*#left(name: string, type: 'file' | 'directory') {
+		for (const { first, last } of runs) {
+			const run = `${first} ${this.#fold(candidate(name, type, first))}`;
+			for (let n = this.#next.get(run) ?? first; n <= last; n++) yield { text: candidate(name, type, n), run, n };
+		}
+	}
 }
 
 /** The name with a suffix before its extension, which a folder has not, of 255 bytes at most. */

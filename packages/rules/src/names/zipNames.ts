@@ -1,5 +1,5 @@
 import { Failure } from '../failure.js';
-import { candidateNames, foldedName } from './names.js';
+import { foldedName, TriedNames } from './names.js';
 import { baseName, maxNameBytes, type StoragePath } from './paths.js';
 import { truncateToBytes, utf8Length } from './text.js';
 
@@ -30,22 +30,15 @@ function localDate(date: Date): string {
  */
 export function archiveNamer(): (chosen: Chosen) => string {
 	const taken = new Set<string>();
-	// Further items of a name go on behind the last number, or thousands of them would each try all names again.
-	const tried = new Map<string, number>();
-	const take = (name: string): boolean => {
-		const folded = foldedName(name);
-		if (taken.has(folded)) return false;
-		taken.add(folded);
-		return true;
-	};
+	const tried = new TriedNames(foldedName);
 	return ({ path, type }) => {
 		const own = withoutDrive(baseName(path));
-		if (take(own)) return own;
-		const twins = `${type}/${foldedName(own)}`;
-		let skipped = tried.get(twins) ?? 1;
-		for (const name of candidateNames(own, type, skipped)) {
-			tried.set(twins, ++skipped);
-			if (take(name)) return name;
+		for (const name of tried.candidates(own, type)) {
+			const folded = foldedName(name);
+			if (taken.has(folded)) continue;
+			taken.add(folded);
+			tried.record(own, type, name);
+			return name;
 		}
 		throw new Failure('tooLarge', `Too many chosen items have the same name: ${own}`);
 	};

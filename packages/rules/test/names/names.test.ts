@@ -8,6 +8,7 @@ import {
 	isValidName,
 	normalizeName,
 	splitName,
+	TriedNames,
 	trimName,
 	utf8Length,
 } from '../../src/index.js';
@@ -158,6 +159,53 @@ test('candidate names of a name of up to 240 bytes are distinct and keep the ext
 				return new Set(all).size === 1001 && all.every((each) => each.endsWith(splitName(name).extension));
 			},
 		),
+	);
+	t.pass();
+});
+
+test('of the names that entries of a folder have got none is tried again, also where long ones are shortened to the same', (t) => {
+	const wished = Array.from({ length: 300 }, (_, n) => `${'x'.repeat(247)}${String(n).padStart(4, '0')}.txt`);
+	for (const names of [wished, wished.map(() => 'a.txt')]) {
+		const taken = new Set(wished);
+		const tried = new TriedNames();
+		let tries = 0;
+		for (const name of [...names, ...names]) {
+			for (const each of tried.candidates(name, 'file')) {
+				tries++;
+				if (taken.has(each)) continue;
+				taken.add(each);
+				tried.record(name, 'file', each);
+				break;
+			}
+		}
+		t.is(taken.size, 900);
+		t.true(tries <= 900, `${tries} names were tried`);
+	}
+});
+
+test('the first candidates that are left are those of `candidateNames` that nothing has got', (t) => {
+	const name = fc.constantFrom(
+		'a',
+		'a.txt',
+		'a (1).txt',
+		'x'.repeat(251),
+		`${'x'.repeat(250)}y`,
+		`${'x'.repeat(249)}zz`,
+	);
+	fc.assert(
+		fc.property(fc.array(fc.tuple(name, type), { maxLength: 40 }), (entries) => {
+			const taken = new Set<string>();
+			const tried = new TriedNames();
+			return entries.every(([wished, kind]) => {
+				const isFree = (each: string) => !taken.has(each);
+				const expected = [...candidateNames(wished, kind)].find(isFree) as string;
+				const got = [...tried.candidates(wished, kind)].find(isFree);
+				taken.add(expected);
+				tried.record(wished, kind, expected);
+				return got === expected;
+			});
+		}),
+		{ numRuns: 20 },
 	);
 	t.pass();
 });

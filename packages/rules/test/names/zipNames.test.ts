@@ -78,11 +78,31 @@ test('items that a disk could take for the same have names of their own in an ar
 	t.deepEqual(archiveNames([folder('x/Notes'), folder('y/Notes.'), folder('z/notes..')]), [
 		'Notes',
 		'Notes. (1)',
-		'notes.. (2)',
+		'notes.. (1)',
 	]);
 	const cases = Array.from({ length: 1001 }, (_, n) => file(`${n}/${n % 2 === 0 ? 'a' : 'A'}`));
 	t.is(new Set(archiveNames(cases).map(foldedName)).size, 1001);
 	t.throws(() => archiveNames([...cases, file('x/a')]));
+});
+
+test('long names that differ only at their ends are named in a time that grows with their number', (t) => {
+	const twins = (length: number, count: number) =>
+		Array.from({ length: 2 * count }, (_, n) => {
+			const end = String(Math.floor(n / 2)).padStart(4, '0');
+			return file(`${n % 2}/${'x'.repeat(length - end.length)}${end}`);
+		});
+	const names = archiveNames(twins(255, 300));
+	t.is(new Set(names.map(foldedName)).size, 600);
+	t.is(names[1], `${'x'.repeat(251)} (1)`);
+	t.is(names.at(-1), `${'x'.repeat(249)} (300)`);
+	const ms = (length: number) => {
+		const before = process.cpuUsage();
+		archiveNames(twins(length, 300));
+		return process.cpuUsage(before).user / 1000;
+	};
+	const [short, long] = [Math.min(ms(200), ms(200)), Math.min(ms(255), ms(255))];
+	// 10 ms; to try for each all that others have got takes 200.
+	t.true(long < 8 * short + 40, `${long} ms for names that are cut, ${short} ms for others`);
 });
 
 test('names in an archive are always distinct, also on a disk that ignores case', (t) => {

@@ -6,6 +6,7 @@ import {
 	joinPath,
 	replaceDenial,
 	type StoragePath,
+	type TriedNames,
 	undefinedIf,
 } from '@stowage/rules';
 import { listsTag } from '../../responses/preconditions.js';
@@ -26,8 +27,8 @@ export interface PlacedItem extends ConflictOptions {
 	assertThere?(): Promise<unknown>;
 	/** The item at the path, if an interrupted call has put this one there. */
 	findPlaced?(path: StoragePath): Promise<StorageItem | undefined>;
-	/** How many of its names are known to be taken. */
-	skipped?: number;
+	/** The names that were tried for others in the folder. */
+	tried?: TriedNames | undefined;
 }
 
 type Placing = (path: StoragePath, options: MoveOptions) => Promise<StorageItem>;
@@ -45,10 +46,10 @@ export async function placeItem(
 	item: PlacedItem,
 	place: Placing,
 ): Promise<StorageItem> {
-	const { folder, name, type, onConflict = { kind: 'rename' }, skipped } = item;
+	const { folder, name, type, onConflict = { kind: 'rename' }, tried } = item;
 	switch (onConflict.kind) {
 		case 'rename':
-			return withFreeName(folder.storagePath, name, type, place, skipped);
+			return withFreeName(folder.storagePath, name, type, place, tried);
 		case 'fail':
 			return place(joinPath(folder.storagePath, name), {});
 		case 'replace':

@@ -1,6 +1,5 @@
 import type { CopyStaging, PublishOptions, PublishRequest, StorageItem, TakenItem } from '@stowage/plugin-api';
-import { Failure, isFailure, joinPath, type StoragePath } from '@stowage/rules';
-import { TriedNames } from '../../trees/freeName.js';
+import { Failure, isFailure, joinPath, type StoragePath, TriedNames } from '@stowage/rules';
 import { identityOf } from '../../trees/identity.js';
 import type { OwnTree } from '../../trees/OwnTree.js';
 import type { ItemStorage } from '../../trees/storage/Mounts.js';
@@ -72,7 +71,7 @@ function publishAs(
 	tree: OwnTree,
 	folder: Place,
 	{ staged, name, mtime, onConflict, onReplaced }: PublishRequest,
-	{ names, skipped }: { names?: PublishedNames | undefined; skipped?: number },
+	{ names, tried }: { names?: PublishedNames | undefined; tried?: TriedNames },
 ): Promise<StorageItem> {
 	const beforeNaming = names && (async (next: string) => void (next !== name && (await names.set(staged.id, next))));
 	const options = mtime === undefined ? {} : { mtime };
@@ -80,7 +79,7 @@ function publishAs(
 	return placeItem(
 		parts,
 		tree,
-		{ folder, name, type: 'file', onConflict, onReplaced, findPlaced, ...(skipped === undefined ? {} : { skipped }) },
+		{ folder, name, type: 'file', onConflict, onReplaced, findPlaced, tried },
 		async (path, naming) => {
 			await tree.assertMayStill(path);
 			return staged.commit(path, {
@@ -117,9 +116,7 @@ export async function publishAll(
 				replaced.set(request, former);
 				request.onReplaced?.(former);
 			};
-			const skipped = tried.count(request.name);
-			const item = await publishAs(parts, tree, folder, { ...request, onReplaced }, { names, skipped });
-			tried.record(request.name, item.name);
+			const item = await publishAs(parts, tree, folder, { ...request, onReplaced }, { names, tried });
 			published.set(request, item);
 		}
 		return requests.map((request) => published.get(request) as StorageItem);
