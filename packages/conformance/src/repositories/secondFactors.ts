@@ -44,15 +44,41 @@ export function secondFactorRules(assertThat: Rule): void {
 	);
 
 	assertThat(
-		'a second factor can be removed by its secret, and no other one then',
+		'a second factor that is expected in one state is removed in no other, and no other one is',
 		async (t, { users, secondFactors }) => {
 			const alice = await users.add({ username: 'alice', secret: 's' });
+			const { secret } = begun;
+			const remove = (expected: { secret: string; isEnabled: boolean }) => secondFactors.remove(alice.id, expected);
+			const changed = (expected: { secret: string; isEnabled: boolean }) =>
+				refuses(t, 'conflict', () => remove(expected));
+			t.false(await remove({ secret, isEnabled: false }), 'there is none');
 			await secondFactors.begin(alice.id, begun);
-			await secondFactors.enable(alice.id, begun.secret, 7);
-			t.false(await secondFactors.remove(alice.id, 'another secret'));
-			t.like(await secondFactors.find(alice.id), { isEnabled: true });
-			t.true(await secondFactors.remove(alice.id, begun.secret));
+			await changed({ secret: 'another secret', isEnabled: false });
+			await changed({ secret, isEnabled: true });
+			t.false(await remove({ secret, isEnabled: false }));
 			t.is(await secondFactors.find(alice.id), undefined);
+			await secondFactors.begin(alice.id, begun);
+			await secondFactors.enable(alice.id, secret, 7);
+			await changed({ secret: 'another secret', isEnabled: true });
+			await changed({ secret, isEnabled: false });
+			t.like(await secondFactors.find(alice.id), { isEnabled: true });
+			t.true(await remove({ secret, isEnabled: true }));
+			t.is(await secondFactors.find(alice.id), undefined);
+		},
+	);
+
+	assertThat(
+		'a second factor is not enabled by who expects an outdated generation of its user',
+		async (t, { users, sessions, secondFactors }, clock) => {
+			const alice = await users.add({ username: 'alice', secret: 's' });
+			await secondFactors.begin(alice.id, begun);
+			await sessions.removeOf(alice.id);
+			const generation = alice.generation + 1;
+			await sessions.add('new', { ...alice, generation });
+			await refuses(t, 'conflict', () => secondFactors.enable(alice.id, begun.secret, 7, alice.generation));
+			t.like(await secondFactors.find(alice.id), { isEnabled: false, lastStep: 0 });
+			t.truthy(await sessions.find('new', clock.now));
+			t.is(await secondFactors.enable(alice.id, begun.secret, 7, generation), generation + 1);
 		},
 	);
 

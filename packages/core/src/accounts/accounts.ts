@@ -24,8 +24,9 @@ import { type FilesAction, removeUser } from './removeUser.js';
 import { assertNotHalfRenamed, renameUser } from './renameUser.js';
 import { type NewHome, rootOfNewHome } from './rootOfNewHome.js';
 import { type Accepted, type SecondFactors, wrongCode } from './secondFactors.js';
+import type { SessionOwner } from './sessions.js';
 
-/** A user whose password was right, and whether a second factor was needed. */
+/** A user whose password was right, and what they have shown of a second factor. */
 export interface SignedIn {
 	user: UserRecord;
 	accepted: Accepted;
@@ -49,11 +50,11 @@ export interface Accounts {
 	setPassword(username: string, password: string): Promise<void>;
 	/**
 	 * Sets a new password for a user who confirms the current one, and ends all of their sessions. Resolves to the
-	 * current user. Throws as `signIn` does, and `conflict` if the password was changed meanwhile.
+	 * current user. Throws as `signIn` does, and `conflict` if the user's generation has changed: their sessions were ended meanwhile.
 	 */
-	changePassword(username: string, current: string, password: string, client: SignInClient): Promise<UserRecord>;
+	changePassword(user: SignedInUser, current: string, password: string, client: SignInClient): Promise<UserRecord>;
 	/** Confirms the password of a user who is signed in. Throws `badCredentials` for a wrong one, and `rateLimited`. */
-	confirmPassword(username: string, password: string, client: SignInClient): Promise<void>;
+	confirmPassword(user: SessionOwner, password: string, client: SignInClient): Promise<void>;
 	/**
 	 * Renames an account and its home, and ends its sessions. An interrupted call continues when it is made again. Throws `alreadyExists`
 	 * as `create` does.
@@ -82,6 +83,9 @@ export interface Accounts {
 	/** The queue of hashes. */
 	queue: FairQueue;
 }
+
+/** A user as their session was begun: of its generation. */
+type SignedInUser = SessionOwner & Pick<UserRecord, 'generation'>;
 
 /** The client of a password hash. */
 export interface Caller {
@@ -188,13 +192,14 @@ export function createAccounts(parts: Dependencies): Accounts {
 			// Another call was first: a sign-in with the same password, or a new password, which makes this hash obsolete.
 			const renewedByOthers = await proven(await users.find(user.username), password);
 			if (renewedByOthers === undefined) throw badCredentials();
-			return renewedByOthers;
+			// Of the generation before: what has ended sessions since, such as a second factor, has not been met.
+			return { ...renewedByOthers, generation: user.generation };
 		}
 	};
 
 	/** The user who is signed in, if the password is theirs. */
-	const confirmed = async (username: string, password: string, client: SignInClient): Promise<UserRecord> => {
-		const found = await find(username);
+	const confirmed = async ({ id, username }: SessionOwner, password: string, client: SignInClient) => {
+		const found = await users.get(id);
 		const origin = { address: client.address, username, knownClientId: client.knownClientId(found) };
 		const user = await limitAttempts(limits, origin, now(), () => proven(found, password));
 		if (user === undefined) throw new Failure('badCredentials', 'The current password is wrong.');
@@ -272,17 +277,17 @@ export function createAccounts(parts: Dependencies): Accounts {
 			await users.setSecret(user.id, await auth().hash(password));
 		},
 
-		changePassword: (username, current, password, client) =>
+		changePassword: (signedIn, current, password, client) =>
 			queued(client, async () => {
 				checkPassword(password);
-				const user = await confirmed(username, current, client);
+				const user = await confirmed(signedIn, current, client);
 				const secret = await auth().hash(password);
-				return { ...user, secret, generation: await users.setSecret(user.id, secret, user.generation) };
+				return { ...user, secret, generation: await users.setSecret(user.id, secret, signedIn.generation) };
 			}),
 
-		confirmPassword: (username, password, client) =>
+		confirmPassword: (user, password, client) =>
 			queued(client, async () => {
-				await confirmed(username, password, client);
+				await confirmed(user, password, client);
 			}),
 
 		async rename(username, newName) {

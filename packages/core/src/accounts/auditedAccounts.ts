@@ -50,18 +50,19 @@ export function auditedAccounts(accounts: Accounts, audit: Audit): Accounts {
 			}
 		},
 
-		async confirmPassword(username, password, client) {
+		async confirmPassword(user, password, client) {
 			try {
-				await accounts.confirmPassword(username, password, client);
+				await accounts.confirmPassword(user, password, client);
 			} catch (error) {
-				const account = await namedAccountFields(accounts.find, username);
-				audit.record({ action: 'signInFailed', ...account }, outcomeOf(error));
+				audit.record({ action: 'signInFailed', ...accountFields(user) }, outcomeOf(error));
 				throw error;
 			}
 		},
 
-		changePassword: (username, current, password, client) =>
-			changing({ action: 'password' }, username, () => accounts.changePassword(username, current, password, client)),
+		changePassword: (user, current, password, client) =>
+			audit.recorded({ action: 'password', ...accountFields(user) }, () =>
+				accounts.changePassword(user, current, password, client),
+			),
 		create: (username, password, options) =>
 			audit.recorded(
 				{ action: 'createUser', account: username },
@@ -108,7 +109,7 @@ export function auditedSecondFactors(secondFactors: SecondFactors, audit: Audit)
 		remove: (user) => turningOff(user, () => secondFactors.remove(user)),
 		async accept(user, code, knownClientId) {
 			const accepted = await secondFactors.accept(user, code, knownClientId);
-			if (accepted === 'recoveryCode')
+			if (accepted?.by === 'recoveryCode')
 				audit.record({ action: 'recoveryCode', viewer: viewerOf(user) }, { outcome: 'ok' });
 			return accepted;
 		},

@@ -1,5 +1,5 @@
 import type { LimitStore, SecondFactor, SecondFactorStore, UserRecord } from '@stowage/plugin-api';
-import { Failure } from '@stowage/rules';
+import { Failure, isFailure } from '@stowage/rules';
 import { secretHash } from '../secretHash.js';
 import { limitCodes } from './loginLimits.js';
 import { newRecoveryCodes, newSecret, normalizedCode, secretUri, stepOf } from './oneTimeCodes.js';
@@ -12,8 +12,8 @@ export interface SecondFactorState {
 
 type Owner = Pick<UserRecord, 'id' | 'username'>;
 
-/** How a sign-in has met the second factor. */
-export type Accepted = 'notNeeded' | 'code' | 'recoveryCode';
+/** How a sign-in has met the second factor, and by its secret which one that was. */
+export type Accepted = { by: 'nothing' } | { by: 'code' | 'recoveryCode'; secret: string };
 
 /** Two-factor sign-in: one-time codes of an authenticator app, and recovery codes. */
 export interface SecondFactors {
@@ -25,9 +25,15 @@ export interface SecondFactors {
 	begin(user: Owner, session: string): Promise<{ secret: string; uri: string; recoveryCodes: string[] }>;
 	/**
 	 * Turns it on with a first code and ends all sessions of the user, both or neither; resolves to the user's new generation. Throws
-	 * `secondFactor` for a wrong code, `conflict` if nothing was begun in this session, and `rateLimited`.
+	 * `secondFactor` for a wrong code, `conflict` if nothing was begun in this session or the user's generation has changed, and
+	 * `rateLimited`.
 	 */
-	confirm(user: Owner, session: string, code: string, knownClientId: string | undefined): Promise<number>;
+	confirm(
+		user: Owner & Pick<UserRecord, 'generation'>,
+		session: string,
+		code: string,
+		knownClientId: string | undefined,
+	): Promise<number>;
 	/**
 	 * Turns it off with a code, and discards one that was begun. Throws `secondFactor` for a missing or wrong code while it is on, and
 	 * `rateLimited`. Resolves to whether it was on.
@@ -40,6 +46,8 @@ export interface SecondFactors {
 	 * `secondFactor` if one is needed and missing, and `rateLimited`.
 	 */
 	accept(user: Owner, code: string | undefined, knownClientId: string | undefined): Promise<Accepted | undefined>;
+	/** Whether what was accepted before is what the user's second factor asks for by now. */
+	isMet(user: Owner, accepted: Accepted): Promise<boolean>;
 }
 
 interface Dependencies {
@@ -53,8 +61,8 @@ export function createSecondFactors({ store, limits, now }: Dependencies): Secon
 	const use = async (userId: string, { secret }: SecondFactor, entered: string): Promise<Accepted | undefined> => {
 		const code = normalizedCode(entered);
 		const step = stepOf(secret, code, now());
-		if (step !== undefined) return (await store.useStep(userId, secret, step)) ? 'code' : undefined;
-		return (await store.useRecoveryCode(userId, secretHash(code))) ? 'recoveryCode' : undefined;
+		if (step !== undefined) return (await store.useStep(userId, secret, step)) ? { by: 'code', secret } : undefined;
+		return (await store.useRecoveryCode(userId, secretHash(code))) ? { by: 'recoveryCode', secret } : undefined;
 	};
 
 	const accept = async (userId: string, factor: SecondFactor, code: string | undefined, knownClientId?: string) => {
@@ -64,7 +72,7 @@ export function createSecondFactors({ store, limits, now }: Dependencies): Secon
 		return limitCodes(limits, { userId, knownClientId }, now(), () => use(userId, factor, code));
 	};
 
-	return {
+	const secondFactors: SecondFactors = {
 		async state(userId) {
 			const factor = await store.find(userId);
 			return factor?.isEnabled
@@ -80,7 +88,7 @@ export function createSecondFactors({ store, limits, now }: Dependencies): Secon
 			return { secret, uri: secretUri(secret, username), recoveryCodes };
 		},
 
-		async confirm({ id }, session, code, knownClientId) {
+		async confirm({ id, generation: seen }, session, code, knownClientId) {
 			const factor = await store.find(id);
 			if (factor === undefined) throw new Failure('conflict', 'Two-factor sign-in was not set up yet.');
 			if (factor.isEnabled) throw new Failure('conflict', 'Two-factor sign-in is on already.');
@@ -95,26 +103,37 @@ export function createSecondFactors({ store, limits, now }: Dependencies): Secon
 					'The code is wrong. Please check that your app has the latest QR code or key, and that the clocks of your phone and of the server are right.',
 				);
 			}
-			const generation = await store.enable(id, factor.secret, step);
+			const generation = await store.enable(id, factor.secret, step, seen);
 			if (generation === undefined) throw new Failure('conflict', 'Two-factor sign-in was changed meanwhile.');
 			return generation;
 		},
 
-		async turnOff({ id }, code, knownClientId) {
-			const factor = await store.find(id);
+		async turnOff(user, code, knownClientId) {
+			const factor = await store.find(user.id);
 			if (factor === undefined) return false;
-			if (factor.isEnabled && (await accept(id, factor, code, knownClientId)) === undefined) throw wrongCode();
-			// Only the one whose code it was: another one may have been turned on meanwhile.
-			return store.remove(id, factor.secret);
+			if (factor.isEnabled && (await accept(user.id, factor, code, knownClientId)) === undefined) throw wrongCode();
+			try {
+				return await store.remove(user.id, factor);
+			} catch (error) {
+				// It was turned on meanwhile, or is another one, so that what was proved is no longer what is needed.
+				if (isFailure(error, 'conflict')) return secondFactors.turnOff(user, code, knownClientId);
+				throw error;
+			}
 		},
 
 		remove: ({ id }) => store.remove(id),
 
 		async accept({ id }, code, knownClientId) {
 			const factor = await store.find(id);
-			return factor?.isEnabled ? accept(id, factor, code, knownClientId) : 'notNeeded';
+			return factor?.isEnabled ? accept(id, factor, code, knownClientId) : { by: 'nothing' };
+		},
+
+		async isMet({ id }, accepted) {
+			const factor = await store.find(id);
+			return !factor?.isEnabled || (accepted.by !== 'nothing' && accepted.secret === factor.secret);
 		},
 	};
+	return secondFactors;
 }
 
 export function secondFactorNeeded(): Failure {

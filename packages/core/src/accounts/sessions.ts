@@ -31,7 +31,7 @@ interface Visit {
 	/** The hashes of the session ids in all of its cookies that this server has sealed. */
 	idHashes: readonly string[];
 	/** The valid one. */
-	session: { user: SessionOwner; idHash: string; createdAt: number } | undefined;
+	session: { user: SessionOwner; generation: number; idHash: string; createdAt: number } | undefined;
 }
 
 export interface SessionInfo extends SessionClient {
@@ -60,6 +60,8 @@ export interface Sessions {
 	end(request: Request): Promise<void>;
 	/** Identifies the request's session while it is valid, and grants no access. Undefined for visitors. */
 	keyOf(request: Request): string | undefined;
+	/** The generation of the user that the request's session has: what ends it raises the user's. Undefined for visitors. */
+	generationOf(request: Request): number | undefined;
 	/** Whether the request's session began within the last ten minutes: its user has just proved to know the password. */
 	isRecent(request: Request): boolean;
 	/** Whether the session with that key is still valid. */
@@ -114,8 +116,9 @@ export function createSessions({ store, config, secret, siblings, log, now: cloc
 			const found = await find(idHash, now);
 			if (found === undefined) continue;
 			if (now - found.session.lastSeenAt > touchMs) await touch(idHash, now);
-			const { id, username } = found.user;
-			return { h, idHashes, session: { user: { id, username }, idHash, createdAt: found.session.createdAt } };
+			const { id, username, generation } = found.user;
+			const { createdAt } = found.session;
+			return { h, idHashes, session: { user: { id, username }, generation, idHash, createdAt } };
 		}
 		return { h, idHashes, session: undefined };
 	};
@@ -213,6 +216,7 @@ export function createSessions({ store, config, secret, siblings, log, now: cloc
 		},
 		endOthers: (request, user) => store.removeOf(user.id, keyOf(request)),
 		keyOf,
+		generationOf: (request) => sessionOf(request)?.generation,
 		isRecent,
 		isValid,
 		subscribe: (key, onEnd) => subscriptions.subscribe(key, onEnd),

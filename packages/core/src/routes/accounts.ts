@@ -4,6 +4,7 @@ import { route } from '@stowage/plugin-api';
 import { Failure, isFailure, signedIn } from '@stowage/rules';
 import type { Caller, SignedIn, SignInClient } from '../accounts/accounts.js';
 import { secondFactorNeeded } from '../accounts/secondFactors.js';
+import type { SessionOwner } from '../accounts/sessions.js';
 import { clientGone } from '../http/connections/clientGone.js';
 import { clientKey } from '../http/requests/proxy.js';
 import type { Services } from '../services.js';
@@ -27,8 +28,8 @@ export function accountRoutes(services: Services) {
 	 * Confirms the user before changes that a thief of an open session must not make. Throws `passwordRequired`, and as
 	 * `confirmPassword` does.
 	 */
-	const assertOwner = async (request: Request, username: string, password: string | undefined): Promise<void> => {
-		if (password !== undefined) await accounts.confirmPassword(username, password, clientOf(request));
+	const assertOwner = async (request: Request, user: SessionOwner, password: string | undefined): Promise<void> => {
+		if (password !== undefined) await accounts.confirmPassword(user, password, clientOf(request));
 		else if (!sessions.isRecent(request)) throw new Failure('passwordRequired', 'Please enter your password.');
 	};
 	/** Begins the session of a user who has just signed in. */
@@ -41,14 +42,23 @@ export function accountRoutes(services: Services) {
 			// factor was turned on.
 			const now = await database.users.get(user.id);
 			if (now?.secret !== user.secret || now.isDisabled) throw error;
-			if (accepted === 'notNeeded' && (await secondFactors.state(user.id)).isEnabled) throw secondFactorNeeded();
+			if (!(await secondFactors.isMet(now, accepted))) throw secondFactorNeeded();
 			await sessions.begin(request, now);
 		}
 	};
 	const sessionOf = (request: Request): string => {
 		const key = sessions.keyOf(request);
-		if (key === undefined) throw new Failure('notSignedIn', 'Please sign in first.');
+		if (key === undefined) throw notSignedIn();
 		return key;
+	};
+	/**
+	 * The account of the request's session, for what gives that client a new session. Throws `notSignedIn` if its sessions have been ended
+	 * since; what is done then compares the generation once more.
+	 */
+	const accountOf = async (request: Request): Promise<UserRecord> => {
+		const user = await database.users.get(signedIn(request.viewer).id);
+		if (user === undefined || user.generation !== sessions.generationOf(request)) throw notSignedIn();
+		return user;
 	};
 	const answer = async (user: UserRecord) => ({
 		username: user.username,
@@ -71,7 +81,7 @@ export function accountRoutes(services: Services) {
 			if (config.registration === 'closed') throw new Failure('forbidden', 'Registration is closed.');
 			if (payload.password !== payload.passwordConfirm) throw new Failure('invalid', 'Passwords do not match');
 			const user = await accounts.signUp(payload.username, payload.password, callerOf(request));
-			await beginSession(request, { user, accepted: 'notNeeded' });
+			await beginSession(request, { user, accepted: { by: 'nothing' } });
 			knownClients.remember(request, h, user);
 			return answer(user);
 		}),
@@ -127,12 +137,12 @@ export function accountRoutes(services: Services) {
 			return { message: 'All other sessions have ended.' };
 		}),
 
-		route(contract.changePassword, async ({ viewer, payload, request, h }) => {
+		route(contract.changePassword, async ({ payload, request, h }) => {
 			const { currentPassword, newPassword, newPasswordConfirm } = payload;
 			if (newPassword !== newPasswordConfirm) throw new Failure('invalid', 'Passwords do not match');
-			const { username } = signedIn(viewer);
-			const user = await accounts.changePassword(username, currentPassword, newPassword, clientOf(request));
-			await beginSession(request, { user, accepted: 'notNeeded' });
+			const account = await accountOf(request);
+			const user = await accounts.changePassword(account, currentPassword, newPassword, clientOf(request));
+			await beginSession(request, { user, accepted: { by: 'nothing' } });
 			knownClients.remember(request, h, user);
 			return { message: 'Your password was changed.' };
 		}),
@@ -141,25 +151,29 @@ export function accountRoutes(services: Services) {
 
 		route(contract.startTotp, async ({ viewer, payload, request }) => {
 			const user = signedIn(viewer);
-			await assertOwner(request, user.username, payload?.currentPassword);
+			await assertOwner(request, user, payload?.currentPassword);
 			return secondFactors.begin(user, sessionOf(request));
 		}),
 
-		route(contract.confirmTotp, async ({ viewer, payload, request }) => {
-			const user = await accounts.find(signedIn(viewer).username);
+		route(contract.confirmTotp, async ({ payload, request }) => {
+			const user = await accountOf(request);
 			const knownClientId = knownClients.idOf(request, user);
 			const generation = await secondFactors.confirm(user, sessionOf(request), payload.code, knownClientId);
 			await sessions.begin(request, { ...user, generation });
 			return { message: 'Two-factor sign-in is on.' };
 		}),
 
-		route(contract.removeTotp, async ({ viewer, payload, request }) => {
-			const user = await accounts.find(signedIn(viewer).username);
-			await assertOwner(request, user.username, payload?.currentPassword);
+		route(contract.removeTotp, async ({ payload, request }) => {
+			const user = await accountOf(request);
+			await assertOwner(request, user, payload?.currentPassword);
 			await secondFactors.turnOff(user, codeOf(payload?.code), knownClients.idOf(request, user));
 			return { message: 'Two-factor sign-in is off.' };
 		}),
 	];
+}
+
+function notSignedIn(): Failure {
+	return new Failure('notSignedIn', 'Please sign in first.');
 }
 
 /** An empty field of a form is a missing code. */

@@ -60,7 +60,7 @@ export function secondFactorStore(knex: Knex, now: () => number): SecondFactorSt
 					.onConflict('id')
 					.merge(['secret', 'created_at']);
 			}),
-		enable: (userId, secret, step) =>
+		enable: (userId, secret, step, expectedGeneration) =>
 			transact(knex, async (transaction) => {
 				// The user's row first, as `begin` does.
 				await transaction<UserRow>('users').where({ id: userId }).forUpdate().first();
@@ -68,7 +68,7 @@ export function secondFactorStore(knex: Knex, now: () => number): SecondFactorSt
 					!factor.isEnabled && factor.secret === secret ? { ...factor, isEnabled: true, lastStep: step } : undefined,
 				);
 				if (!isEnabled) return undefined;
-				const generation = await raiseGeneration(transaction, userId);
+				const generation = await raiseGeneration(transaction, userId, {}, expectedGeneration);
 				await transaction('sessions').where({ user_id: userId }).delete();
 				return generation;
 			}),
@@ -84,13 +84,16 @@ export function secondFactorStore(knex: Knex, now: () => number): SecondFactorSt
 				const isLeft = left.length < factor.recoveryHashes.length;
 				return factor.isEnabled && isLeft ? { ...factor, recoveryHashes: left } : undefined;
 			}),
-		remove: (userId, secret) =>
+		remove: (userId, expected) =>
 			transact(knex, async (transaction) => {
 				const own = () => transaction<CredentialRow>('credentials').where({ id: idOf(userId), kind });
 				const row = await own().forUpdate().first();
-				if (row === undefined || (secret !== undefined && toFactor(row).secret !== secret)) return false;
+				if (row === undefined) return false;
+				const { secret, isEnabled } = toFactor(row);
+				if (expected !== undefined && (expected.secret !== secret || expected.isEnabled !== isEnabled))
+					throw new Failure('conflict', 'Two-factor sign-in was changed meanwhile.');
 				await own().delete();
-				return toFactor(row).isEnabled;
+				return isEnabled;
 			}),
 	};
 }

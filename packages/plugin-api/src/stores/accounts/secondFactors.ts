@@ -24,13 +24,17 @@ export interface SecondFactorStore {
 	begin(userId: string, factor: Pick<SecondFactor, 'secret' | 'session' | 'recoveryHashes'>): Promise<void>;
 	/**
 	 * Enables the one with this secret, uses up the code of this time step and ends all sessions of the user, all or nothing. Resolves to
-	 * the user's new generation, and to undefined if there is no such one that waits for it.
+	 * the user's new generation, and to undefined if there is no such one that waits for it. With an expected generation, throws `conflict`
+	 * if the user's is another by now.
 	 */
-	enable(userId: string, secret: string, step: number): Promise<number | undefined>;
+	enable(userId: string, secret: string, step: number, expectedGeneration?: number): Promise<number | undefined>;
 	/** Uses up the code of this time step. Resolves to false if it was used, or if the user has no enabled one with this secret. */
 	useStep(userId: string, secret: string, step: number): Promise<boolean>;
 	/** Uses up a recovery code. Resolves to false if the user has no such code, or has not enabled the factor. */
 	useRecoveryCode(userId: string, hash: string): Promise<boolean>;
-	/** Removes it, enabled or not, or only the one with this secret. Resolves to whether an enabled one was removed. */
-	remove(userId: string, secret?: string): Promise<boolean>;
+	/**
+	 * Removes it, enabled or not. Resolves to whether an enabled one was removed. With an expected one, throws `conflict` if it is another
+	 * by now, or was enabled.
+	 */
+	remove(userId: string, expected?: Pick<SecondFactor, 'secret' | 'isEnabled'>): Promise<boolean>;
 }
