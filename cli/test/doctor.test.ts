@@ -10,6 +10,7 @@ import { startMariadb } from '../../packages/database/test/mariadb.js';
 import { defaultPlugins } from '../src/commandLine/settings.js';
 import { checkProxy } from '../src/doctor/configuration.js';
 import { reasonOf } from '../src/doctor/findings.js';
+import { sandboxFinding } from '../src/doctor/programs.js';
 import { checkService } from '../src/doctor/service.js';
 import { checkStorage } from '../src/doctor/storage.js';
 import { unitText } from '../src/service/unit.js';
@@ -30,6 +31,13 @@ async function doctor(...args: string[]) {
 	const of = (what: string) => findings.filter((finding) => finding.what === what);
 	return { code, findings, of, stderr };
 }
+
+test('a sandbox that could not be tried is named as that by doctor, not as one that works or as none', (t) => {
+	const unknown = { kind: 'unknown', description: 'not known yet' } as const;
+	const { state, message } = sandboxFinding(unknown, unknown);
+	t.is(state, 'warn');
+	t.regex(message, /^could not be found out/);
+});
 
 test('doctor finds no errors in a sound installation, and each warning has a remedy', async (t) => {
 	const app = await testApp(t);

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { type Config, findProgram, findSandbox, runAlone } from '@stowage/core';
+import { type Config, findProgram, findSandbox, runAlone, type Sandbox } from '@stowage/core';
 import { type Finding, ok, reasonOf, warn } from './findings.js';
 
 const timeoutMs = 20_000;
@@ -55,7 +55,9 @@ export async function checkPrograms(config: Config): Promise<Finding[]> {
 		const file = options?.[option] ?? program.name;
 		return options === undefined || file === false ? [] : [await checkProgram(String(file), program)];
 	});
-	return [...(await Promise.all(found)).flat(), await checkSandbox(), ...checkSharp(config)];
+	// Both sandboxes are tried: which one the server has depends on what may be done where it runs.
+	const [strongest, landlock] = await Promise.all([findSandbox(), findSandbox({ bwrap: false })]);
+	return [...(await Promise.all(found)).flat(), sandboxFinding(strongest, landlock), ...checkSharp(config)];
 }
 
 type Program = Pick<(typeof programs)[number], 'name' | 'args' | 'for' | 'package'>;
@@ -77,15 +79,23 @@ async function checkProgram(file: string, program: Program): Promise<Finding> {
 	}
 }
 
-/** Both sandboxes are tried: which one the server has depends on what may be done where it runs. */
-async function checkSandbox(): Promise<Finding> {
+type FoundSandbox = Pick<Sandbox, 'kind' | 'description'> | undefined;
+
+/** The strongest sandbox that works here, and the one without bubblewrap. */
+export function sandboxFinding(strongest: FoundSandbox, landlock: FoundSandbox): Finding {
 	const what = 'sandbox of decoders';
-	const [strongest, landlock] = await Promise.all([findSandbox(), findSandbox({ bwrap: false })]);
 	if (strongest === undefined) {
 		return warn(
 			what,
 			'neither bubblewrap nor Landlock works here: no conversions of videos, and other programs that read the contents of files run with limits only',
 			'apt install bubblewrap, or use a kernel with Landlock (5.13 or later, `landlock` in /sys/kernel/security/lsm)',
+		);
+	}
+	if (strongest.kind === 'unknown') {
+		return warn(
+			what,
+			'could not be found out, since the programs that try it were ended or lacked memory, processes or descriptors: as long as this is so for the server, it decodes and converts nothing',
+			'Run this again later, and see whether a limit of this machine is too low.',
 		);
 	}
 	if (strongest.kind === 'landlock') return ok(what, strongest.description);

@@ -24,6 +24,7 @@ export {
 	hasInspection,
 	hasLeftovers,
 	runAlone,
+	type Sandbox,
 	type TrashRecord,
 	type TrashSelection,
 	type UnusableItem,

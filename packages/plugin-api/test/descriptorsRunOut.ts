@@ -10,7 +10,11 @@ import { findSandbox } from '../src/programs/sandbox/findSandbox.js';
 const [folder = ''] = process.argv.slice(2);
 const started = path.join(folder, 'started');
 const bwrap = path.join(folder, 'bwrap');
-await writeFile(bwrap, `#!/bin/sh\ntouch '${started}'; sleep 1\nexit 1\n`, { mode: 0o755 });
+await writeFile(
+	bwrap,
+	`#!/bin/sh\ntouch '${started}'; sleep 1\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n`,
+	{ mode: 0o755 },
+);
 
 const taken: number[] = [];
 const taking = setInterval(() => {

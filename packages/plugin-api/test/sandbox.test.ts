@@ -470,10 +470,93 @@ test('descriptors that run out while a sandbox is tried keep no later one from b
 	t.deepEqual((await readdir(folder)).sort(), ['bwrap', 'started']);
 });
 
+/** A program in the place of bubblewrap. */
+async function fakeBubblewrap(t: ExecutionContext, script: string): Promise<string> {
+	const fake = path.join(await temporaryFolder(t), 'bwrap');
+	await writeFile(fake, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+	return fake;
+}
+
+const noThreads = "node[12]: ../deps/uv/src/threadpool.c:58: Assertion `0 == uv_thread_create()' failed.";
+
+const ends: Readonly<Record<string, 'unknown' | 'none'>> = {
+	'kill -KILL $$': 'unknown',
+	'exit 137': 'unknown',
+	'kill -SEGV $$': 'unknown',
+	'kill -ABRT $$': 'unknown',
+	[`echo "${noThreads.replace('`', '\\`')}" >&2; exit 1`]: 'unknown',
+	'exit 1': 'unknown',
+	'exit 0': 'unknown',
+	'echo "bwrap: Can\'t find source path /opt/stowage: No such file or directory" >&2; exit 1': 'unknown',
+	'echo "sandbox: landlock_add_rule failed with error 12." >&2; exit 126': 'unknown',
+	'echo "sandbox: PR_SET_SECCOMP failed with error 22." >&2; exit 126': 'none',
+	'echo "bwrap: No permissions to create new namespace" >&2; exit 1': 'none',
+	// As a service's filter of system calls does.
+	'kill -SYS $$': 'none',
+	'exit 159': 'none',
+};
+
+test('that a sandbox does not work follows only from what is said, not from an end by a signal or without a word', async (t) => {
+	for (const [script, outcome] of Object.entries(ends)) {
+		const sandbox = await findSandbox({ bwrap: await fakeBubblewrap(t, script), landlock: false });
+		t.is(sandbox?.kind ?? 'none', outcome, script);
+	}
+});
+
+test.serial('that there is no Landlock follows only from what is said, too', async (t) => {
+	const node = process.execPath;
+	t.teardown(() => {
+		process.execPath = node;
+	});
+	for (const [script, outcome] of Object.entries(ends)) {
+		for (const before of ['', '[ $# -gt 1 ] || { printf 7; exit; }; ']) {
+			process.execPath = await fakeBubblewrap(t, `${before}${script}`);
+			const sandbox = await findSandbox({ bwrap: path.join(path.dirname(process.execPath), 'none') });
+			t.is(sandbox?.kind ?? 'none', outcome, before + script);
+		}
+	}
+});
+
+/** Goes on to the program, also behind the shell that would open files by its mounts. */
+const confinesNothing = 'while [ "$1" != -- ]; do shift; done; shift; [ "$1" != /bin/sh ] || shift 4';
+
+test('a sandbox that confines nothing is not taken because the machine had no descriptors for what was tried in it', async (t) => {
+	const loaded = path.join(await temporaryFolder(t), 'loaded.cjs');
+	await writeFile(
+		loaded,
+		`const fails = () => { throw Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' }); };
+		Object.assign(require('node:fs'), { openSync: fails, readFileSync: fails, writeFileSync: fails });
+		require('node:net').connect = fails;`,
+	);
+	const notInner = 'case "$*" in *launch.js*) echo "bwrap: refused" >&2; exit 1;; esac';
+	const runs = `${notInner}; ${confinesNothing}; node=$1; shift; exec "$node" -r ${loaded} "$@"`;
+	const sandbox = await findSandbox({ bwrap: await fakeBubblewrap(t, runs), landlock: false });
+	t.is(sandbox?.kind, 'unknown');
+});
+
+test.serial(
+	'a weaker sandbox that works is kept where it can not be found out now whether a stronger one does',
+	async (t) => {
+		const busy = path.join(await temporaryFolder(t), 'busy');
+		const killed = 'kill -KILL $$';
+		// The weakest one seems to hold.
+		const fake = await fakeBubblewrap(
+			t,
+			`[ -e ${busy} ] && ${killed}; case "$*" in *launch.js*) ${killed};; esac; printf '[]'`,
+		);
+		const look = async () => (await findSandbox({ bwrap: fake, landlock: false }))?.description;
+		t.is(await look(), 'bubblewrap');
+		await writeFile(busy, '');
+		const { now } = performance;
+		performance.now = () => now.call(performance) + 61_000;
+		t.teardown(() => {
+			performance.now = now;
+		});
+		t.is(await look(), 'bubblewrap');
+	},
+);
+
 test('a sandbox that confines nothing is not taken', async (t) => {
-	const folder = await temporaryFolder(t);
-	const fake = path.join(folder, 'bwrap');
-	await writeFile(fake, '#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done; shift; exec "$@"\n');
-	await chmod(fake, 0o755);
+	const fake = await fakeBubblewrap(t, `${confinesNothing}; exec "$@"`);
 	t.is(await findSandbox({ bwrap: fake, landlock: false }), undefined);
 });

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { findProgram, findSandbox, type PluginLog } from '@stowage/plugin-api';
+import { findProgram, findSandbox, type PluginLog, type Sandbox } from '@stowage/plugin-api';
 import { SandboxedProgram } from './SandboxedProgram.js';
 
 export interface HandBrakeOptions {
@@ -40,7 +40,7 @@ const probeIntervalMs = 60_000;
 /** ffprobe holds a few packets and the index of a film. */
 const ffprobeMemoryBytes = 1024 ** 3;
 
-/** The installed HandBrake, with ffprobe and the sandbox for both: checked at each call, and run once when one has changed. */
+/** The installed HandBrake, with ffprobe and the sandbox for both: checked at each call, and run once when any of them has changed. */
 export class HandBrake {
 	#probed: { key: string; triedAt: number; found: Promise<Found> } | undefined;
 	#isAvailable = false;
@@ -58,14 +58,18 @@ export class HandBrake {
 	}
 
 	async find(): Promise<Found> {
-		const { program, ffprobe, bwrap } = this.options;
+		const { program, ffprobe, bwrap, landlock } = this.options;
 		const at = await findProgram(program);
 		const ffprobeAt = await findProgram(ffprobe);
 		const bwrapAt = bwrap === false ? undefined : await findProgram(bwrap);
-		const key = (await Promise.all([at, ffprobeAt, bwrapAt].map(identity))).join(' ');
+		const isComplete = at !== undefined && ffprobeAt !== undefined;
+		// Asked each time: where a stronger one could not be tried, it may work by now.
+		const sandbox = isComplete ? await findSandbox({ bwrap: bwrapAt ?? false, landlock }) : undefined;
+		const identities = await Promise.all([at, ffprobeAt, bwrapAt].map(identity));
+		const key = [...identities, sandbox?.description].join(' ');
 		const isStale = !this.#isAvailable && performance.now() - (this.#probed?.triedAt ?? 0) > probeIntervalMs;
 		if (this.#probed?.key !== key || (isStale && at !== undefined)) {
-			this.#probed = { key, triedAt: performance.now(), found: this.#probe(at, ffprobeAt, bwrapAt) };
+			this.#probed = { key, triedAt: performance.now(), found: this.#probe(at, ffprobeAt, sandbox) };
 		}
 		const probed = this.#probed;
 		try {
@@ -88,13 +92,16 @@ export class HandBrake {
 		}
 	}
 
-	async #probe(program: string | undefined, ffprobe: string | undefined, bwrap: string | undefined): Promise<Found> {
+	async #probe(program: string | undefined, ffprobe: string | undefined, sandbox: Sandbox | undefined): Promise<Found> {
 		if (program === undefined) return this.#unavailable('HandBrake is not installed');
 		if (ffprobe === undefined) {
 			return this.#unavailable('ffprobe, which decides what is a video, is not installed (in Debian: ffmpeg)');
 		}
-		const { landlock, allowWithoutSandbox, memoryBytes, mayUseHardware } = this.options;
-		const sandbox = await findSandbox({ bwrap: bwrap ?? false, landlock });
+		const { allowWithoutSandbox, memoryBytes, mayUseHardware } = this.options;
+		// Not even where it is accepted that there is none: there may be one.
+		if (sandbox?.kind === 'unknown') {
+			return this.#unavailable('whether a sandbox for the encoder works here could not be found out');
+		}
 		if (sandbox === undefined && !allowWithoutSandbox) {
 			return this.#unavailable('no sandbox for the encoder works here, neither bubblewrap nor Landlock');
 		}

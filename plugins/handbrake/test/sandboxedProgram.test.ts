@@ -231,10 +231,12 @@ function lookup(options: Partial<HandBrakeOptions>): Lookup {
 	return { lines, handbrake };
 }
 
+const refused = 'echo "bwrap: Operation not permitted" >&2';
+
 const brokenBubblewraps = {
-	'cannot create namespaces': ['exit 1', 'landlock', /: Landlock/],
+	'cannot create namespaces': [`${refused}; exit 1`, 'landlock', /: Landlock/],
 	'cannot mount /proc': [
-		'case "$*" in *"--proc /proc"*) exit 1;; esac; exec bwrap "$@"',
+		`case "$*" in *"--proc /proc"*) ${refused}; exit 1;; esac; exec bwrap "$@"`,
 		'bubblewrap',
 		/: bubblewrap, with the system's list of processes, and Landlock \d+ with a filter of system calls$/,
 	],
@@ -255,6 +257,44 @@ for (const [how, [script, kind, logged]] of Object.entries(brokenBubblewraps)) {
 		t.is((await handbrake.find()).installed, installed);
 	});
 }
+
+/** In the place of bubblewrap: a probe finds nothing in it, and programs say their versions, unless `isKilled` is there for them. */
+async function fakeBubblewrap(t: ExecutionContext, killed: string): Promise<{ bwrap: string; isKilled: string }> {
+	const folder = await temporaryFolder(t);
+	const [bwrap, isKilled] = [path.join(folder, 'bwrap'), path.join(folder, 'killed')];
+	const script = [
+		`case "$*" in ${killed}) [ ! -e ${isKilled} ] || kill -KILL $$;; esac`,
+		'case "$*" in *" --version") echo "HandBrake 1.2.3";; *" -version") echo "ffprobe version 7";; *) printf "[]";; esac',
+	];
+	await writeFile(bwrap, `#!/bin/sh\n${script.join('\n')}\n`, { mode: 0o755 });
+	await writeFile(isKilled, '');
+	return { bwrap, isKilled };
+}
+
+test('HandBrake is unavailable where it is not known whether a sandbox works, also if none is accepted, and is found with one', async (t) => {
+	const { bwrap, isKilled } = await fakeBubblewrap(t, '*');
+	const { handbrake } = lookup({ bwrap, landlock: false, allowWithoutSandbox: true });
+	t.like(await handbrake.find(), {
+		installed: undefined,
+		reason: `Videos can't be converted on this server now: whether a sandbox for the encoder works here could not be found out.`,
+	});
+	await rm(isKilled);
+	t.is((await handbrake.find()).installed?.encoder.options.sandbox?.kind, 'bubblewrap');
+});
+
+test.serial('HandBrake gets the stronger sandbox once it could be tried', async (t) => {
+	const { bwrap, isKilled } = await fakeBubblewrap(t, '*launch.js*');
+	const { handbrake } = lookup({ bwrap, landlock: false });
+	const look = async () => (await handbrake.find()).installed?.encoder.options.sandbox?.description;
+	t.is(await look(), 'bubblewrap');
+	await rm(isKilled);
+	const { now } = performance;
+	performance.now = () => now.call(performance) + 61_000;
+	t.teardown(() => {
+		performance.now = now;
+	});
+	t.is(await look(), 'bubblewrap, and a filter of system calls');
+});
 
 test('where no sandbox works HandBrake is unavailable, unless the administrator accepts that', async (t) => {
 	const none = { bwrap: false, landlock: false } as const;

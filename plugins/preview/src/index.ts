@@ -44,7 +44,9 @@ export const plugin = definePlugin({
 async function logSandbox(log: PluginLog): Promise<void> {
 	try {
 		const sandbox = await findSandbox();
-		if (sandbox !== undefined) log.info({ sandbox: sandbox.description }, 'thumbnails are decoded in a sandbox');
+		if (sandbox?.kind === 'unknown')
+			log.warn({}, 'the sandbox of thumbnails could not be found out: until it is, there are none');
+		else if (sandbox !== undefined) log.info({ sandbox: sandbox.description }, 'thumbnails are decoded in a sandbox');
 		else log.warn({}, 'thumbnails are decoded with limits only: neither bubblewrap nor Landlock works here');
 	} catch (error) {
 		// The next picture tries again.

@@ -46,11 +46,30 @@ export function wasDisturbed({ code, signal, errors }: ProgramEnd): boolean {
 	if (code === 0) return false;
 	// Programs that find that out may abort.
 	if (lackError.test(errors)) return true;
-	// Shells and sandboxes report the signal of their child so.
-	const numbers = Object.entries(os.constants.signals);
-	const reported = code === null ? undefined : numbers.find(([, number]) => number === code - 128)?.[0];
-	const endedBy = signal ?? reported;
+	const endedBy = signalOf({ code, signal });
 	if (endedBy !== undefined) return !own.has(endedBy);
 	if (code !== null && notStarted.includes(code)) return true;
 	return launcherError.test(errors);
+}
+
+/** What programs, shells, loaders and Node say where there is no memory, process, thread or descriptor for the moment. */
+const momentaryError =
+	/Resource temporarily unavailable|Cannot allocate memory|Too many open files|Cannot fork|Out of (?:memory|space)|\bE(?:AGAIN|NOMEM|MFILE|NFILE)\b|\berror (?:11|12|23|24)\b/i;
+
+/**
+ * Whether a program that failed has said why by itself, so that it will say so the next time as well: what is decided for longer follows
+ * from that only. Not where it was ended by a signal, said nothing, or lacked memory, processes or descriptors for the moment.
+ */
+export function hasSaidWhy({ code, signal, errors }: ProgramEnd): boolean {
+	if (momentaryError.test(errors) || nodeError.test(errors)) return false;
+	const endedBy = signalOf({ code, signal });
+	// By this one the kernel says that a filter of system calls forbids something.
+	if (endedBy !== undefined) return endedBy === 'SIGSYS';
+	return code !== null && code > 0 && code < 128 && errors.trim() !== '';
+}
+
+function signalOf({ code, signal }: Pick<ProgramEnd, 'code' | 'signal'>): string | undefined {
+	if (signal !== null || code === null) return signal ?? undefined;
+	// Shells and sandboxes report the signal of their child so.
+	return Object.entries(os.constants.signals).find(([, number]) => number === code - 128)?.[0];
 }

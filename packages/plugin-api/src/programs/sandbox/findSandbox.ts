@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { Failure } from '@stowage/rules';
 import { findProgram } from '../findProgram.js';
 import { assertDescriptors, killGroup, nodeReservesBytes, spawnLimited } from '../limitedProgram.js';
+import { hasSaidWhy } from '../programEnd.js';
 import { runAlone } from '../runAlone.js';
 import { type Bubblewrap, bubblewrapArguments } from './bubblewrap.js';
 import type { Launch } from './landlock/launch.js';
@@ -21,7 +22,8 @@ import { programPaths, type SandboxNeeds } from './needs.js';
  * run in it.
  */
 export interface Sandbox {
-	readonly kind: 'bubblewrap' | 'landlock';
+	/** `unknown` where it could not be found out yet which one works: `wrap` throws `unavailable`. */
+	readonly kind: 'bubblewrap' | 'landlock' | 'unknown';
 	/** A sentence for people: which sandbox it is, and what the kernel lacks for it. */
 	readonly description: string;
 	/**
@@ -72,18 +74,19 @@ interface Tried {
 /**
  * The strongest sandbox that works here: bubblewrap with Landlock and a filter of system calls, else these two, else bubblewrap with the
  * filter, else bubblewrap alone, as on processors for which there is no filter. Undefined where there is none. Tried once for all that
- * ask. Where that could not be found out for want of descriptors, processes or time, or of files that an upgrade exchanges, `wrap` of the
- * result throws `unavailable`, and the next call tries again; where that is so of the stronger ones only, they are tried again later.
+ * ask. That one does not work follows only from what is said by it or by the system. Where it could not be found out, as for want of
+ * descriptors, processes, memory or time, of files that an upgrade exchanges, or because what was tried was killed, the result is of the
+ * kind `unknown`, and the next call tries again; where that is so of the stronger ones only, they are tried again later.
  */
-export async function findSandbox({
-	bwrap = 'bwrap',
-	landlock = true,
-}: SandboxOptions = {}): Promise<Sandbox | undefined> {
+export async function findSandbox(options: SandboxOptions = {}): Promise<Sandbox | undefined> {
+	const { bwrap = 'bwrap', landlock = true } = options;
 	const key = JSON.stringify([bwrap, landlock]);
 	const known = found.get(key);
-	if (known !== undefined && ((await known.tried).isStrongest || performance.now() - known.at < retryMs))
-		return (await known.tried).sandbox;
-	const attempt = { tried: tryAll(bwrap, landlock), at: performance.now() };
+	const before = await known?.tried;
+	if (known !== undefined && (before?.isStrongest || performance.now() - known.at < retryMs)) return before?.sandbox;
+	// Another call tries again meanwhile.
+	if (found.get(key) !== known) return findSandbox(options);
+	const attempt = { tried: tryAll(bwrap, landlock, before?.sandbox), at: performance.now() };
 	found.set(key, attempt);
 	const forget = () => found.get(key) === attempt && found.delete(key);
 	try {
@@ -96,10 +99,13 @@ export async function findSandbox({
 	}
 }
 
-async function tryAll(bwrap: string | false, landlock: boolean): Promise<Tried> {
+/** `before` is one that has worked, for where it can't be found out now whether a stronger one does. */
+async function tryAll(bwrap: string | false, landlock: boolean, before: Sandbox | undefined): Promise<Tried> {
+	// Without a sandbox a program would run with limits only, so that must not follow from a machine that is busy for a moment.
+	const unknown = { sandbox: before ?? unknownSandbox, isStrongest: false };
 	const bwrapAt = bwrap === false ? undefined : await findProgram(bwrap);
 	const version = landlock ? await landlockHere() : 0;
-	if (version === 'unknown') return { sandbox: unknownSandbox, isStrongest: false };
+	if (version === 'unknown') return unknown;
 	const inBubblewrap = (inner: Bubblewrap['inner']) =>
 		bwrapAt === undefined
 			? []
@@ -112,12 +118,11 @@ async function tryAll(bwrap: string | false, landlock: boolean): Promise<Tried> 
 		if (outcome === 'holds') return { sandbox, isStrongest: !isUnknown };
 		isUnknown ||= outcome === 'unknown';
 	}
-	// Without a sandbox a program would run with limits only, so that must not follow from a machine that is busy for a moment.
-	return { sandbox: isUnknown ? unknownSandbox : undefined, isStrongest: false };
+	return isUnknown ? unknown : { sandbox: undefined, isStrongest: false };
 }
 
 const unknownSandbox: Sandbox = {
-	kind: 'bubblewrap',
+	kind: 'unknown',
 	description: 'not known yet',
 	wrap() {
 		throw new Failure('unavailable', 'This is not possible right now. Please try again in a moment.', {
@@ -185,46 +190,57 @@ function launch(landlock: number, program: string, args: readonly string[], need
 /** Devices without `zero`, which brings shared memory that no limit counts. */
 const plainDevices = ['null', 'full', 'random', 'urandom'].map((name) => `/dev/${name}`);
 
-/** The version of Landlock; 0 for none, also where the calls can't be made. */
+/** The version of Landlock; 0 for none, also where what makes the calls says that it can't be loaded here. */
 async function landlockHere(): Promise<number | 'unknown'> {
 	try {
 		assertDescriptors();
 		const { stdout } = await runAlone(process.execPath, [launcher], { timeout: timeoutMs });
-		return Number(stdout);
+		return /^\d+$/.test(stdout) ? Number(stdout) : 'unknown';
 	} catch (error) {
-		return isPassing(error) ? 'unknown' : 0;
+		return isRefusal(error) ? 0 : 'unknown';
 	}
 }
 
 /**
  * Prints what it reached: a file that it was lent for reading, to write to; a file outside, a port of this machine, a place to write to.
+ * What it lacks descriptors or memory for is not out of reach: then it fails.
  */
 const probe = `
 const { openSync, readFileSync, writeFileSync } = require('node:fs');
 const [, file, port, folder] = process.argv;
 const reached = [];
-const attempt = (name, run) => { try { run(); reached.push(name); } catch {} };
+const lacking = ['EAGAIN', 'EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'];
+const refused = (error) => { if (lacking.includes(error.code)) throw error; };
+const attempt = (name, run) => { try { run(); reached.push(name); } catch (error) { refused(error); } };
 attempt('lent', () => openSync('/proc/self/fd/3', 'r+'));
 attempt('read', () => readFileSync(file));
 attempt('write', () => writeFileSync(folder + '/written', ''));
 attempt('device', () => writeFileSync('/dev/shm/stowage-sandbox-probe', ''));
 const done = () => process.stdout.write(JSON.stringify(reached));
-try {
-	const socket = require('node:net').connect(Number(port), '127.0.0.1');
-	socket.once('connect', () => { reached.push('connect'); socket.destroy(); done(); });
-	socket.once('error', done);
-} catch { done(); }
+const failed = (error) => { refused(error); done(); };
+let socket;
+try { socket = require('node:net').connect(Number(port), '127.0.0.1'); } catch (error) { failed(error); }
+socket?.once('connect', () => { reached.push('connect'); socket.destroy(); done(); }).once('error', failed);
 `;
 
+/** By these the system says that it does not allow something, rather than that it has nothing left for it. */
+const refusals: ReadonlySet<string> = new Set(['EACCES', 'EAFNOSUPPORT', 'ENOSYS', 'EPERM']);
+
+/** The exit code of a shell that finds no program, or of a program without its libraries. */
+const notFound = 127;
+
+/** What bubblewrap and the launcher say of a file that was there a moment ago. */
+const goneError = /Can't find source path .*: No such file or directory|could not be started: error 2\./;
+
 /**
- * Whether the error of a child is one of a machine that has no descriptors, processes, memory or time left, or whose
- * files of this program are being exchanged by an upgrade: a weaker sandbox must not follow from that either.
+ * Whether the error of this process, or of a child, says that something does not work on this machine. Where it is not said, and where
+ * files of this program are being exchanged by an upgrade, a weaker sandbox, or none, must not follow from it.
  */
-function isPassing(error: unknown): boolean {
-	const { code, killed, stderr = '' } = error as { code?: unknown; killed?: boolean; stderr?: string };
-	if (killed === true || ['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM'].includes(String(code))) return true;
-	if (hadLibrary && /^node:internal\//.test(stderr)) return true;
-	return /Resource temporarily unavailable|Cannot allocate memory|Too many open files/.test(stderr);
+function isRefusal(error: unknown): boolean {
+	const { code = null, signal = null, stderr } = error as { code?: unknown; signal?: NodeJS.Signals; stderr?: string };
+	if (stderr === undefined) return refusals.has(String(code));
+	if (code === notFound || goneError.test(stderr) || (hadLibrary && /^node:internal\//.test(stderr))) return false;
+	return hasSaidWhy({ code: typeof code === 'number' ? code : null, signal, errors: stderr });
 }
 
 /**
@@ -253,8 +269,8 @@ async function outside(): Promise<{ file: string; source: string; folder: string
 	}
 }
 
-/** How the probe has ended. Rejects if it failed to run. */
-async function outcomeOf(child: ChildProcess): Promise<'holds' | 'fails'> {
+/** What the probe prints. Rejects with its end, as `runAlone` does, if it failed or could not be run. */
+async function outputOf(child: ChildProcess): Promise<string> {
 	const timer = setTimeout(() => killGroup(child), timeoutMs);
 	// It rejects with this as well.
 	child.on('error', () => {});
@@ -263,9 +279,9 @@ async function outcomeOf(child: ChildProcess): Promise<'holds' | 'fails'> {
 		// Without descriptors for them they are not even made, whatever the types say.
 		const { stdout, stderr: log } = child as Partial<ChildProcess>;
 		const outputs = stdout && log ? [text(stdout), text(log)] : [];
-		const [[code, signal], output, stderr] = await Promise.all([once(child, 'close'), ...outputs]);
-		if (code !== 0) throw Object.assign(new Error('The probe failed.'), { stderr, killed: signal === 'SIGKILL' });
-		return output === '[]' ? 'holds' : 'fails';
+		const [[code, signal], output = '', stderr = ''] = await Promise.all([once(child, 'close'), ...outputs]);
+		if (code !== 0) throw Object.assign(new Error('The probe failed.'), { code, signal, stderr });
+		return output;
 	} finally {
 		clearTimeout(timer);
 	}
@@ -285,9 +301,11 @@ async function trySandbox(sandbox: Sandbox): Promise<'holds' | 'fails' | 'unknow
 		const needs: SandboxNeeds = { files: [{ descriptor: 3, access: 'read', source: lent.fd }] };
 		const { command, args } = sandbox.wrap(process.execPath, ['-e', probe, file, String(port), folder], needs);
 		const limits = { memoryBytes: 512 * 1024 * 1024, cpuSeconds: 20 };
-		return await outcomeOf(spawnLimited(command, args, { ...limits, files: [lent.fd] }));
+		const reached = await outputOf(spawnLimited(command, args, { ...limits, files: [lent.fd] }));
+		if (reached === '[]') return 'holds';
+		return reached.startsWith('["') ? 'fails' : 'unknown';
 	} catch (error) {
-		return isPassing(error) ? 'unknown' : 'fails';
+		return isRefusal(error) ? 'fails' : 'unknown';
 	} finally {
 		await lent?.close().catch(() => {});
 		server.close();

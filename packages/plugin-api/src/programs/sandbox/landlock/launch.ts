@@ -62,7 +62,8 @@ const unlimited = 2n ** 64n - 1n;
 
 const call: SystemCall = (number, ...rest) => {
 	const values = rest.map((value) => (typeof value === 'number' ? value : koffi.address(value)));
-	return Number(syscall(number, values[0] ?? 0, values[1] ?? 0, values[2] ?? 0, values[3] ?? 0));
+	const result = Number(syscall(number, values[0] ?? 0, values[1] ?? 0, values[2] ?? 0, values[3] ?? 0));
+	return result < 0 ? -koffi.errno() : result;
 };
 
 function must(result: number, name: string): void {

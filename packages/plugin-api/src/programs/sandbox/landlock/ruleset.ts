@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 
-/** Calls the kernel by number, with buffers for pointers; -1 for an error. */
+/** Calls the kernel by number, with buffers for pointers; the negative number of an error. */
 export type SystemCall = (call: number, ...rest: readonly (number | Buffer)[]) => number;
 
 /** A file that the program is lent as a descriptor, and may open again by `/proc/self/fd/<descriptor>`. */
@@ -93,6 +93,6 @@ export function restrict(call: SystemCall, allowed: Allowed): void {
 const pathOnly = 0o10000000;
 
 function must(result: number, name: string): number {
-	if (result < 0) throw new Error(`${name} failed.`);
+	if (result < 0) throw new Error(`${name} failed with error ${-result}.`);
 	return result;
 }
