@@ -258,6 +258,18 @@ test('a font whose glyphs are pictures or drawings is left out, but not for pict
 	t.false(isLeftOut(Buffer.concat([first, fontOf('OTTO', { glyf: 1 })])));
 });
 
+test('a collection of fonts whose directories overlap is left out', (t) => {
+	const tables = 1000;
+	const directories = Buffer.alloc(12 + 16 * tables + 100);
+	const collection = (offsets: readonly number[]) =>
+		Buffer.concat([Buffer.from('ttcf'), u32(0x10000, offsets.length, ...offsets), directories]);
+	const begin = 12 + 4 * 100;
+	for (let n = 0; n < 100; n++) directories.writeUInt8(tables >> 8, n);
+	t.is(fontBytes(collection(Array.from({ length: 100 }, (_, n) => begin + n))), Number.POSITIVE_INFINITY);
+	const same = collection(Array.from({ length: 100 }, () => begin));
+	t.is(fontBytes(same), same.length, 'one is read once');
+});
+
 test('fonts have no more bytes together than a bound, as a browser unpacks them', (t) => {
 	for (const beginning of ['wOFF', 'wOF2'] as const) {
 		const font = fontOf(beginning, { GSUB: 100_000_000, cmap: 300 });
@@ -463,6 +475,31 @@ test('a ZIP is read whose blocks of compressed data are no more than a browser u
 		const packed = deflateRawSync(randomBytes(4_000_000).toString('base64'), { level });
 		t.true(countTables(packed, 15_000) < 500, `level ${level}`);
 	}
+});
+
+test('files of a ZIP that share their data are unpacked no further than the whole ZIP is long', (t) => {
+	const files = zipped(Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`${n}.xml`, 'a'.repeat(9)])));
+	// Blocks that are as they are, and empty.
+	const data = Buffer.concat([Buffer.alloc(5000, Buffer.from('000000ffff', 'hex')), Buffer.from('010000ffff', 'hex')]);
+	const header = Buffer.alloc(30);
+	header.write('PK\x03\x04', 'latin1');
+	const directory = Buffer.from(files.subarray(files.indexOf('PK\x01\x02')));
+	for (let at = 0; directory.readUInt32LE(at) === 0x02014b50; at += 46 + 5) {
+		directory.writeUInt16LE(8, at + 10);
+		directory.writeUInt32LE(data.length, at + 20);
+		directory.writeUInt32LE(0, at + 42);
+	}
+	directory.writeUInt32LE(header.length + data.length, directory.length - 6);
+	const shared = openZip(Buffer.concat([header, data, directory]), 1000);
+	t.is(shared.read('0.xml')?.length, 0);
+	t.is(shared.read('0.xml')?.length, 0, 'it is kept');
+	t.throws(() => shared.read('1.xml'), { instanceOf: ZipTooLarge });
+
+	const honest = openZip(files, 1000);
+	for (const name of honest.names) t.is(honest.read(name)?.length, 9);
+	const broken = openZip(Buffer.from(files).fill(0xff, 30 + 5 + 9 + 30 + 5, 30 + 5 + 9 + 30 + 5 + 3), 1000);
+	for (let times = 0; times < 200; times++) t.throws(() => broken.read('1.xml'), { message: 'invalid block type' });
+	t.is(broken.read('2.xml')?.length, 9, 'a broken one is read once');
 });
 
 test('a picture whose colour profile takes a browser longer than its pixels is not drawn from its own bytes', (t) => {

@@ -37,12 +37,17 @@ export function openZip(bytes: Uint8Array, budget: number): ZipArchive {
 	const entries = readDirectory(view, bytes);
 	let left = budget;
 	let tables = maxTables;
-	const known = new Map<string, Uint8Array<ArrayBuffer>>();
+	// Entries that share their data could be unpacked any number of times, also those that become nothing. Honest ones have all of the file
+	// at most.
+	let packedLeft = bytes.length;
+	const known = new Map<string, { content: Uint8Array<ArrayBuffer> } | { error: unknown }>();
 
 	const inflate = ({ method, packed, at }: ZipEntry): Uint8Array<ArrayBuffer> => {
 		if (view.getUint32(at, true) !== headerSignature) throw new Error('An entry of the ZIP is broken.');
 		const start = at + 30 + view.getUint16(at + 26, true) + view.getUint16(at + 28, true);
 		const data = bytes.subarray(start, start + packed);
+		packedLeft -= data.length;
+		if (packedLeft < 0) throw new ZipTooLarge('The files in it share their data.');
 		if (method === 0) {
 			if (data.length > left) throw new ZipTooLarge('The file is too large to be shown.');
 			left -= data.length;
@@ -75,15 +80,24 @@ export function openZip(bytes: Uint8Array, budget: number): ZipArchive {
 		return whole;
 	};
 
+	const readOnce = (entry: ZipEntry) => {
+		try {
+			return { content: inflate(entry) };
+		} catch (error) {
+			return { error };
+		}
+	};
+
 	return {
 		names: [...entries.keys()],
 		has: (name) => entries.has(name),
 		read(name) {
 			const entry = entries.get(name);
 			if (!entry) return undefined;
-			const read = known.get(name) ?? inflate(entry);
+			const read = known.get(name) ?? readOnce(entry);
 			known.set(name, read);
-			return read;
+			if ('error' in read) throw read.error;
+			return read.content;
 		},
 	};
 }

@@ -84,8 +84,12 @@ function hasDrawnTables(view: DataView, at: number): boolean {
 function isPlainCollection(view: DataView): boolean {
 	const fonts = view.getUint32(8);
 	if (fonts > 100) return false;
-	for (let index = 0; index < fonts; index++) {
-		if (hasDrawnTables(view, view.getUint32(12 + index * 4))) return false;
+	const directories = new Set(Array.from({ length: fonts }, (_, index) => view.getUint32(12 + index * 4)));
+	// Long ones that overlap would be read again and again.
+	let left = view.byteLength;
+	for (const at of directories) {
+		left -= 12 + 16 * view.getUint16(at + 4);
+		if (left < 0 || hasDrawnTables(view, at)) return false;
 	}
 	return true;
 }
