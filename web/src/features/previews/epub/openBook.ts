@@ -1,6 +1,7 @@
 import { maxLink } from '../common/markup/linkBounds.js';
 import type { BookCommand, BookPosition, FrameContent, FrameEvent, FrameView } from '../frame/frameMessages.js';
-import { joined, readBook, UnreadableBook } from './readBook.js';
+import { bookPaths } from './bookPaths.js';
+import { readBook, UnreadableBook } from './readBook.js';
 import { renderChapter } from './renderChapter.js';
 
 const savePositionMs = 300;
@@ -71,7 +72,7 @@ export function openBook(
 			} else document.documentElement.style.setProperty('font-size', `${command.percent}%`);
 		},
 		follow(address) {
-			const href = joined(chapters[shown] ?? '', address);
+			const href = bookPaths()(chapters[shown] ?? '', address);
 			if (href.length <= maxLink) say({ kind: 'followed', href, down: scrolledShare() });
 		},
 	};

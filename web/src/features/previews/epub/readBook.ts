@@ -6,6 +6,7 @@ import { countElements, TooMuchMarkup } from '../common/markup/markupBounds.js';
 import { sanitise } from '../common/markup/sanitise.js';
 import type { BookContents, TocItem } from '../frame/frameMessages.js';
 import { maxAddress, maxChapters, maxLabel, maxTocItems, maxTocLevels } from './bookBounds.js';
+import { bookPaths, type ResolvePath } from './bookPaths.js';
 import { type ContentsLine, readContents } from './readContents.js';
 
 export interface Book extends BookContents {
@@ -37,7 +38,8 @@ export function readBook(bytes: Uint8Array, fileName: string): Book {
 	if (!opf) throw new UnreadableBook(noOpf);
 	const pack = new Packaging(undefined);
 	const parts = readParts(pack, opf);
-	const inBook = (href: string) => joined(opfPath, href);
+	const resolve = bookPaths();
+	const inBook = (href: string) => resolve(opfPath, href);
 	const types = new Map(Object.values(pack.manifest).map(({ href, type }) => [inBook(href), type]));
 	const paths = (isAside: boolean) =>
 		parts.spine
@@ -61,7 +63,7 @@ export function readBook(bytes: Uint8Array, fileName: string): Book {
 		language: orFallback(metadata.language, 'en'),
 		chapters,
 		asides: paths(true),
-		toc: readToc(zip, pack, inBook, parser),
+		toc: readToc(zip, pack, opfPath, resolve, parser),
 		zip,
 		typeOf: (path) => types.get(path),
 	};
@@ -105,22 +107,22 @@ function findOpf(zip: ZipArchive, parser: DOMParser): string | undefined {
 }
 
 /** The table of contents of EPUB 3, or else the older one, which a book may have beside it. Empty where none can be read. */
-function readToc(zip: ZipArchive, pack: Pack, inBook: (href: string) => string, parser: DOMParser): TocItem[] {
+function readToc(zip: ZipArchive, pack: Pack, opfPath: string, resolve: ResolvePath, parser: DOMParser): TocItem[] {
 	for (const path of [pack.navPath, pack.ncxPath]) {
-		const items = path ? readTocAt(zip, inBook(path), parser) : [];
+		const items = path ? readTocAt(zip, resolve(opfPath, path), resolve, parser) : [];
 		if (items.length > 0) return items;
 	}
 	return [];
 }
 
-function readTocAt(zip: ZipArchive, path: string, parser: DOMParser): TocItem[] {
+function readTocAt(zip: ZipArchive, path: string, resolve: ResolvePath, parser: DOMParser): TocItem[] {
 	let count = 0;
 	const convert = (lines: readonly ContentsLine[], depth: number): TocItem[] =>
 		lines.flatMap(({ label, href, items }) => {
 			if (depth >= maxTocLevels || ++count > maxTocItems) return [];
 			const inner = convert(items, depth + 1);
 			// A heading without a link of its own leads to its first child.
-			const target = href ? joined(path, href) : inner[0]?.href;
+			const target = href ? resolve(path, href) : inner[0]?.href;
 			if (target === undefined || target.length > maxAddress) return inner;
 			return { label: label.slice(0, maxLabel), href: target, items: inner };
 		});
@@ -132,21 +134,6 @@ function readTocAt(zip: ZipArchive, path: string, parser: DOMParser): TocItem[] 
 	} catch {
 		return [];
 	}
-}
-
-/** Resolves a relative path without leaving the book. */
-export function joined(from: string, href: string): string {
-	const [path = '', fragment] = href.split('#', 2);
-	const base = new URL(`http://book/${from.split('/').map(encodeURIComponent).join('/')}`);
-	// Nothing can be there, as at `http://`.
-	if (!URL.canParse(path, base)) return '';
-	let { pathname } = path === '' ? base : new URL(path, base);
-	try {
-		pathname = decodeURIComponent(pathname);
-	} catch {
-		// A percent sign that is one.
-	}
-	return pathname.slice(1) + (fragment === undefined ? '' : `#${fragment}`);
 }
 
 export function textOf(zip: ZipArchive, path: string): string | undefined {

@@ -8,7 +8,8 @@ import { countElements } from '../common/markup/markupBounds.js';
 import { sanitise } from '../common/markup/sanitise.js';
 import { tableStyles } from '../inFrame/boundTables.js';
 import { cleanCss, cleanMarkup } from '../inFrame/cleanMarkup.js';
-import { type Book, joined, parseWithHtmlEntities, textOf, withoutDoctype } from './readBook.js';
+import { bookPaths, type ResolvePath } from './bookPaths.js';
+import { type Book, parseWithHtmlEntities, textOf, withoutDoctype } from './readBook.js';
 
 /** The default style, for books without one. */
 const pageStyles = `
@@ -43,8 +44,9 @@ function render(book: Book, path: string, urls: string[]): void {
 	const parser = new DOMParser();
 	const known = new Map<string, string | undefined>();
 	const fonts = new FontBudget();
+	const resolve = bookPaths();
 	const resolveFrom = (base: string) => (address: string) => {
-		const [target = ''] = joined(base, address).split('#');
+		const [target = ''] = resolve(base, address).split('#');
 		if (known.has(target)) return known.get(target);
 		const url = /^[a-z][\w+.-]*:|^\/\//i.test(address) ? undefined : addressOf(book, target, parser, fonts);
 		if (url !== undefined) urls.push(url);
@@ -53,7 +55,7 @@ function render(book: Book, path: string, urls: string[]): void {
 	};
 
 	const chapter = parse(parser, textOf(book.zip, path) ?? '');
-	const linked = linkedSheets(chapter, path).flatMap((sheet) => {
+	const linked = linkedSheets(chapter, path, resolve).flatMap((sheet) => {
 		const css = textOf(book.zip, sheet);
 		return css === undefined ? [] : [cleanCss(css, { resolve: resolveFrom(sheet), fonts })];
 	});
@@ -84,10 +86,10 @@ function render(book: Book, path: string, urls: string[]): void {
 }
 
 /** Each once, at its last place, where it decides: a chapter may link the same one by the thousand. */
-function linkedSheets(chapter: Document, path: string): readonly string[] {
+function linkedSheets(chapter: Document, path: string, resolve: ResolvePath): readonly string[] {
 	const sheets = [...chapter.querySelectorAll('link')]
 		.filter((link) => /\bstylesheet\b/i.test(link.getAttribute('rel') ?? ''))
-		.map((link) => joined(path, link.getAttribute('href') ?? ''));
+		.map((link) => resolve(path, link.getAttribute('href') ?? ''));
 	return [...new Set(sheets.reverse())].reverse();
 }
 

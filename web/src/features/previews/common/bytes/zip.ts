@@ -23,6 +23,8 @@ const headerSignature = 0x04034b50;
 /** An end record and the longest comment. */
 const maxEndBytes = 22 + 65_535;
 const maxEntries = 50_000;
+/** Bytes of a name: what is in its folder may be resolved against it. No program writes a longer one, which no system could store. */
+const maxName = 4096;
 /** Blocks with tables of their own, of all entries together: programs write as many for 200 MB, and a browser takes some seconds for them. */
 const maxTables = 15_000;
 /** Compressed bytes that are unpacked before the result is counted: it is at most some eight million bytes. */
@@ -115,7 +117,7 @@ function readDirectory(view: DataView, bytes: Uint8Array): Map<string, ZipEntry>
 		if (at + 46 > view.byteLength || view.getUint32(at, true) !== entrySignature) break;
 		const nameLength = view.getUint16(at + 28, true);
 		const name = decoder.decode(bytes.subarray(at + 46, at + 46 + nameLength));
-		if (!name.endsWith('/') && !entries.has(name)) {
+		if (nameLength <= maxName && !name.endsWith('/') && !entries.has(name)) {
 			const entry = {
 				method: view.getUint16(at + 10, true),
 				packed: view.getUint32(at + 20, true),
