@@ -294,6 +294,19 @@ test('config check accepts a valid configuration', async (t) => {
 	t.like(await run(['config', 'check']), { code: 0, stdout: 'The configuration is valid.' });
 });
 
+test('config check and doctor name a first root that would serve files of the server', async (t) => {
+	const data = await dataFolder(t);
+	const plugins = JSON.stringify({ '@stowage/storage-local': { root: './audit' } });
+	const reason = /root: \S+ can't be the first storage root, for it lies in the audit log/;
+	const flags = ['--data-dir', data, '--plugins', plugins];
+	const checked = await run(['config', 'check', ...flags]);
+	t.is(checked.code, 78, checked.stdout);
+	t.regex(checked.stderr, reason);
+	const doctor = await stowage(['doctor', ...flags]);
+	t.is(doctor.code, 2);
+	t.regex(doctor.stdout, reason);
+});
+
 test('a database file that is no database stops the start with one sentence', async (t) => {
 	const data = await dataFolder(t);
 	await writeFile(path.join(data, 'stowage.db'), 'this is not a database, however long it may be'.repeat(200), {

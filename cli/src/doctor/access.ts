@@ -2,6 +2,7 @@ import { readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Config, RootState } from '@stowage/core';
 import { plural } from '@stowage/rules';
+import { firstLocation } from '../commandLine/firstRoot.js';
 import { chmodCommand, type Finding, ok, warn } from './findings.js';
 
 /** How many are named; the rest is only counted. */
@@ -30,12 +31,6 @@ export async function checkAccess(config: Config, roots: readonly RootState[]): 
 			? []
 			: [warn(what, `and ${plural(further.length, 'folder')} more`, chmodCommand('o=', ...locations))]),
 	];
-}
-
-/** The location of the first root, which the configuration has. */
-function firstLocation({ dataDir, plugins }: Config): string {
-	const { root = 'files' } = plugins.get('@stowage/storage-local') ?? {};
-	return typeof root === 'string' ? path.resolve(dataDir, root) : '';
 }
 
 /** The SQLite file, those that SQLite keeps beside it, and the snapshots. */

@@ -1,6 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import { type Config, checkConfig, peersOf, readConfigBytes, strangersMay } from '@stowage/core';
 import { isAsShipped } from '../commandLine/configText.js';
+import { checkFirstRoot } from '../commandLine/firstRoot.js';
 import { type Finding, fault, ok, reasonOf, warn } from './findings.js';
 
 export async function checkConfiguration(config: Config): Promise<Finding[]> {
@@ -8,6 +9,7 @@ export async function checkConfiguration(config: Config): Promise<Finding[]> {
 	const findings = config.warnings.map((warning) => warn(what, warning, 'Remove the variable, or correct its name.'));
 	try {
 		await checkConfig(config);
+		await checkFirstRoot(config);
 		return [...findings, ok(what, 'valid')];
 	} catch (error) {
 		return [...findings, fault(what, reasonOf(error), 'Correct the setting: docs/operations.md, config/default.yaml.')];

@@ -1,5 +1,6 @@
 import { checkConfig } from '@stowage/core';
 import { Command } from 'commander';
+import { checkFirstRoot } from '../../commandLine/firstRoot.js';
 import { withHelp } from '../../commandLine/help.js';
 import { loadConfigAsOwner } from '../../commandLine/loadConfigAsOwner.js';
 import { configOf, printableConfig, withSettings } from '../../commandLine/settings.js';
@@ -18,6 +19,7 @@ export function configCommand(): Command {
 		// Plugins are loaded, from a folder that need not be root's.
 		const config = await loadConfigAsOwner(check);
 		await checkConfig(config);
+		await checkFirstRoot(config);
 		for (const warning of config.warnings) printError(warning);
 		printLine('The configuration is valid.');
 	});

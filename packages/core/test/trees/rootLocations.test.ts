@@ -7,9 +7,9 @@ import { promisify } from 'node:util';
 import { isFailure } from '@stowage/rules';
 import test from 'ava';
 import { identifyProcess } from '../../src/leases/processIdentity.js';
-import { assertApart, assertUnreserved } from '../../src/trees/roots/assertApart.js';
-import { reservedFolders } from '../../src/trees/roots/reservedFolders.js';
-import { testApp } from '../testApp.js';
+import { assertApart, assertFirstApart, assertUnreserved } from '../../src/trees/roots/assertApart.js';
+import { reservedFolders, serverFolders } from '../../src/trees/roots/reservedFolders.js';
+import { Client, testApp } from '../testApp.js';
 import { until } from '../until.js';
 
 const run = promisify(execFile);
@@ -222,4 +222,76 @@ test('a root inside or around the first one is refused wherever the configuratio
 	await rootAdministration.add('big', 'local', path.join(disk, 'big'));
 	const within = path.join(root, 'users/big');
 	await t.throwsAsync(rootAdministration.relocate('big', within), { message: /lies inside local/ });
+});
+
+const withFirst = (root: string) => ({
+	'--plugins': JSON.stringify({ '@stowage/storage-local': { root }, '@stowage/auth-password': {} }),
+});
+
+test('a first root in a folder of the server is not opened, nothing is made in it, and the server says why', async (t) => {
+	const app = await testApp(t, withFirst('./audit/files'));
+	const [first] = await app.services.rootAdministration.list();
+	const reason = "can't be the first storage root, for it lies in the audit log";
+	t.true(first?.fault?.includes(reason), String(first?.fault));
+	t.regex(String(first?.fault), /Where it lies is said by the setting plugins/);
+	await t.throwsAsync(stat(path.join(app.dataDir, 'audit/files')), { code: 'ENOENT' });
+	const { statusCode } = await new Client(app).call('GET', '/api/ready');
+	t.is(statusCode, 503);
+});
+
+test('a first root that the configuration has in the home of another root, or around one, is not opened', async (t) => {
+	const disk = await mkdtemp(path.join(os.tmpdir(), 'stowage-first-'));
+	t.teardown(() => rm(disk, { recursive: true, force: true, maxRetries: 10 }));
+	const at = (name: string) => path.join(disk, name);
+	const before = await testApp(t, withFirst(at('first')));
+	await before.services.rootAdministration.add('big', 'local', at('big'));
+	await before.stop();
+	const faults = async (root: string) => {
+		const app = await testApp(t, { ...withFirst(root), '--data-dir': before.dataDir });
+		const list = await app.services.rootAdministration.list();
+		await app.stop();
+		return list.map(({ fault }) => fault);
+	};
+	await mkdir(at('big/users/mallory'));
+	await rename(at('first'), at('big/users/mallory/first'));
+	const [inside, big] = await faults(at('big/users/mallory/first'));
+	t.true(inside?.includes(`for it lies in what is served of big (${at('big')})`), String(inside));
+	t.is(big, null);
+	await symlink(at('big/users/mallory'), at('link'));
+	t.true((await faults(at('link/first')))[0]?.includes('for it lies in what is served of big'));
+	// Beside what is served it shows nothing of the other one, and servers have been set up so.
+	await rename(at('big/users/mallory/first'), at('big/first'));
+	t.deepEqual(await faults(at('big/first')), [null, null]);
+});
+
+test('the first root is compared with what it and other roots serve', async (t) => {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-first-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	const at = (name: string) => path.join(folder, name);
+	await mkdir(at('data/audit/inner'), { recursive: true });
+	await mkdir(at('served/users'), { recursive: true });
+	await symlink(at('data/audit'), at('link'));
+	const reserved = serverFolders({ dataDir: at('data'), databaseUrl: `sqlite:${at('databases/stowage.db')}` });
+	const others = [{ name: 'big', location: at('disk/big') }];
+	for (const [location, expected] of [
+		['data/audit', /lies in the audit log/],
+		['link/inner', /lies in the audit log/],
+		['data/processes/x', /lies in the list of running servers/],
+		['disk/big/Public', /lies in what is served of big/],
+		['disk/big/users/ada/x', /lies in what is served of big/],
+		['disk/big/.stowage/trash', /lies in what is served of big/],
+	] as const)
+		t.regex(String(await t.throwsAsync(assertFirstApart(at(location), others, reserved))), expected, location);
+	for (const [name, place] of [
+		['data', 'served/Public/data'],
+		['big', 'served/users/ada/big'],
+	] as const) {
+		const own = serverFolders({ dataDir: at(name === 'data' ? place : 'data'), databaseUrl: 'mysql://db/x' });
+		const others = [{ name: 'big', location: at(name === 'big' ? place : 'disk/big') }];
+		const error = await t.throwsAsync(assertFirstApart(at('served'), others, own));
+		t.regex(String(error), /for it would serve (the audit log|big) /, place);
+	}
+	for (const location of ['data', 'data/files', 'data/audit-files', '.', 'disk', 'disk/big', 'databases', 'disk/big/x'])
+		await t.notThrowsAsync(assertFirstApart(at(location), others, reserved), location);
+	await t.notThrowsAsync(assertFirstApart('bucket', others, reserved));
 });

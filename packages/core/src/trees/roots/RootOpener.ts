@@ -2,15 +2,18 @@ import type { Database } from '@stowage/database';
 import type { Registry, RootRecord, StorageDriver, StorageProvider } from '@stowage/plugin-api';
 import { anonymousOwner, Failure, isFailure, publicRoot } from '@stowage/rules';
 import type { Config } from '../../config/schema.js';
+import { inTime } from '../../limits/inTime.js';
 import type { Log } from '../../log.js';
 import { ensureFolder } from '../storage/folders.js';
 import { homesFolder, type Mount } from '../storage/Mounts.js';
+import { assertFirstApart } from './assertApart.js';
 import { ClosedStorage } from './ClosedStorage.js';
 import type { RootClaims } from './RootClaims.js';
+import { serverFolders } from './reservedFolders.js';
 
 interface Dependencies {
 	drivers: Registry<StorageDriver>;
-	config: Pick<Config, 'storage'>;
+	config: Pick<Config, 'storage' | 'dataDir' | 'databaseUrl'>;
 	database: Pick<Database, 'roots'>;
 	log: Log;
 	/** Claims on roots that only one node may use at a time; left out by what does not serve, and where there is one node. */
@@ -23,6 +26,9 @@ interface Dependencies {
 export interface OpenMount extends Mount {
 	readonly location: string | null;
 }
+
+/** For how long the start waits for disks that are looked at in order to compare their places. */
+const comparisonMs = 5000;
 
 /** The setting of the first root's location. */
 export const firstSettings = 'the setting plugins (the options of the storage), or by dataDir where they name no place';
@@ -46,12 +52,15 @@ export class RootOpener {
 		return records.find(({ driver, location }) => driver === storage && location === null);
 	}
 
-	/** A new database adopts the root at the configured location. Until it exists, the record has no id. */
-	async createFirst(): Promise<RootRecord> {
+	/**
+	 * A new database adopts the root at the configured location, which has nothing to do with the `others`. Until it exists, the record
+	 * has no id.
+	 */
+	async createFirst(others: readonly RootRecord[]): Promise<RootRecord> {
 		const { config, database, log } = this.#dependencies;
 		const driver = config.storage;
 		const unclaimed: RootRecord = { name: driver, rootId: '', driver, location: null, isDefault: false, createdAt: 0 };
-		const storage = await this.#open(unclaimed);
+		const storage = await this.#open(unclaimed, others);
 		if (storage instanceof ClosedStorage) return unclaimed;
 		try {
 			const { rootId } = storage;
@@ -70,25 +79,30 @@ export class RootOpener {
 
 	/**
 	 * Where a root is used from now on: `open`, its mount so far, if nothing has changed, else a new one. A root that
-	 * can't be opened now is replaced by a storage that throws the reason; the next reload tries again.
+	 * can't be opened now is replaced by a storage that throws the reason; the next reload tries again. `records` are all roots.
 	 */
-	async mount(record: RootRecord, open: OpenMount | undefined, isFirst: boolean): Promise<OpenMount> {
+	async mount(
+		record: RootRecord,
+		open: OpenMount | undefined,
+		isFirst: boolean,
+		records: readonly RootRecord[],
+	): Promise<OpenMount> {
 		const { name, rootId, location } = record;
 		const { claims, log } = this.#dependencies;
 		if (open !== undefined && open.location !== location)
 			log.info({ root: name, location }, 'the location of a storage root was changed');
 		const isOpen = open?.location === location && !(open.storage instanceof ClosedStorage);
 		const isOurs = isOpen && (await claims?.refusalOf(open.storage)) === undefined;
-		const storage = isOurs ? open.storage : await this.#openClaimed(record);
+		const storage = isOurs ? open.storage : await this.#openClaimed(record, records);
 		if (open?.storage === storage && open.name === name) return open;
 		return { name, idPrefix: isFirst ? '' : rootId.slice(0, 8), storage, location };
 	}
 
-	async #openClaimed(record: RootRecord): Promise<StorageProvider> {
+	async #openClaimed(record: RootRecord, records: readonly RootRecord[]): Promise<StorageProvider> {
 		const { claims, wrap } = this.#dependencies;
 		const known = await claims?.knownRefusalOf(record.rootId);
 		if (known !== undefined) return new ClosedStorage(record.rootId, known);
-		const storage = await this.#open(record);
+		const storage = await this.#open(record, records);
 		claims?.forget(record.rootId);
 		const refusal = storage instanceof ClosedStorage ? undefined : await claims?.refusalOf(storage);
 		if (refusal !== undefined) {
@@ -98,10 +112,14 @@ export class RootOpener {
 		return wrap === undefined || storage instanceof ClosedStorage ? storage : wrap(storage);
 	}
 
-	async #open({ name, rootId, driver, location }: RootRecord): Promise<StorageProvider> {
+	async #open(
+		{ name, rootId, driver, location }: RootRecord,
+		records: readonly RootRecord[],
+	): Promise<StorageProvider> {
 		try {
 			const id = rootId === '' ? undefined : rootId;
 			const opener = this.driver(driver);
+			if (location === null && opener.folder !== undefined) await this.#assertApart(opener.folder, records);
 			const storage = await (location === null ? opener.open(id) : opener.open(id, location));
 			this.#loggedReasons.delete(name);
 			return storage;
@@ -116,6 +134,21 @@ export class RootOpener {
 			}
 			this.#loggedReasons.set(name, reason.message);
 			return new ClosedStorage(rootId, reason);
+		}
+	}
+
+	/**
+	 * Throws `invalid` where the first root has to do with another one, or with the server's own folders. Roots that are added were compared
+	 * by then; the first one is named by a configuration that anybody may have changed since.
+	 */
+	async #assertApart(folder: string, records: readonly RootRecord[]): Promise<void> {
+		const others = records.flatMap(({ name, location }) => (location === null ? [] : [{ name, location }]));
+		const comparison = assertFirstApart(folder, others, serverFolders(this.#dependencies.config));
+		try {
+			await inTime(comparison, comparisonMs, new Failure('unavailable', 'The disk of a root does not answer.'));
+		} catch (error) {
+			// A disk that hangs shows nobody's files to anybody, and must not keep the first root from its users.
+			if (!isFailure(error, 'unavailable')) throw error;
 		}
 	}
 

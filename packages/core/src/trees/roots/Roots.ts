@@ -13,7 +13,7 @@ import { RootProbes } from './RootProbes.js';
 
 interface Dependencies {
 	drivers: Registry<StorageDriver>;
-	config: Pick<Config, 'storage' | 'dataDir'>;
+	config: Pick<Config, 'storage' | 'dataDir' | 'databaseUrl'>;
 	database: Pick<Database, 'roots' | 'homes'>;
 	log: Log;
 	/** The identity of this process, and whether another one has certainly ended. */
@@ -164,12 +164,12 @@ export class Roots implements Mounts {
 
 	async #reload(): Promise<void> {
 		const known = await this.#dependencies.database.roots.list();
-		const first = this.#opener.configuredOf(known) ?? (await this.#opener.createFirst());
+		const first = this.#opener.configuredOf(known) ?? (await this.#opener.createFirst(known));
 		// The first root, whenever it was recorded: others are older if the configuration named another storage before.
 		const records = [first, ...known.filter(({ location }) => location !== null)];
 		const mounts: OpenMount[] = [];
 		for (const record of records)
-			mounts.push(await this.#opener.mount(record, this.mountOf(record.rootId), record === first));
+			mounts.push(await this.#opener.mount(record, this.mountOf(record.rootId), record === first, records));
 		const removed = missingFrom(this.#mounts, mounts);
 		const opened = missingFrom(mounts, this.#mounts);
 		try {

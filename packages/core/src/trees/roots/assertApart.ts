@@ -51,6 +51,43 @@ export async function assertUnreserved(location: string, reserved: readonly Rese
 	}
 }
 
+/** What a root serves, and where it keeps what is being written: what else lies in its folder is nobody's to see. */
+const servedFolders = ['users', 'Public', '.stowage'];
+
+/**
+ * Throws `invalid` where the configured root would serve what is somebody else's: what lies in a reserved folder or another root, or has
+ * one of these among what it serves itself. Beside that it may hold them, as where the data folder lies on the disk that is the root:
+ * unlike roots that are added, it was there before anybody compared it.
+ */
+export async function assertFirstApart(
+	location: string,
+	others: readonly { name: string; location: string }[],
+	reserved: readonly ReservedFolder[],
+): Promise<void> {
+	if (!path.isAbsolute(location)) return;
+	const own = await positionOf(location);
+	const served = await Promise.all(servedFolders.map((name) => positionOf(path.join(location, name))));
+	const refuse = (how: string, what: string, place: string) => {
+		const message = `${location} can't be the first storage root, for it ${how} ${what} (${place})`;
+		throw new Failure('invalid', `${message}: name a folder for files alone.`);
+	};
+	for (const { location: place, what, allowsBelow } of reserved) {
+		const theirs = await positionOf(place);
+		if (!allowsBelow && isIn(own, theirs)) refuse('lies in', what, place);
+		if (served.some((part) => isIn(theirs, part))) refuse('would serve', what, place);
+	}
+	for (const { name, location: place } of others) {
+		if (!path.isAbsolute(place)) continue;
+		const theirs = await positionOf(place);
+		if (served.some((part) => isIn(theirs, part))) refuse('would serve', name, place);
+		const parts = await Promise.all(servedFolders.map((each) => positionOf(path.join(place, each))));
+		if (parts.some((part) => isIn(own, part))) refuse('lies in what is served of', name, place);
+	}
+}
+
+const isIn = (inner: Position, outer: Position): boolean =>
+	inner.id === outer.id || (inner.onDisk !== undefined && inner.onDisk === outer.onDisk) || liesInside(inner, outer);
+
 function relationOf(own: Position, theirs: Position, allowsBelow: boolean): string | undefined {
 	if (own.id === theirs.id || (own.onDisk !== undefined && own.onDisk === theirs.onDisk)) return 'is';
 	if (liesInside(theirs, own)) return 'holds';

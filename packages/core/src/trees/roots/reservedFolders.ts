@@ -27,11 +27,8 @@ const closed = [
 /** Folders of the system that a storage root may neither be nor contain. It may lie below one, where a disk may be mounted. */
 const shared = ['/', '/dev', '/home', '/opt', '/root', '/run', '/tmp', '/var', '/var/lib', '/var/log', '/var/tmp'];
 
-/**
- * Folders that a storage root may neither be nor hold: it would serve what is not a user's file, and remove what it
- * takes for an upload of its own.
- */
-export function reservedFolders({ dataDir, databaseUrl }: Pick<Config, 'dataDir' | 'databaseUrl'>): ReservedFolder[] {
+/** Folders in which the server keeps what is no user's file. */
+export function serverFolders({ dataDir, databaseUrl }: Pick<Config, 'dataDir' | 'databaseUrl'>): ReservedFolder[] {
 	const database = databaseUrl.startsWith('sqlite:') ? [path.dirname(databaseUrl.slice('sqlite:'.length))] : [];
 	return [
 		{ location: auditFolder(dataDir), what: 'the audit log', allowsBelow: false },
@@ -42,6 +39,16 @@ export function reservedFolders({ dataDir, databaseUrl }: Pick<Config, 'dataDir'
 		{ location: dataDir, what: 'the data folder', allowsBelow: true },
 		...database.map((location) => ({ location, what: 'the folder of the database', allowsBelow: true })),
 		{ location: os.tmpdir(), what: 'the folder of temporary files', allowsBelow: true },
+	];
+}
+
+/**
+ * Folders that a storage root may neither be nor hold: it would serve what is not a user's file, and remove what it
+ * takes for an upload of its own.
+ */
+export function reservedFolders(config: Pick<Config, 'dataDir' | 'databaseUrl'>): ReservedFolder[] {
+	return [
+		...serverFolders(config),
 		...closed.map((location) => ({ location, what: 'a folder of the system', allowsBelow: false })),
 		...shared.map((location) => ({ location, what: 'a folder of the system', allowsBelow: true })),
 	];
