@@ -485,7 +485,7 @@ test('announcements of more than there is have the trash summed a few times, how
 	const announce = () => create(ada, 1024 ** 4, { filename: 'x', type: 'private' });
 	for (let round = 0; round < 5; round++) {
 		const answers = await Promise.all(Array.from({ length: 20 }, announce));
-		t.true(answers.every(({ statusCode }) => statusCode === 507));
+		t.deepEqual([...new Set(answers.map(({ statusCode }) => statusCode))], [507]);
 	}
 	const took = performance.now() - began;
 	// Each server counts its own.
