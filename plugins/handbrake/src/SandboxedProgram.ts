@@ -9,6 +9,7 @@ import {
 	type LentDescriptor,
 	type Sandbox,
 	spawnLimited,
+	wasDisturbed,
 	wasNotStarted,
 } from '@stowage/plugin-api';
 import { lineReader } from './progress.js';
@@ -34,6 +35,11 @@ export interface ProgramRun {
 	maxPrinted?: number;
 	/** Whether it prints no more than is in its first file: `maxPrinted` is then what honest films of this size may need. */
 	printsContent?: boolean;
+	/**
+	 * Whether an outcome is returned also where it was killed, or lacked processes or descriptors for the moment: for hours of work, which may
+	 * end so each time.
+	 */
+	returnsKill?: boolean;
 	signal: AbortSignal;
 	/** Called with each line of its standard output, which is then not returned. */
 	onLine?: (line: string) => void;
@@ -75,10 +81,10 @@ export class SandboxedProgram {
 	/**
 	 * Runs it to its end, or until it has printed too much: then its code is that of a killed program, and it has no output. When the signal
 	 * fires it is killed with all its child processes, and the signal's reason thrown once they have ended. Throws `unavailable` if it could
-	 * not be started, which says nothing of what it was given.
+	 * not be started, or was ended by others, which says nothing of what it was given.
 	 */
 	async run(args: readonly string[], run: ProgramRun): Promise<ProgramOutcome> {
-		const { signal, onLine, onLogLine } = run;
+		const { signal, returnsKill = false, onLine, onLogLine } = run;
 		signal.throwIfAborted();
 		const child = this.#start(args, run);
 		const ended = new Promise<number | null>((resolve, reject) => {
@@ -120,12 +126,13 @@ export class SandboxedProgram {
 			takeLog(chunk);
 		});
 		try {
-			const code = await ended;
+			const code = (await ended) ?? killedCode;
 			signal.throwIfAborted();
-			if (wasNotStarted({ code, errors })) throw notNow(new Error(errors));
 			// It may have ended by itself before it could be killed.
 			if (left < 0) return { code: killedCode, output: '', log };
-			return { code: code ?? killedCode, output: output.slice(-maxOutput), log };
+			const isDisturbed = !returnsKill && wasDisturbed({ code, signal: null, errors });
+			if (isDisturbed || wasNotStarted({ code, errors })) throw notNow(new Error(`It ended with ${code}: ${errors}`));
+			return { code, output: output.slice(-maxOutput), log };
 		} finally {
 			signal.removeEventListener('abort', end);
 		}
@@ -157,23 +164,20 @@ export class SandboxedProgram {
 	}
 }
 
-/** How often a program that could not be started is started again, for which its failure says when. */
-const maxStarts = 20;
+/** How often something is tried again, for which its failure says when. */
+const maxTries = 20;
 
-/** The same program, which is started again where it could not be. */
-export function patient(program: SandboxedProgram): SandboxedProgram {
-	const run: SandboxedProgram['run'] = async (args, options) => {
-		for (let starts = 1; ; starts++) {
-			try {
-				return await program.run(args, options);
-			} catch (error) {
-				const seconds = isFailure(error, 'unavailable') ? error.retryAfter : undefined;
-				if (seconds === undefined || starts === maxStarts) throw error;
-				await wait(seconds * 1000, undefined, { signal: options.signal }).catch(() => options.signal.throwIfAborted());
-			}
+/** What runs programs, from its beginning again where one could not be started or was ended by others. */
+export async function patiently<T>(attempt: () => Promise<T>, signal: AbortSignal): Promise<T> {
+	for (let tries = 1; ; tries++) {
+		try {
+			return await attempt();
+		} catch (error) {
+			const seconds = isFailure(error, 'unavailable') ? error.retryAfter : undefined;
+			if (seconds === undefined || tries === maxTries) throw error;
+			await wait(seconds * 1000, undefined, { signal }).catch(() => signal.throwIfAborted());
 		}
-	};
-	return Object.create(program, { run: { value: run } });
+	}
 }
 
 const killedCode = 128 + 9;
@@ -198,7 +202,8 @@ function takeInTurns(stream: Readable | null, take: (chunk: string) => void): vo
 /** Programs print a line of progress now and then, too. */
 const shortestWorkMs = 0.3;
 
-function notNow(cause: unknown): Failure {
+/** The refusal of what may succeed later. */
+export function notNow(cause: unknown): Failure {
 	const message = 'Videos can’t be converted right now. Please try again in a moment.';
 	return new Failure('unavailable', message, { cause, retryAfter: 30 });
 }

@@ -1,5 +1,13 @@
 import type { conversionDetail } from '@stowage/contract';
-import { type DescriptorFile, Failure, type JobContext, type PluginLog, timeLimit, type z } from '@stowage/plugin-api';
+import {
+	type DescriptorFile,
+	Failure,
+	isFailure,
+	type JobContext,
+	type PluginLog,
+	timeLimit,
+	type z,
+} from '@stowage/plugin-api';
 import { noFreeSpace } from '@stowage/rules';
 import type { Conversion } from './conversion.js';
 import { delayIn } from './films/aviDelay.js';
@@ -16,7 +24,7 @@ import { unreadSubtitlesIn } from './films/unreadSubtitles.js';
 import { conversionArguments, videoEncoder } from './formats.js';
 import type { InstalledHandBrake } from './HandBrake.js';
 import { parseProgress } from './progress.js';
-import { type ProgramOutcome, patient, type SandboxedProgram } from './SandboxedProgram.js';
+import { type ProgramOutcome, patiently, type SandboxedProgram } from './SandboxedProgram.js';
 
 type ConversionDetail = z.input<typeof conversionDetail>;
 
@@ -78,6 +86,7 @@ async function makeOutput(
 	const outcome = await encoder.run(args, {
 		files: [source, target.descriptor],
 		fileBytes: target.maxBytes,
+		returnsKill: true,
 		signal,
 		onLogLine: (line) => errors.take(line),
 		onLine(line) {
@@ -96,13 +105,11 @@ async function makeOutput(
 		throw new Failure('conflict', 'The original was changed while it was converted.');
 	}
 	// Hours of work wait for what it says.
-	const prober = patient(ffprobe);
-	const output = await probe(prober, target.descriptor, signal);
+	const output = await patiently(() => probe(ffprobe, target.descriptor, signal), signal);
 	// Recordings that were joined say the duration of the first or the last one.
 	const isKnown = film.seconds > 0 && (output === undefined || !isLonger(output, film));
-	const original = isKnown
-		? film
-		: { ...film, seconds: (await measure(prober, source, film, signal)) || film.seconds || scanned.seconds };
+	const measured = isKnown ? 0 : await patiently(() => measure(ffprobe, source, film, signal), signal);
+	const original = isKnown ? film : { ...film, seconds: measured || film.seconds || scanned.seconds };
 	const denial = outputDenial(original, output);
 	if (output === undefined || denial !== undefined) {
 		log.warn({ job: job.id, original, output, lines: outcome.log }, 'a converted video is incomplete');
@@ -119,12 +126,15 @@ async function measure(ffprobe: SandboxedProgram, source: number, film: Film, si
 
 const noBoxes: MovBoxes = { texts: new Set(), isEncrypted: false, unread: new Set() };
 
-/** What the output lacks. It takes as long as to play the film fast; if that is too long nothing is lost, for the original is kept. */
+/**
+ * What the output lacks. It takes as long as to play the film fast; if that is too long, or a program can't be run for long, nothing is
+ * lost, for the original is kept.
+ */
 async function compare(
 	{ job, installed, timeLimitMs, source, sourceBytes, target }: EncodeOptions,
 	{ original, output, errors }: Encoded,
 ): Promise<string[]> {
-	const [ffprobe, decoder] = [patient(installed.ffprobe), patient(installed.decoder)];
+	const { ffprobe, decoder } = installed;
 	const signal = AbortSignal.any([job.signal, timeLimit(timeLimitMs)]);
 	const decodeAgain = () => {
 		const before = 100 * encodingShare(job.input);
@@ -135,6 +145,8 @@ async function compare(
 		return decodeFilm(decoder, source, signal, reportSeconds);
 	};
 	const inTime = <T>(counted: Promise<T>) => counted.catch((error: unknown) => ifLate(error, job.signal, signal));
+	// Begun again whole: what is counted must not have the packets of a try that was ended.
+	const check = <T>(attempt: () => Promise<T>) => inTime(patiently(attempt, signal));
 	const { deleteOriginal } = job.input;
 	// First what takes a moment: what lacks time is then what takes long.
 	const boxed = original.container === 'mov' ? await inTime(movBoxesIn(source, signal)) : noBoxes;
@@ -142,17 +154,17 @@ async function compare(
 	const traits = [...original.traits, ...(boxed?.isEncrypted ? (['encrypted tracks'] as const) : [])];
 	const hasSubtitles = original.container === 'mpeg' ? await inTime(unreadSubtitlesIn(source, signal)) : false;
 	const unread = [...original.unread, ...unreadParts(boxed?.unread, hasSubtitles)];
-	const isLayered = await inTime(hasLayers(ffprobe, source, signal));
-	const decoded = deleteOriginal ? await inTime(decodeAgain()) : undefined;
+	const isLayered = await check(() => hasLayers(ffprobe, source, signal));
+	const decoded = deleteOriginal ? await check(decodeAgain) : undefined;
 	const shown = original.container === 'mov' ? new ShownPackets() : undefined;
-	const packets = await inTime(countPackets(ffprobe, source, signal, shown));
+	const packets = await check(() => countPackets(ffprobe, source, signal, shown));
 	const findHidden = async (known: ShownPackets) =>
-		packets === undefined ? undefined : inTime(hiddenParts(ffprobe, source, known, signal));
+		packets === undefined ? undefined : check(() => hiddenParts(ffprobe, source, known, signal));
 	const hidden = shown === undefined ? new Map() : await findHidden(shown);
 	return lossesOf({
 		original: { film: { ...original, texts, traits, unread }, packets },
 		originalBytes: sourceBytes,
-		output: { film: output, packets: await inTime(countPackets(ffprobe, target.descriptor, signal)) },
+		output: { film: output, packets: await check(() => countPackets(ffprobe, target.descriptor, signal)) },
 		decoded,
 		decoderErrors: maxErrors(errors, deleteOriginal ? decoded?.errors : 0),
 		unreadDelay: original.container === 'avi' ? await delayIn(source) : 0,
@@ -162,9 +174,9 @@ async function compare(
 	});
 }
 
-/** Undefined for the error of a step that had no more time; throws any other one. */
+/** Undefined for the error of a step that had no more time, or whose program could not be run; throws any other one. */
 function ifLate(error: unknown, ended: AbortSignal, timed: AbortSignal): undefined {
-	if (ended.aborted || !timed.aborted) throw error;
+	if (ended.aborted || !(timed.aborted || isFailure(error, 'unavailable'))) throw error;
 }
 
 /** Whether a line of HandBrake's log has what the film says of itself, such as its title: any words. */

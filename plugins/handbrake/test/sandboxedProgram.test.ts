@@ -143,7 +143,7 @@ test('an aborted program in Landlock ends with all that it started', isEnded, 'L
 const reportsExit = test.macro(async (t, place: Place) => {
 	const encoder = await shellIn(place);
 	t.is((await encoder.run(['-c', 'echo two >&2; exit 2'], { signal })).code, 2);
-	const killed = await encoder.run(['-c', 'echo last words >&2; kill -KILL $$'], { signal });
+	const killed = await encoder.run(['-c', 'echo last words >&2; kill -KILL $$'], { signal, returnsKill: true });
 	// As the first process of its sandbox it can't kill itself.
 	if (place !== 'bubblewrap') t.is(killed.code, 137);
 	t.true(killed.log.includes('last words'));
@@ -173,6 +173,23 @@ test('a program whose sandbox or limits can not be set up, as while an upgrade e
 	}
 	const working = new SandboxedProgram({ program, sandbox: undefined, memoryBytes: 2 ** 29 });
 	t.is((await working.run(['-c', 'echo "a film: node:internal/" >&2; exit 1'], { signal })).code, 1);
+});
+
+test('a program that is killed, or lacks processes, has said nothing of a film, but one that crashes or has had its time has', async (t) => {
+	const shell = await shellIn('no sandbox');
+	for (const script of [
+		'kill -KILL $$',
+		'kill -TERM $$',
+		'echo "x265: Resource temporarily unavailable" >&2; exit 3',
+	]) {
+		const error = await t.throwsAsync(shell.run(['-c', script], { signal }), undefined, script);
+		t.true(isFailure(error, 'unavailable') && error.retryAfter !== undefined, script);
+		t.not((await shell.run(['-c', script], { signal, returnsKill: true })).code, 0);
+	}
+	for (const name of ['SEGV', 'ABRT', 'XCPU'] as const) {
+		const { code } = await shell.run(['-c', `kill -${name} $$`], { signal });
+		t.is(code, 128 + os.constants.signals[`SIG${name}`]);
+	}
 });
 
 test('a program ends when the server is killed', async (t) => {
@@ -329,7 +346,8 @@ test('a program is killed when the shell that waits for it is killed', async (t)
 		group = Number(line);
 		process.kill(group, 'SIGKILL');
 	};
-	t.like(await encoder.run(['-c', 'echo $PPID; exec sleep 600'], { signal, onLine }), { code: 137 });
+	const outcome = await encoder.run(['-c', 'echo $PPID; exec sleep 600'], { signal, returnsKill: true, onLine });
+	t.is(outcome.code, 137);
 	await untilEnded(group);
 	t.pass();
 });

@@ -962,6 +962,47 @@ test('a program that can not be started once a film is encoded is started again,
 	t.deepEqual([encoder.encoded, refusals], [1, 3]);
 });
 
+test('a program that is killed in the midst of what it says of a film is started again, and what it had said does not count', async (t) => {
+	const { app, viewer, home } = await setUp(t);
+	await writeFile(path.join(home, 'film.mp4'), film);
+	const encoder = encoderBefore();
+	const runs = new Map<string, number>();
+	const killed: typeof quickProber = {
+		async run(args, options) {
+			const outcome = await quickProber.run(args, options);
+			const runsSoFar = runs.get(String(args)) ?? 0;
+			if (encoder.encoded > 0) runs.set(String(args), runsSoFar + 1);
+			// Once of each kind.
+			if (encoder.encoded > 0 && runsSoFar === 0) throw away(0.01);
+			return outcome;
+		},
+	};
+	const installed = {
+		...{ version: '1', encoders: async () => new Set(['x264', 'av_aac']), encoder },
+		...{ ffprobe: killed, decoder: killed },
+	};
+	const handbrake = { find: async () => ({ installed }) } as unknown as HandBrake;
+	const result = await run({ app, viewer, input: {}, handbrake });
+	t.like(result, { isOriginalDeleted: true, losses: [] });
+	t.true(runs.size > 3);
+	t.is(encoder.encoded, 1);
+});
+
+test('a program that can not be run for long once a film is encoded keeps the original, and the new film is there', async (t) => {
+	const { app, viewer, home } = await setUp(t);
+	await writeFile(path.join(home, 'film.mp4'), film);
+	const encoder = encoderBefore();
+	const decoder: typeof quickProber = { run: async () => Promise.reject(away(0)) };
+	const installed = {
+		...{ version: '1', encoders: async () => new Set(['x264', 'av_aac']), encoder },
+		...{ ffprobe: quickProber, decoder },
+	};
+	const handbrake = { find: async () => ({ installed }) } as unknown as HandBrake;
+	const result = await run({ app, viewer, input: { outputName: 'smaller.mp4' }, handbrake });
+	t.like(result, { isOriginalDeleted: false, losses: ['what could not be decoded (the errors were not counted)'] });
+	t.deepEqual([encoder.encoded, await files(home)], [1, ['film.mp4', 'smaller.mp4']]);
+});
+
 test('a conversion whose disk is away as it begins, publishes its film or deletes its original is tried again in a while', async (t) => {
 	for (const call of ['open', 'publishOnce', 'remove'] as const) {
 		const { app, viewer, home } = await setUp(t);
