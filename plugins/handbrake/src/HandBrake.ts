@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { findProgram, findSandbox, type PluginLog, type Sandbox } from '@stowage/plugin-api';
-import { SandboxedProgram } from './SandboxedProgram.js';
+import { notNow, SandboxedProgram } from './SandboxedProgram.js';
 
 export interface HandBrakeOptions {
 	/** The name of HandBrakeCLI, or its absolute path. */
@@ -145,13 +145,17 @@ export class HandBrake {
 	}
 }
 
-/** Lists the encoders once, when they are needed. */
+/** Lists the encoders when they are needed, once they can be: throws `unavailable` otherwise. */
 function lookUpEncoders(encoder: SandboxedProgram): () => Promise<ReadonlySet<string>> {
 	let names: Promise<ReadonlySet<string>> | undefined;
 	return () => {
 		names ??= encoder
 			.run(['--help'], { signal: AbortSignal.timeout(probeTimeoutMs) })
-			.then(({ output }) => parseEncoders(output))
+			.then(({ code, output }) => {
+				const found = parseEncoders(output);
+				if (code !== 0 || found.size === 0) throw notNow(new Error(`The list of encoders ended with ${code}.`));
+				return found;
+			})
 			.catch((error: unknown) => {
 				names = undefined;
 				throw error;

@@ -192,6 +192,23 @@ test('a program that is killed, or lacks processes, has said nothing of a film, 
 	}
 });
 
+test('encoders are asked for again where HandBrake failed to list them, also in the midst of the list', async (t) => {
+	const program = path.join(await temporaryFolder(t), 'HandBrakeCLI');
+	const write = (script: string) => writeFile(program, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+	const ffprobe = path.join(await temporaryFolder(t), 'ffprobe');
+	await writeFile(ffprobe, '#!/bin/sh\necho ffprobe version 7\n', { mode: 0o755 });
+	await write('echo "HandBrake 1.2.3"');
+	const { handbrake } = lookup({ program, ffprobe, bwrap: false, landlock: false, allowWithoutSandbox: true });
+	const { installed } = await handbrake.find();
+	const list = (...names: string[]) => `echo '   -e, --encoder <string>'; printf '      %s\\n' ${names.join(' ')}`;
+	for (const script of [`${list('x264')}; kill -KILL $$`, `${list('x264')}; kill -SEGV $$`, 'exit 1', 'exit 0']) {
+		await write(script);
+		t.true(isFailure(await t.throwsAsync(async () => installed?.encoders()), 'unavailable'), script);
+	}
+	await write(list('x264', 'VP9'));
+	t.deepEqual([...((await installed?.encoders()) ?? [])], ['x264', 'VP9']);
+});
+
 test('a program ends when the server is killed', async (t) => {
 	const server = execaNode(new URL('childProgram.js', import.meta.url), { buffer: false, reject: false });
 	const [output] = (await once(server.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];
