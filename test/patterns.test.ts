@@ -3,22 +3,28 @@ import test from 'ava';
 import { glob } from './glob.js';
 import { costOf, withoutCounts } from './patterns/costOf.js';
 import { findPatterns } from './patterns/findPatterns.js';
+import { findSlowLoops } from './patterns/slowLoops.js';
 
 const sources = ['packages', 'plugins', 'cli', 'web'];
 
-/** Patterns of what is shipped, each once, with the places where it stands. Those of the conformance suite run in tests only. */
+/** What is shipped. The conformance suite runs in tests only. */
+async function* shippedSources(): AsyncGenerator<{ file: string; text: string }> {
+	for (const folder of (await glob('.', /^src$/, sources)).filter((each) => !each.includes('conformance'))) {
+		for (const file of await glob(folder, /\.tsx?$/)) yield { file, text: await readFile(file, 'utf8') };
+	}
+}
+
+/** Patterns of what is shipped, each once, with the places where it stands. */
 async function shippedPatterns(): Promise<{ patterns: Map<string, Place>; refusals: string[] }> {
 	const patterns = new Map<string, Place>();
 	const refusals: string[] = [];
-	for (const folder of (await glob('.', /^src$/, sources)).filter((each) => !each.includes('conformance'))) {
-		for (const file of await glob(folder, /\.tsx?$/)) {
-			const found = findPatterns(file, await readFile(file, 'utf8'));
-			for (const { line, source, flags } of found.patterns) {
-				const key = `/${source}/${flags}`;
-				patterns.set(key, { source, flags, at: [...(patterns.get(key)?.at ?? []), `${file}:${line}`] });
-			}
-			refusals.push(...found.refusals.map(({ line, reason }) => `${file}:${line}: a pattern ${reason}`));
+	for await (const { file, text } of shippedSources()) {
+		const found = findPatterns(file, text);
+		for (const { line, source, flags } of found.patterns) {
+			const key = `/${source}/${flags}`;
+			patterns.set(key, { source, flags, at: [...(patterns.get(key)?.at ?? []), `${file}:${line}`] });
 		}
+		refusals.push(...found.refusals.map(({ line, reason }) => `${file}:${line}: a pattern ${reason}`));
 	}
 	return { patterns, refusals };
 }
@@ -40,6 +46,20 @@ test('no pattern of the product takes longer than a time that grows with the tex
 	);
 	t.deepEqual([...refusals, ...faults.flat()], []);
 });
+
+test('no loop of the product works on all that it has made so far for each further piece', async (t) => {
+	const found: string[] = [];
+	for await (const { file, text } of shippedSources())
+		found.push(...findSlowLoops(text).map(({ line, advice }) => `${file}:${line}: ${advice}`));
+	t.deepEqual(found, []);
+});
+
+const slowLoop = test.macro({
+	exec: (t, code: string) => t.is(findSlowLoops(`a();\n${code}`)[0]?.line, 2),
+	title: (_, code) => `refused in a loop: ${code}`,
+});
+test(slowLoop, 'segments.reduce<StoragePath>((parent, segment) => joinPath(parent, segment), root)');
+test(slowLoop, 'folder = joinPath(folder, segment);');
 
 /** Libraries that read requests on the main thread. */
 const requestReaders = [

@@ -1,3 +1,4 @@
+import './members/deepPaths.test.js';
 import './members/folderNames.test.js';
 import './members/heldAccess.test.js';
 import './members/innerRoles.test.js';

@@ -202,7 +202,7 @@ export class SharedFolders implements MemberRights {
 		const root = found && (await now.locate(found.folder));
 		if (found === undefined || root === undefined) throw notFound();
 		const { folder } = found;
-		const at = segments.reduce<StoragePath>((parent, segment) => joinPath(parent, segment), root);
+		const at = joinPath(root, ...segments);
 		const ofOwner = folders.map((each) => each.folder).filter(({ owner }) => owner.id === folder.owner.id);
 		const role = (await now.roleAt(ofOwner, at)) ?? folder.role;
 		return { ...found, root, path: at, role, inner: await now.rolesBelow(ofOwner, at) };

@@ -45,5 +45,5 @@ export async function pathNow(
 ): Promise<StoragePath | undefined> {
 	const found = (await folders.joined(signedIn(viewer).id)).find(({ folder }) => folder.id === folderId);
 	const [, ...inside] = pathSegments(path);
-	return found && inside.reduce<StoragePath>((folder, segment) => joinPath(folder, segment), parsePath(found.name));
+	return found && joinPath(parsePath(found.name), ...inside);
 }

@@ -1,3 +1,4 @@
+import { Yielder } from '@stowage/plugin-api';
 import { isFailure, parentPath, type Viewer } from '@stowage/rules';
 import { enterFolder } from '../members/enterFolder.js';
 import type { SharedFolders } from '../members/SharedFolders.js';
@@ -14,7 +15,10 @@ export async function assertMayChange(
 	if (to === 'shared') await enterFolder(folders, viewer, { path: directory }, 'edit');
 	if (kind !== 'move' || from !== 'shared') return;
 	let first: unknown;
+	const yielder = new Yielder();
 	for (const path of new Set(items.map((item) => parentPath(item.path)))) {
+		// What is known of the folders is awaited at once, and gives nobody else a turn.
+		if (yielder.shouldYield) await yielder.yield();
 		try {
 			await enterFolder(folders, viewer, { path }, 'edit');
 			return;

@@ -1,5 +1,5 @@
 import { schemas } from '@stowage/contract';
-import { type Job, type JobOwner, type Jobs, keyOfAnother } from '@stowage/plugin-api';
+import { type Job, type JobOwner, type Jobs, keyOfAnother, Yielder } from '@stowage/plugin-api';
 import {
 	type Area,
 	assertAllowed,
@@ -52,7 +52,7 @@ export function createPasting(jobs: Jobs, dependencies: Dependencies): Pasting {
 				if (known.input !== undefined && requestOf(known.input) !== requestOf(input)) throw keyOfAnother();
 				return known.job;
 			}
-			assertSomeAllowed(owner, kind, input);
+			await assertSomeAllowed(owner, kind, input);
 			await assertMayChange(dependencies.sharedFolders, owner, kind, input);
 			const bound = await boundToFolders(dependencies.sharedFolders, owner, input);
 			return starters[kind].start(owner, bound, titleOf(kind, input), { key });
@@ -75,13 +75,16 @@ function requestOf({ from, to, directory, items, onConflict, ifMatch }: PasteInp
 	return JSON.stringify([from, to, directory, named, onConflict, ifMatch]);
 }
 
-function assertSomeAllowed(owner: JobOwner, kind: 'copy' | 'move', input: PasteInput): void {
+async function assertSomeAllowed(owner: JobOwner, kind: 'copy' | 'move', input: PasteInput): Promise<void> {
 	if (input.items.length === 0) throw new Failure('invalid', 'Nothing to paste');
 	if (input.ifMatch !== undefined && input.items.length > 1)
 		throw new Failure('invalid', 'ifMatch: is for a single item');
 	conflictOf(input);
 	let first: Failure | undefined;
+	const yielder = new Yielder();
 	for (const item of input.items) {
+		// The path of each may be as long as that of the directory.
+		if (yielder.shouldYield) await yielder.yield();
 		const { from, to } = stepOf(input, item);
 		const denial = pasteDenial(kind === 'move' ? 'cut' : 'copy', owner, from, to);
 		if (denial === undefined) return;

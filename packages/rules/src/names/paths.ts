@@ -84,6 +84,18 @@ export function pathSegments(path: StoragePath): string[] {
 	return path === '' ? [] : path.split('/');
 }
 
+/**
+ * The paths of the folders that `path` lies in, outermost first, and its own. They are cut from it: to join and check each one anew takes the
+ * square of their number.
+ */
+export function pathsTo(path: StoragePath): StoragePath[] {
+	const paths: StoragePath[] = [];
+	for (let end = path.indexOf('/'); end !== -1; end = path.indexOf('/', end + 1)) {
+		paths.push(path.slice(0, end) as StoragePath);
+	}
+	return path === '' ? [] : [...paths, path];
+}
+
 /** Whether `path` is `folder` or anywhere below it. */
 export function isWithin(path: StoragePath, folder: StoragePath): boolean {
 	// Compared with a separator, or `report2` would pass as inside `report`.

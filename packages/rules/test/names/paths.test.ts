@@ -12,6 +12,7 @@ import {
 	parentPath,
 	parsePath,
 	pathSegments,
+	pathsTo,
 	relativePath,
 	rootPath,
 	type StoragePath,
@@ -118,4 +119,10 @@ test('a path has a bound on its levels, and folders list nothing that would be a
 	const long = parsePath(Array(244).fill('n'.repeat(250)).join('/'));
 	t.true(listedNames(long)('short'));
 	t.false(listedNames(long)('é'.repeat(100)));
+});
+
+test('the paths to an item are those of the folders that it lies in, and its own', (t) => {
+	t.deepEqual(pathsTo(parsePath('a/b c/d')).map(String), ['a', 'a/b c', 'a/b c/d']);
+	t.deepEqual(pathsTo(parsePath('a')).map(String), ['a']);
+	t.deepEqual(pathsTo(rootPath), []);
 });

@@ -1,11 +1,10 @@
 import {
+	baseName,
 	Failure,
 	invalidNameMessage,
 	isFailure,
-	joinPath,
 	normalizeName,
-	pathSegments,
-	rootPath,
+	pathsTo,
 	type StoragePath,
 	undefinedIf,
 } from '@stowage/rules';
@@ -24,14 +23,11 @@ export async function ensureFolder(
 	knownNames: readonly string[] = [],
 ): Promise<StoragePath[]> {
 	const made = new Set<StoragePath>();
+	const known = new Set(knownNames);
 	try {
 		const nothing = async () => {};
 		await retryOnRemovedItems(nothing, async () => {
-			let folder = rootPath;
-			for (const segment of pathSegments(path)) {
-				folder = joinPath(folder, segment);
-				if (await makeIfMissing(storage, folder, segment, knownNames)) made.add(folder);
-			}
+			for (const folder of pathsTo(path)) if (await makeIfMissing(storage, folder, known)) made.add(folder);
 		});
 		return [...made];
 	} catch (error) {
@@ -64,14 +60,13 @@ export async function retryOnRemovedItems<Seen, T>(
 async function makeIfMissing(
 	storage: FolderStorage,
 	folder: StoragePath,
-	name: string,
-	knownNames: readonly string[],
+	knownNames: ReadonlySet<string>,
 ): Promise<boolean> {
+	const name = baseName(folder);
 	for (let tries = 1; ; tries++) {
 		try {
 			// An existing item may have any name; a new one must have a valid name.
-			if (!knownNames.includes(name) && normalizeName(name) !== name)
-				throw new Failure('invalidName', invalidNameMessage);
+			if (!knownNames.has(name) && normalizeName(name) !== name) throw new Failure('invalidName', invalidNameMessage);
 			await storage.makeDirectory(folder);
 			return true;
 		} catch (error) {

@@ -1,4 +1,4 @@
-import { type Area, joinPath, pathSegments, type StoragePath } from '@stowage/rules';
+import { type Area, joinPath, pathSegments, pathsTo, type StoragePath } from '@stowage/rules';
 import type { TakenNames } from '../../../api/listings/takenNames.js';
 import { areaOf, baseOf, fullName, type IfExists, isWaiting, type QueueItem } from '../queueItem.js';
 
@@ -31,11 +31,11 @@ export function lookupsOf(item: QueueItem): readonly Lookup[] {
 	let found = lookups.get(item);
 	if (!found) {
 		const area = areaOf(item);
-		let directory = baseOf(item);
-		found = [...pathSegments(item.folder), fullName(item)].map((name, index, names) => {
-			const before = names[index - 1];
-			if (before !== undefined) directory = joinPath(directory, before);
-			return { area, directory, key: folderKey(area, directory), name };
+		const base = baseOf(item);
+		const folders = [base, ...pathsTo(joinPath(base, item.folder)).slice(pathSegments(base).length)];
+		const names = [...pathSegments(item.folder), fullName(item)];
+		found = folders.map((directory, index) => {
+			return { area, directory, key: folderKey(area, directory), name: names[index] as string };
 		});
 		lookups.set(item, found);
 	}

@@ -1,0 +1,82 @@
+import { parsePath } from '@stowage/rules';
+import test from 'ava';
+import { pathNow } from '../../src/members/payer.js';
+import { SharedFolders } from '../../src/members/SharedFolders.js';
+import { assertMayChange } from '../../src/pasting/assertMayChange.js';
+import { createPasting } from '../../src/pasting/createPasting.js';
+
+const bob = { kind: 'user', id: 'b', username: 'bob' } as const;
+const owner = { id: 'a', username: 'ada' };
+const folder = {
+	id: 'f',
+	owner,
+	path: parsePath('docs/F'),
+	nextPath: undefined,
+	itemId: '1',
+	role: 'view',
+	createdAt: 0,
+};
+const folders = new SharedFolders({
+	store: { joined: async () => [folder] },
+	storage: () => ({ stat: async () => ({ id: '1', type: 'directory', size: 0, mtime: 0 }) }),
+} as never);
+
+/** As deep as a path can be, with hardly anything in it. */
+const deep = (n: number) => parsePath(`F/p${n}${'/a'.repeat(998)}`);
+
+/** The least processor time of some runs, in milliseconds. */
+async function leastMs(work: () => unknown): Promise<number> {
+	const times: number[] = [];
+	for (let runs = 0; runs < 5; runs++) {
+		const before = process.cpuUsage();
+		for (let n = 0; n < 5; n++) await work();
+		times.push(process.cpuUsage(before).user / 1000);
+	}
+	return Math.min(...times);
+}
+
+const quick = test.macro({
+	exec: async (t, work: () => unknown) => {
+		const [parsed, ms] = [await leastMs(() => parsePath(deep(0))), await leastMs(work)];
+		// To check the path anew for each of its levels takes 500 times as long as to parse it.
+		t.true(ms < 40 * parsed + 10, `${ms} ms, and ${parsed} ms to parse it`);
+	},
+	title: (name) => `${name} costs little more than to parse it, however deep it is`,
+});
+test('to find what a path in a shared folder means', quick, () => folders.at(bob, deep(0)));
+test('to find where a path in a shared folder is now', quick, () =>
+	pathNow(folders, bob, { folderId: 'f', path: deep(0) }),
+);
+
+/** How many turns others got until it was refused. */
+async function turnsOf(refused: () => Promise<unknown>): Promise<number> {
+	let turns = 0;
+	const turn = () => {
+		turns++;
+		next = setImmediate(turn);
+	};
+	let next = setImmediate(turn);
+	try {
+		await refused();
+		throw new Error('It was not refused.');
+	} catch (error) {
+		if (!(error instanceof Error && 'kind' in error)) throw error;
+		return turns;
+	} finally {
+		clearImmediate(next);
+	}
+}
+
+const pasted = (count: number) => Array.from({ length: count }, (_, n) => ({ path: deep(n) }));
+
+test('others are served while a move out of many folders that may only be looked at is refused', async (t) => {
+	const input = { from: 'shared', to: 'private', directory: parsePath(''), items: pasted(100), address: '' } as const;
+	t.true((await turnsOf(() => assertMayChange(folders, bob, 'move', { ...input, items: [...input.items] }))) > 1);
+});
+
+test('others are served while a paste of many items into a folder deep down is refused', async (t) => {
+	const pasting = createPasting({ define: () => ({}) } as never, {} as never);
+	const items = Array.from({ length: 300 }, () => ({ path: parsePath('a'), owner: 'ada' }));
+	const input = { from: 'public', to: 'private', directory: deep(0), items, address: '' } as const;
+	t.true((await turnsOf(() => pasting.start(bob as never, 'move', input))) > 1);
+});

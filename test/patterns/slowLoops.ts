@@ -1,0 +1,18 @@
+/** Code that takes the square of a number that somebody outside may make large, and what to write in its place. */
+const shapes: readonly { shape: RegExp; advice: string }[] = [
+	{
+		shape: /\.reduce(?:<\w+>)?\(\s*\((\w+)[^)]*\)\s*=>\s*(?:joinPath|parsePath)\(\s*\1\b/g,
+		advice: 'a path is checked anew for each of its levels: joinPath takes all of them at once',
+	},
+	{
+		shape: /\b(\w+) = joinPath\(\s*\1\b/g,
+		advice: 'a path is checked anew for each of its levels: pathsTo cuts them from it',
+	},
+];
+
+/** The lines of a source with such code. */
+export function findSlowLoops(text: string): { line: number; advice: string }[] {
+	return shapes.flatMap(({ shape, advice }) =>
+		[...text.matchAll(shape)].map(({ index }) => ({ line: text.slice(0, index).split('\n').length, advice })),
+	);
+}
