@@ -536,6 +536,11 @@ export const parsers: readonly Parser[] = [
 		fragments: [':is(', ')', '{', '}', '&', '~', ',', '@media ', '[', ' ', '</style', '<![CDATA['],
 		run: (text) => [isNestedTooDeep(text), stylesCostTooMuch(noElements, [text]), sanitise(`<style>${text}`)],
 	},
+	{
+		name: 'functions of selectors',
+		fragments: [':a()', '.a()', '\\a()'],
+		run: (text) => stylesCostTooMuch(noElements, [`${text}{}`]),
+	},
 	{ name: 'addresses in CSS', fragments: css, run: (text) => replaceAddresses(text, () => undefined) },
 	{
 		name: 'references of drawings',

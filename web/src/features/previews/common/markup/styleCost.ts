@@ -128,6 +128,8 @@ function readSelectors(text: string, elements: Elements, nesting: number): Selec
 	let isSibling = false;
 	let isSpace = false;
 	let last = '';
+	/** What is behind its last colon or bracket. Looked for in the whole, the name before each of many brackets would take their square. */
+	let name = '';
 	const put = () => {
 		if (nesting > 0 && !namesParent) {
 			tests += nesting;
@@ -135,7 +137,15 @@ function readSelectors(text: string, elements: Elements, nesting: number): Selec
 		}
 		const reach = (isDescendant ? elements.depth : 1) * (isSibling ? elements.siblings : 1);
 		selectors.push({ candidates: candidatesOf(last, elements), steps: tests * reach });
-		[tests, namesParent, isDescendant, isSibling, isSpace, last] = [leastTests, false, false, false, false, ''];
+		[tests, namesParent, isDescendant, isSibling, isSpace, last, name] = [
+			leastTests,
+			false,
+			false,
+			false,
+			false,
+			'',
+			'',
+		];
 	};
 	for (let at = 0; at < text.length; at = tokenEnd(text, at)) {
 		const character = text.charAt(at);
@@ -143,30 +153,34 @@ function readSelectors(text: string, elements: Elements, nesting: number): Selec
 		else if (character.trim() === '') isSpace = last !== '';
 		else if (isOneOf(character, '>+~')) {
 			isSibling ||= character === '~';
-			[isSpace, last] = [false, ''];
+			[isSpace, last, name] = [false, '', ''];
 			tests++;
 		} else {
 			if (isSpace) {
-				[isSpace, isDescendant, last] = [false, true, ''];
+				[isSpace, isDescendant, last, name] = [false, true, '', ''];
 				tests++;
 			}
 			if (character === '(') {
 				const close = closingOf(text, at);
 				const inner = text.slice(at + 1, close);
 				const sum = readSelectors(inner, elements, nesting).reduce((all, { steps }) => all + steps, 0);
-				tests += sum * reachOf(last.slice(last.lastIndexOf(':')).toLowerCase(), inner, elements);
+				tests += sum * reachOf(name.toLowerCase(), inner, elements);
 				namesParent ||= inner.includes('&');
+				name = '';
 				at = close;
 			} else if (character === '[') {
 				at = closingOf(text, at);
 				last += '[';
+				name = '';
 			} else {
 				if (character === '&') {
 					tests += nesting;
 					namesParent = true;
 				} else if (character === ':') tests++;
 				const end = isIdentifierPart(text.charCodeAt(at)) ? identifierEnd(text, at) : tokenEnd(text, at);
-				last += text.slice(at, end);
+				const token = text.slice(at, end);
+				last += token;
+				name = character === ':' ? token : name + token;
 				at = end - 1;
 			}
 		}
