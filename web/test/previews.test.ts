@@ -518,11 +518,11 @@ test('paths in a book are resolved within it, and no more of them than take a mo
 		{ instanceOf: TooMuchMarkup },
 	);
 
-	const names = openZip(zipped({ ['a'.repeat(4096)]: '1', ['b'.repeat(4097)]: '2', c: '3' }), 100).names;
+	const names = openZip(zipped({ ['a'.repeat(1024)]: '1', ['b'.repeat(1025)]: '2', c: '3' }), 100).names;
 	t.deepEqual(
 		names.map((name) => [name.charAt(0), name.length]),
 		[
-			['a', 4096],
+			['a', 1024],
 			['c', 1],
 		],
 	);
@@ -1261,6 +1261,21 @@ test('a document is refused for the characters that its styles, lists and pages 
 	}
 	const links = { children: many((at) => ({ type: 'hyperlink', id: 'link', anchor: `${at}` })) };
 	refused({ documentPart: { body: links, rels: [{ id: 'link', target: long }] }, parts: [] });
+	const twice = [
+		{ id: 'link', target: long },
+		{ id: 'link', target: '' },
+	];
+	refused({ documentPart: { body: links, rels: twice }, parts: [] });
+	for (const picture of [{ type: 'image', src: 'link' }, { imageHref: { id: 'link' } }]) {
+		const pictures = { children: many(() => picture) };
+		refused({ documentPart: { body: pictures, rels: twice }, parts: [] });
+		refused({ documentPart: { body: pictures, path: long, rels: [{ id: 'link', target: 'a.png' }] }, parts: [] });
+		refused({ documentPart: { body: pages }, parts: [{ rootElement: { children: [picture] }, rels: twice }] });
+		assertModestPages({ documentPart: { body: pictures, rels: [{ id: 'link', target: 'a.png' }] }, parts: [] });
+	}
+	const relations = many((at) => ({ id: `${at}`, target: 'a' }), 20_000);
+	assertModestPages({ documentPart: { body: { children: many(() => ({}), 5000) }, rels: relations }, parts: [] });
+	refused({ documentPart: { body: { children: many(() => ({}), 11_000) }, rels: relations }, parts: [] });
 	assertModestPages({
 		documentPart: { body: links, rels: [{ id: 'link', target: 'https://example.com' }] },
 		parts: [],

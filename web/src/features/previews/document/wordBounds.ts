@@ -24,6 +24,8 @@ const maxListsTimesLevels = 2_000_000;
  * each level of a list, and on each page. A novel has two million, in styles of some hundred thousand.
  */
 const maxCharacters = 20_000_000;
+/** The relations that are gone through for each link or picture, with its place in all of them. */
+const maxSearches = 200_000_000;
 
 /**
  * Throws for a document whose files have more elements than are read in time, or deeper ones. Whatever their names:
@@ -63,10 +65,16 @@ function isMarkup(bytes: Uint8Array): boolean {
 
 /** What docx-preview has read, as far as it is counted here. */
 export interface WordDocument {
-	parts: readonly { rootElement?: WordNode; notes?: readonly WordNode[] }[];
-	documentPart: { body: WordNode; rels?: readonly { id?: string; target?: string }[] };
+	parts: readonly (WordPart & { rootElement?: WordNode; notes?: readonly WordNode[] })[];
+	documentPart: WordPart & { body: WordNode };
 	stylesPart?: { styles?: readonly WordStyle[] };
 	numberingPart?: { domNumberings?: readonly WordLevel[] };
+}
+
+interface WordPart {
+	/** Against which the targets of its relations are resolved. */
+	path?: string;
+	rels?: readonly { id?: string; target?: string }[];
 }
 
 interface WordNode {
@@ -74,6 +82,9 @@ interface WordNode {
 	children?: readonly WordNode[];
 	/** Only for a link: its id in the relations of the document. */
 	id?: string;
+	/** Only for a picture: its id in the relations of the part. */
+	src?: string;
+	imageHref?: { id?: string };
 	/** The kind of a break. */
 	break?: string;
 	/** Only for the last paragraph of a section. */
@@ -86,11 +97,15 @@ interface WordNode {
 
 /** Throws for a document of which too much would be made: each page repeats a header and a footer, and each reference its note. */
 export function assertModestPages({ parts, documentPart, stylesPart, numberingPart }: WordDocument): void {
-	const addresses = new Map((documentPart.rels ?? []).map(({ id, target }) => [id, target?.length ?? 0]));
-	const count = (node: WordNode) => countIn(node, addresses);
-	const body = count(documentPart.body);
-	const repeated = parts.flatMap(({ rootElement }) => (rootElement ? [count(rootElement)] : []));
-	const notes = parts.flatMap((part) => part.notes ?? []).map(count);
+	const linked = addressesOf(documentPart);
+	const body = countIn(documentPart.body, [linked]);
+	const inParts = parts.map((part) => {
+		const addresses = [addressesOf(part), linked];
+		const count = (node: WordNode) => countIn(node, addresses);
+		return { root: part.rootElement && count(part.rootElement), notes: (part.notes ?? []).map(count) };
+	});
+	const repeated = inParts.flatMap(({ root }) => root ?? []);
+	const notes = inParts.flatMap((part) => part.notes);
 	const most = (counts: readonly Counts[], of: keyof Counts) =>
 		counts.reduce((found, each) => Math.max(found, each[of]), 0);
 	const repeats = 2 * (1 + body.pageEnds);
@@ -101,6 +116,8 @@ export function assertModestPages({ parts, documentPart, stylesPart, numberingPa
 	if (made('nodes') > maxParts || styles.length > maxStyles || levels.length > maxLevels) {
 		throw new TooMuchMarkup('It has too many parts, styles or lists.');
 	}
+	const relations = [documentPart, ...parts].reduce((found, { rels }) => Math.max(found, rels?.length ?? 0), 0);
+	if (made('nodes') * relations > maxSearches) throw new TooMuchMarkup('It has too many links.');
 	if (made('characters') + charactersOfStyles(styles) + charactersOfLevels(levels) > maxCharacters) {
 		throw new TooMuchMarkup('Its names, values or texts are too long.');
 	}
@@ -114,8 +131,17 @@ interface Counts {
 	characters: number;
 }
 
-/** The lengths of addresses by the ids of links. */
-function countIn(root: WordNode, addresses: ReadonlyMap<string | undefined, number>): Counts {
+type Addresses = ReadonlyMap<string | undefined, number>;
+
+/** The lengths of the addresses of a part, as they are resolved, by their ids. Of several with one id any may be taken. */
+function addressesOf({ path = '', rels = [] }: WordPart): Addresses {
+	const lengths = new Map<string | undefined, number>();
+	for (const { id, target = '' } of rels) lengths.set(id, Math.max(lengths.get(id) ?? 0, path.length + target.length));
+	return lengths;
+}
+
+/** A link is looked for in the relations of the document, and a picture in those of its part. */
+function countIn(root: WordNode, addresses: readonly Addresses[]): Counts {
 	const counts: Counts = { nodes: 0, pageEnds: 0, references: 0, characters: 0 };
 	const add = (node: WordNode) => {
 		counts.nodes++;
@@ -124,7 +150,8 @@ function countIn(root: WordNode, addresses: ReadonlyMap<string | undefined, numb
 		}
 		if (node.type === 'footnoteReference' || node.type === 'endnoteReference') counts.references++;
 		counts.characters += charactersIn(node) + charactersIn(node.cssStyle) + charactersIn(node.attrs);
-		if (node.type === 'hyperlink') counts.characters += addresses.get(node.id) ?? 0;
+		const address = node.type === 'hyperlink' ? node.id : (node.src ?? node.imageHref?.id);
+		if (address !== undefined) counts.characters += Math.max(...addresses.map((lengths) => lengths.get(address) ?? 0));
 		node.children?.forEach(add);
 	};
 	add(root);

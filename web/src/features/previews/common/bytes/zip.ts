@@ -23,8 +23,8 @@ const headerSignature = 0x04034b50;
 /** An end record and the longest comment. */
 const maxEndBytes = 22 + 65_535;
 const maxEntries = 50_000;
-/** Bytes of a name: what is in its folder may be resolved against it. No program writes a longer one, which no system could store. */
-const maxName = 4096;
+/** Bytes of a name, against which any number of addresses may be resolved. No program writes a longer one. */
+const maxName = 1024;
 /** Blocks with tables of their own, of all entries together: programs write as many for 200 MB, and a browser takes some seconds for them. */
 const maxTables = 15_000;
 /** Compressed bytes that are unpacked before the result is counted: it is at most some eight million bytes. */
