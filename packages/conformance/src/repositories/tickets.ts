@@ -37,7 +37,10 @@ export function ticketRules(assertThat: Rule): void {
 		await tickets.end('one');
 		t.deepEqual(await tickets.findEnded(asked), new Set(['one']));
 		await tickets.setDetails('one', 'other details');
-		t.deepEqual(await tickets.find('one'), { ...ticket, details: '', selection: '', bytes: 0, isEnded: true });
+		t.deepEqual(await tickets.find('one'), {
+			...ticket,
+			...{ details: '', selection: '', bytes: 0, isEnded: true, endsAt: 0 },
+		});
 	});
 
 	assertThat('the bytes of unexpired tickets are summed by holder and in all', async (t, { tickets }, clock) => {

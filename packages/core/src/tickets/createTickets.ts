@@ -26,8 +26,9 @@ const megabyte = 1024 * 1024;
 /** The most bytes of tickets. Those of visitors and of users are counted apart, so that either can always make some. */
 export const ticketLimits = { perHolder: 16 * megabyte, ofVisitors: 64 * megabyte, ofUsers: 64 * megabyte };
 
-/** Tickets that one client may create in a window: a page creates one for each ZIP. */
+/** Tickets that one client may create in a window: a page creates one for each ZIP. Those of an IPv6 /48 may create as many as four clients. */
 const maxTickets = 1_000;
+const siteFactor = 4;
 const windowMs = 10 * 60_000;
 
 /** A ticket of less is made as long as the database has its reserve: who can't upload any more may still download. */
@@ -146,8 +147,11 @@ export function createTickets({
 
 	const tickets: Tickets = {
 		async count(client) {
-			const { count, endsAt } = await rates.hit(`tickets:${client}`, windowMs, now());
-			if (count > maxTickets) throw rateLimited('Too many downloads were begun. Please wait a moment.', endsAt, now());
+			const site = siteKey(client);
+			const tries = [client, ...(site === client ? [] : [site])].map((each) => ({ key: `tickets:${each}`, windowMs }));
+			for (const [at, { count, endsAt }] of (await rates.hitEach(tries, now())).entries())
+				if (count > (at === 0 ? maxTickets : siteFactor * maxTickets))
+					throw rateLimited('Too many downloads were begun. Please wait a moment.', endsAt, now());
 		},
 
 		async add(client, { items, ...ticket }) {

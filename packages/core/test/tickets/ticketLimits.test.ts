@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { openDatabase } from '@stowage/database';
-import { Yielder } from '@stowage/plugin-api';
+import { type CounterStore, type TicketStore, Yielder } from '@stowage/plugin-api';
 import { isFailure, parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { secretHash } from '../../src/secretHash.js';
@@ -71,6 +71,28 @@ test('the tickets of one client are limited in bytes, also concurrent ones, and 
 	await t.notThrowsAsync(add('honest'));
 	await tickets.end(made[0] as string);
 	await t.notThrowsAsync(add('flood'), 'an ended ticket uses no space');
+});
+
+test('the visitors of an IPv6 /48 begin together as many downloads as four of them may', async (t) => {
+	const counts = new Map<string, number>();
+	const hitEach: CounterStore['hitEach'] = async (tries) =>
+		tries.map(({ key }) => ({ count: counts.get(key) ?? 1, endsAt: Date.now() + 1000 }));
+	const tickets = createTickets({
+		store: {} as TicketStore,
+		rates: { hitEach } as CounterStore,
+		databaseReserve: { assertRoom: async () => {} },
+		now: Date.now,
+		available: async () => 1,
+		isSessionValid: async () => true,
+	});
+	const client = '2001:db8:1:2::/64';
+	await t.notThrowsAsync(tickets.count(client));
+	counts.set(`tickets:${client}`, 1000);
+	counts.set('tickets:2001:db8:1::/48', 4000);
+	await t.notThrowsAsync(tickets.count(client));
+	counts.set('tickets:2001:db8:1::/48', 4001);
+	t.is(await reasonOf(tickets.count(client)), 'rateLimited');
+	t.is(await reasonOf(tickets.count('192.0.2.1')), undefined);
 });
 
 test('visitors share a limit of ticket bytes, and users another one', async (t) => {

@@ -1,5 +1,6 @@
 import type { TicketRecord, TicketStore } from '@stowage/plugin-api';
 import type { Knex } from 'knex';
+import { isMysql } from '../../connection/dialect.js';
 import { plainRow } from '../../connection/plainValues.js';
 import { batches } from '../batches.js';
 import { changeInParts, deleteInParts, someRows } from '../inParts.js';
@@ -16,14 +17,37 @@ interface TicketRow {
 	expires_at: number;
 }
 
-/** The remaining columns of a ticket that has ended. */
-const emptied = { facts: '', selection: '', bytes: 0 };
+/** The remaining columns of a ticket that has ended. It is behind the beginning of those of which it is asked whether their time is over. */
+const emptied = { facts: '', selection: '', bytes: 0, ends_at: 0 };
 
-export function ticketStore(knex: Knex, now: () => number): TicketStore {
+/** Prefixes the holder of a ticket that has ended, which counts for nobody: what counts is summed without reading it. */
+const endedPrefix = 'ended ';
+
+/** Ended tickets that are remembered. Of one holder they are what a client may take in ten minutes, and some more until these are removed together. */
+export const endedLimits = { ofHolder: 1_000, removedTogether: 200, ofAll: 100_000 };
+
+export function ticketStore(knex: Knex, now: () => number, limits = endedLimits): TicketStore {
 	const tickets = () => knex<TicketRow>('tickets');
 	// A range, which the index by holder serves. No ASCII text sorts after a tilde.
 	const ofHolders = (beginning: string) =>
-		beginning === '' ? tickets() : tickets().where('holder', '>=', beginning).where('holder', '<', `${beginning}~`);
+		tickets().where('holder', '>=', beginning).where('holder', '<', `${beginning}~`);
+	const endedHolder = isMysql(knex) ? 'concat(?, ??)' : '? || ??';
+	const emptying = () => ({ ...plainRow(emptied), holder: knex.raw(endedHolder, [endedPrefix, 'holder']) as never });
+	const ended = (holder: string) => tickets().where({ holder: `${endedPrefix}${holder}`, bytes: 0 });
+	const forgetOldest = async (holder: string) => {
+		const { ofHolder, removedTogether } = limits;
+		const [surplus] = await ended(holder)
+			.offset(ofHolder + removedTogether - 1)
+			.limit(1)
+			.pluck('token_hash');
+		if (surplus === undefined) return;
+		const oldest = await ended(holder)
+			.orderBy('expires_at', 'desc')
+			.offset(ofHolder)
+			.limit(removedTogether)
+			.pluck('token_hash');
+		await tickets().whereIn('token_hash', oldest).delete();
+	};
 	return {
 		async add(tokenHash, ticket) {
 			await tickets().insert(plainRow(toRow(tokenHash, ticket)));
@@ -46,12 +70,14 @@ export function ticketStore(knex: Knex, now: () => number): TicketStore {
 				.update(plainRow({ facts: details }));
 		},
 		async end(tokenHash) {
-			await tickets()
-				.where({ token_hash: tokenHash })
-				.update(plainRow({ ...emptied, is_ended: true }));
+			const live = () => tickets().where({ token_hash: tokenHash }).where('bytes', '>', 0);
+			const holder = (await live().first('holder'))?.holder;
+			if (holder === undefined) return;
+			await live().update({ ...emptying(), ...plainRow({ is_ended: true }) });
+			await forgetOldest(holder);
 		},
 		async countBytes(holders = '') {
-			const [row] = await ofHolders(holders).sum<{ bytes: number | null }[]>({ bytes: 'bytes' });
+			const [row] = await ofHolders(holders).where('bytes', '>', 0).sum<{ bytes: number | null }[]>({ bytes: 'bytes' });
 			return Number(row?.bytes ?? 0);
 		},
 		async bytesOf(holders) {
@@ -73,12 +99,25 @@ export function ticketStore(knex: Knex, now: () => number): TicketStore {
 		},
 		async sweep() {
 			const time = now();
+			// Those of an older server have ended at their time, and have no bytes.
 			await changeInParts(() =>
-				someRows(knex, 'tickets', (rows) => rows.where('ends_at', '<=', time).where('bytes', '>', 0)).update(
-					plainRow(emptied),
+				someRows(knex, 'tickets', (rows) => rows.where('ends_at', '>', 0).where('ends_at', '<=', time)).update(
+					emptying(),
 				),
 			);
-			return deleteInParts(knex, 'tickets', (rows) => rows.where('expires_at', '<=', time));
+			const [oldest] = await tickets()
+				.where({ ends_at: 0 })
+				.orderBy('expires_at', 'desc')
+				.offset(limits.ofAll)
+				.limit(1)
+				.pluck('expires_at');
+			const surplus =
+				oldest === undefined
+					? 0
+					: await deleteInParts(knex, 'tickets', (rows) =>
+							rows.where({ ends_at: 0 }).where('expires_at', '<=', oldest),
+						);
+			return surplus + (await deleteInParts(knex, 'tickets', (rows) => rows.where('expires_at', '<=', time)));
 		},
 	};
 }
@@ -98,7 +137,7 @@ function toRow(tokenHash: string, ticket: TicketRecord): TicketRow {
 
 function toTicket(row: TicketRow): TicketRecord {
 	return {
-		holder: row.holder,
+		holder: row.holder.startsWith(endedPrefix) ? row.holder.slice(endedPrefix.length) : row.holder,
 		details: row.facts,
 		selection: row.selection,
 		bytes: row.bytes,

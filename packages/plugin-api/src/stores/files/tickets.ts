@@ -9,7 +9,7 @@ export interface TicketRecord {
 	/** The bytes it counts; 0 once it is emptied. */
 	bytes: number;
 	isEnded: boolean;
-	/** Until when it is valid. Its row is kept until `expiresAt`. */
+	/** Until when it is valid; 0 once it is emptied. Its row is kept until `expiresAt`. */
 	endsAt: number;
 	expiresAt: number;
 }
@@ -23,7 +23,7 @@ export interface TicketStore {
 	findEnded(tokenHashes: readonly string[]): Promise<Set<string>>;
 	/** Replaces the details of a ticket that has not ended. */
 	setDetails(tokenHash: string, details: string): Promise<void>;
-	/** Empties it. Its row is kept until it expires. */
+	/** Empties it. Its row is kept until it expires, unless its holder ends a thousand more of them. */
 	end(tokenHash: string): Promise<void>;
 	/** The counted bytes of the tickets of all holders that begin with this ASCII text. */
 	countBytes(holders?: string): Promise<number>;
@@ -31,6 +31,9 @@ export interface TicketStore {
 	bytesOf(holders: string): Promise<{ holder: string; bytes: number }[]>;
 	/** Some of the tickets with bytes of all holders that begin with this, those that are valid for the shortest time first. */
 	oldest(holders: string): Promise<{ tokenHash: string; bytes: number }[]>;
-	/** Empties those that are no longer valid, and removes the expired ones; resolves to how many. */
+	/**
+	 * Empties those that are no longer valid, and removes the expired ones, and the oldest of more emptied ones than are kept of all holders;
+	 * resolves to how many.
+	 */
 	sweep(): Promise<number>;
 }

@@ -1,0 +1,58 @@
+import type { TicketRecord } from '@stowage/plugin-api';
+import test, { type ExecutionContext } from 'ava';
+import { openSqlite } from '../src/connection/sqlite/openSqlite.js';
+import { allMigrations } from '../src/migrations/all.js';
+import { ticketStore } from '../src/stores/files/tickets.js';
+import { placeDatabase } from './emptyDatabase.js';
+import { temporaryFolder } from './temporaryFolder.js';
+
+async function openEmpty(t: ExecutionContext) {
+	const folder = await temporaryFolder();
+	t.teardown(folder.remove);
+	const file = `${folder.path}/stowage.db`;
+	await placeDatabase(file);
+	const knex = await openSqlite(file, allMigrations, Date.now);
+	t.teardown(() => knex.destroy());
+	return knex;
+}
+
+const numbers = (count: number) => Array.from({ length: count }, (_, number) => number);
+
+function ticketOf(holder: string, at: number): TicketRecord {
+	return { holder, details: 'd', selection: 's', bytes: 10, isEnded: false, endsAt: 1000 + at, expiresAt: 2000 + at };
+}
+
+test('of the ended tickets of a holder the last are remembered, and of all holders too', async (t) => {
+	const clock = { now: 0 };
+	const tickets = ticketStore(await openEmpty(t), () => clock.now, { ofHolder: 4, removedTogether: 3, ofAll: 5 });
+	const isThere = async (token: string) => (await tickets.find(token)) !== undefined;
+	await tickets.add('kept', ticketOf('visitor a', 0));
+	for (const at of numbers(9)) {
+		await tickets.add(`${at}`, ticketOf('visitor a', at));
+		await tickets.end(`${at}`);
+	}
+	t.deepEqual(await Promise.all(['kept', '0', '2', '3', '8'].map(isThere)), [true, false, false, true, true]);
+	t.is(await tickets.countBytes('visitor '), 10);
+	clock.now = 1000;
+	t.is(await tickets.sweep(), 2);
+	t.deepEqual(await Promise.all(['kept', '3', '4', '8'].map(isThere)), [false, false, true, true]);
+});
+
+test('what is kept ready is counted, and looked through for what is over, without reading tickets that have ended', async (t) => {
+	const knex = await openEmpty(t);
+	const tickets = ticketStore(knex, () => 5000);
+	// By the thousand, as one address makes them in a day.
+	await knex.raw(`with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 3000)
+		insert into tickets (token_hash, holder, facts, selection, bytes, is_ended, ends_at, expires_at)
+		select n, 'visitor a', 'd', 's', 10, 0, 4000, 9000 from numbers`);
+	t.is(await tickets.countBytes('visitor '), 30_000);
+	await tickets.sweep();
+	t.is(await tickets.countBytes('visitor '), 0);
+	const [row] = await knex('tickets')
+		.where('holder', '>=', 'visitor ')
+		.where('holder', '<', 'visitor ~')
+		.count({ n: '*' });
+	t.is(row?.n, 0);
+	const [left] = await knex('tickets').where('ends_at', '>', 0).count({ n: '*' });
+	t.is(left?.n, 0);
+});
