@@ -1,8 +1,10 @@
-import type { TicketRecord } from '@stowage/plugin-api';
+import type { TicketRecord, UploadRecord } from '@stowage/plugin-api';
+import { parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { openSqlite } from '../src/connection/sqlite/openSqlite.js';
 import { allMigrations } from '../src/migrations/all.js';
 import { ticketStore } from '../src/stores/files/tickets.js';
+import { uploadStore } from '../src/stores/files/uploads.js';
 import { placeDatabase } from './emptyDatabase.js';
 import { temporaryFolder } from './temporaryFolder.js';
 
@@ -17,6 +19,56 @@ async function openEmpty(t: ExecutionContext) {
 }
 
 const numbers = (count: number) => Array.from({ length: count }, (_, number) => number);
+
+function uploadOf(userId: string | null, at: number): UploadRecord {
+	return {
+		...{ stagedId: `s${at}`, userId, address: '192.0.2.1', area: 'private', directory: parsePath(''), name: 'a' },
+		...{
+			mtime: null,
+			onConflict: { kind: 'rename' },
+			metadata: '',
+			length: 1,
+			offset: 1,
+			entryPath: null,
+			itemId: null,
+		},
+		...{ received: null, startedAt: at, touchedAt: at, expiresAt: 1e6 },
+	};
+}
+
+test('of the uploads that a user has finished the last are remembered, and none of others is forgotten for them', async (t) => {
+	const knex = await openEmpty(t);
+	const uploads = uploadStore(knex, { ofUser: 4, removedTogether: 3, ofAll: 100 });
+	const finish = async (id: string, upload: UploadRecord) => {
+		await uploads.add(id, upload);
+		await uploads.finish(id, upload.stagedId ?? '', 'a', '');
+	};
+	await finish('of bob', uploadOf('bob', 1));
+	await finish('of a visitor', uploadOf(null, 2));
+	await finish('received', uploadOf('ada', 3));
+	await knex('uploads').where({ id_hash: 'received' }).update({ share_id: 'share' });
+	await uploads.add('going on', uploadOf('ada', 4));
+	for (const at of numbers(9)) await finish(`${at}`, uploadOf('ada', 10 + at));
+	const kept: string[] = [];
+	for (const id of ['of bob', 'of a visitor', 'received', 'going on', ...numbers(9).map(String)])
+		if ((await uploads.find(id)) !== undefined) kept.push(id);
+	t.deepEqual(kept, ['of bob', 'of a visitor', 'received', 'going on', '3', '4', '5', '6', '7', '8']);
+	t.is(await uploads.countUserUploads('ada'), 1);
+});
+
+test('of all uploads that have ended the last are remembered, and of those that go on all', async (t) => {
+	const uploads = uploadStore(await openEmpty(t), { ofUser: 100, removedTogether: 100, ofAll: 3 });
+	for (const at of numbers(6)) {
+		await uploads.add(`${at}`, uploadOf(null, at));
+		if (at > 0) await uploads.finish(`${at}`, `s${at}`, 'a', '');
+	}
+	t.is(await uploads.forget(0), 2);
+	const found = await Promise.all(numbers(6).map((at) => uploads.find(`${at}`)));
+	t.deepEqual(
+		found.flatMap((upload) => upload?.touchedAt ?? []),
+		[0, 3, 4, 5],
+	);
+});
 
 function ticketOf(holder: string, at: number): TicketRecord {
 	return { holder, details: 'd', selection: 's', bytes: 10, isEnded: false, endsAt: 1000 + at, expiresAt: 2000 + at };

@@ -8,22 +8,31 @@ import { KnexTimeoutError } from 'knex/lib/util/timeout.js';
 import { DatabaseDamaged } from '../src/connection/errors.js';
 import { ConnectionTurns } from '../src/connection/sqlite/ConnectionTurns.js';
 import { namedDiskFault, prepareFile } from '../src/connection/sqlite/sqliteFile.js';
+import { ExplainedStatements } from './ExplainedStatements.js';
 import { placeDatabase } from './emptyDatabase.js';
 import { temporaryFolder } from './temporaryFolder.js';
 
-repositoriesSuite(test, 'SQLite', async (clock) => {
+const statements = new ExplainedStatements();
+
+repositoriesSuite(statements.counting(test), 'SQLite', async (clock) => {
 	const folder = await temporaryFolder();
 	const file = `${folder.path}/stowage.db`;
 	await placeDatabase(file);
+	statements.record();
 	const db = await openDatabase(`sqlite:${file}`, { now: () => clock.now });
 	return {
-		db,
+		db: statements.watched(db),
 		async close() {
 			await db.close();
 			await folder.remove();
 		},
 	};
 });
+
+// What the suite does with all stores is all that they do.
+test.after('no statement of any store reads a table whole that strangers or users fill', () =>
+	statements.assertBounded(),
+);
 
 test('a database on a network file system is refused, and on others not', async (t) => {
 	const folder = await temporaryFolder();

@@ -174,6 +174,7 @@ export function uploadRules(assertThat: Rule): void {
 		await uploads.add('done', { ...own, stagedId: '3' });
 		await uploads.finish('done', '3', 'a.txt', 'item');
 		await uploads.add('other', { ...upload, userId: 'bob' });
+		t.is(await uploads.countUserUploads('alice'), 2);
 		const listed = await uploads.listUnfinished('alice');
 		t.deepEqual(
 			listed.map(({ stagedId }) => stagedId),

@@ -212,6 +212,7 @@ type UploadDependencies = Pick<Guests, 'receiver'> &
 		| 'bodies'
 		| 'config'
 		| 'database'
+		| 'databaseReserve'
 		| 'diskUses'
 		| 'files'
 		| 'leases'

@@ -295,6 +295,38 @@ test('the unfinished uploads of visitors at one address are limited', async (t) 
 	t.is((await create(visitor, 3, { filename: 'e' })).statusCode, 201);
 });
 
+test('a user may have 2,000 uploads unfinished, and a visitor is not counted among them', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const { uploads } = app.services.database;
+	const asked: string[] = [];
+	let count = 1999;
+	uploads.countUserUploads = async (userId) => {
+		asked.push(userId);
+		return count;
+	};
+	t.is((await create(ada, 1, { filename: 'a' })).statusCode, 201);
+	count = 2000;
+	t.is((await create(ada, 1, { filename: 'b' })).statusCode, 429);
+	t.is((await create(new Client(app), 1, { filename: 'c' })).statusCode, 201);
+	t.is(asked.length, 2);
+});
+
+test('where the database has no room but for what others need, no upload is begun that is a row of it, and one that was begun goes on', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const begun = await create(ada, 1, { filename: 'a' });
+	let asked = 0;
+	app.services.databaseReserve.assertRoom = async (bytes) => {
+		asked = bytes;
+		throw new Failure('storageFull', 'There is not enough free space on the disk of the database.');
+	};
+	t.is((await create(ada, 1, { filename: 'long'.repeat(50) })).statusCode, 507);
+	t.true(asked > 1024 + 400, `${asked}`);
+	t.is((await create(new Client(app), 1, { filename: 'c' })).statusCode, 507);
+	t.is((await patch(ada, String(begun.headers.location), 0, 'x')).statusCode, 204);
+});
+
 test('the limit of unfinished uploads holds when a visitor creates many at once', async (t) => {
 	const app = await testApp(t, { '--uploads-anonymous-unfinished': '3' });
 	const visitor = new Client(app);

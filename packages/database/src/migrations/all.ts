@@ -38,6 +38,7 @@ import { addNodes } from './0035-nodes.js';
 import { foldersWithMembers, indexFoldersWithMembers } from './0036-member-index.js';
 import { addProcessAbilities } from './0037-process-abilities.js';
 import { addUserTurns } from './0038-user-turns.js';
+import { addBoundedReads, boundedReads } from './0039-bounded-reads.js';
 import type { LargeIndex } from './largeIndexes.js';
 
 /** One step of the tables. Once released it never changes: a later step corrects it. */
@@ -99,6 +100,7 @@ export const allMigrations: readonly Migration[] = [
 	{ name: '0036-member-index', up: indexFoldersWithMembers, indexes: [foldersWithMembers], olderMayRun: true },
 	{ name: '0037-process-abilities', up: addProcessAbilities, olderMayRun: true },
 	{ name: '0038-user-turns', up: addUserTurns, olderMayRun: true },
+	{ name: '0039-bounded-reads', up: addBoundedReads, indexes: boundedReads, olderMayRun: true },
 ];
 
 export const migrationNames: readonly string[] = allMigrations.map(({ name }) => name);

@@ -104,11 +104,16 @@ export class Admission {
 
 	/**
 	 * Runs `begin`, after which an upload of this length is known as unfinished: with the maximum number of unfinished
-	 * ones, if there is one.
+	 * ones, if there is one. `sender` is who sends it, for whomever it counts.
 	 */
-	async unfinished<T>(uploader: Uploader, length: number, begin: (maxRows?: number) => Promise<T>): Promise<T> {
+	async unfinished<T>(
+		{ sender, ...uploader }: Uploader & { sender: Viewer },
+		length: number,
+		begin: (maxRows?: number) => Promise<T>,
+	): Promise<T> {
 		const { limits, unfinished, space } = this.#dependencies;
 		const { viewer, address } = uploader;
+		await unfinished.assertFew(sender);
 		await space.assertNew(uploader, length);
 		return this.#reserving(uploader, undefined, async (reservation) => {
 			await reservation.assertRoom({ bytes: length, entries: 1 });

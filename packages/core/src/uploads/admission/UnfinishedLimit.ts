@@ -12,7 +12,10 @@ interface Dependencies {
 	now(): number;
 }
 
-/** How many uploads a visitor's address may have begun and not finished. */
+/** How many resumable uploads a user may have begun and not finished: each is a row, and a file in staging. */
+const maxOfUser = 2_000;
+
+/** How many uploads a visitor's address, or a user, may have begun and not finished. */
 export class UnfinishedLimit {
 	readonly #dependencies: Dependencies;
 	/** Forms of visitors under way, by address. */
@@ -40,6 +43,12 @@ export class UnfinishedLimit {
 			}
 			return begin(maxRows);
 		});
+	}
+
+	/** Throws `rateLimited` where the sender is a user who has begun so many. What strangers send to a share is no upload of its owner's. */
+	async assertFew(sender: Viewer): Promise<void> {
+		if (sender.kind !== 'user' || isStranger(sender)) return;
+		if ((await this.#dependencies.database.uploads.countUserUploads(sender.id)) >= maxOfUser) throw tooMany();
 	}
 
 	/** Runs `receive`, during which a form counts as one unfinished upload. Throws `rateLimited` above the limit of a visitor. */

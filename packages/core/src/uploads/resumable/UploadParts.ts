@@ -12,6 +12,7 @@ import {
 import type { Bodies } from '../../bodies/createBodies.js';
 import type { Config } from '../../config/schema.js';
 import { visitorOf } from '../../config/strangers.js';
+import type { DatabaseReserve } from '../../limits/databaseReserve.js';
 import type { Log } from '../../log.js';
 import { pathNow, payerOfFolder } from '../../members/payer.js';
 import type { SharedFolders } from '../../members/SharedFolders.js';
@@ -26,6 +27,7 @@ export interface UploadParts {
 	config: Config;
 	bodies: Pick<Bodies, 'upload'>;
 	database: Database;
+	databaseReserve: Pick<DatabaseReserve, 'assertRoom'>;
 	files: Files;
 	storage: MountedStorage;
 	admission: Admission;

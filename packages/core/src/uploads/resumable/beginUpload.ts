@@ -18,8 +18,12 @@ interface Dependencies {
 	uploads: Pick<UploadStore, 'add'>;
 	files: Pick<Files, 'assertUpload' | 'stage'>;
 	admission: Admission;
+	databaseReserve: UploadParts['databaseReserve'];
 	expiry: UploadExpiry;
 }
+
+/** The size of a row with its indexes, besides what is said of the upload: once as it was said, and once as it was understood. */
+const rowBytes = 1024;
 
 type UploadTarget = 'received' | 'name' | 'directory' | 'area' | 'mtime' | 'onConflict';
 type NewUpload = Pick<UploadRecord, UploadTarget | 'payerId' | 'folderId' | 'metadata' | 'length' | 'address'>;
@@ -61,8 +65,9 @@ export async function beginUpload(
 		area === 'shared' ? await enterFolder(parts.sharedFolders, viewer, { path: directory }, 'edit') : undefined;
 	const payer = shared?.viewer ?? viewer;
 	const kept = shared && { payerId: shared.viewer.id, folderId: shared.place.folder.id };
+	await parts.databaseReserve.assertRoom(rowBytes + 2 * Buffer.byteLength(metadata));
 	const upload = { name, directory, area, mtime, onConflict, metadata, length, address, received, ...kept };
-	return admission.unfinished({ viewer: payer, address }, length, (maxRows) =>
+	return admission.unfinished({ sender: viewer, viewer: payer, address }, length, (maxRows) =>
 		add(parts, { viewer, payer }, idHash, upload, maxRows),
 	);
 }

@@ -56,6 +56,7 @@ export function limitStore(knex: Knex): CounterStore {
 			return { endsAt };
 		},
 		async find(keys, now) {
+			if (keys.length === 0) return new Map();
 			const byHash = new Map(keys.map((key) => [keyHash(key), key]));
 			const rows = await knex<LimitRow>('limits')
 				.whereIn('key_hash', [...byHash.keys()])
@@ -87,6 +88,7 @@ export function limitStore(knex: Knex): CounterStore {
 			return own;
 		},
 		async peekEach(tries, now) {
+			if (tries.length === 0) return [];
 			const hashes = tries.map(({ key }) => keyHash(key));
 			const found = await knex<LimitRow>('limits').whereIn('key_hash', hashes);
 			const byHash = new Map(found.map((row) => [row.key_hash, row]));

@@ -40,10 +40,19 @@ interface UploadRow {
  */
 const announcedMs = 2 * 60_000;
 
+/** Sorts after all others. */
+const lastCharacter = '\u{10ffff}';
+
 /** Prefixes the id of an item whose sender has begun to take it back. No id begins like that. */
 const takenBack = 'taken back: ';
 
-export function uploadStore(knex: Knex): UploadStore {
+/**
+ * Ended uploads that are remembered, so that who has lost the answer finds them. Of one user some more are, until these are removed together; of
+ * all together as many as visitors and guests may send in an hour, for which guests may take back what they have sent.
+ */
+export const endedLimits = { ofUser: 1_000, removedTogether: 200, ofAll: 200_000 };
+
+export function uploadStore(knex: Knex, limits = endedLimits): UploadStore {
 	const uploads = () => knex<UploadRow>('uploads');
 	const unfinished = () => unfinishedUploads(knex);
 	return {
@@ -71,7 +80,7 @@ export function uploadStore(knex: Knex): UploadStore {
 			return rows.map(toUpload);
 		},
 		async listAllUnfinished() {
-			const rows = await unfinished().orderBy('touched_at', 'desc').select('*');
+			const rows = await unfinished().orderByRaw('+touched_at desc').select('*');
 			return rows.map((row) => ({ ...toUpload(row), idHash: row.id_hash }));
 		},
 		async saveProgress(idHash, stagedId, { offset, touchedAt, expiresAt }) {
@@ -87,8 +96,11 @@ export function uploadStore(knex: Knex): UploadStore {
 						...plainRow({ entry_path: entryPath, staged_id: null, item_id: itemId }),
 						offset: knex.raw('??', ['length']),
 					});
-				if (changed > 0) await countReceived(transaction, await own().first(), 1);
-				return changed > 0;
+				if (changed === 0) return false;
+				const finished = await own().first();
+				await countReceived(transaction, finished, 1);
+				await forgetOldest(transaction, finished, limits);
+				return true;
 			});
 		},
 		async claim(idHash, touchedAt) {
@@ -135,6 +147,13 @@ export function uploadStore(knex: Knex): UploadStore {
 		async remove(idHash) {
 			return (await uploads().where({ id_hash: idHash }).delete()) > 0;
 		},
+		async countUserUploads(userId) {
+			const [row] = await staged(knex)
+				.where({ user_id: userId })
+				.whereNull('share_id')
+				.count<{ count: number | string }[]>({ count: '*' });
+			return Number(row?.count ?? 0);
+		},
 		countVisitorUploads: (address, now) => countUnfinished(knex, address, now),
 		async unfinishedTotals(userId, except) {
 			const [row] = await unfinishedOf(knex, userId)
@@ -146,10 +165,10 @@ export function uploadStore(knex: Knex): UploadStore {
 			return { bytes: Number(row?.bytes ?? 0), entries: Number(row?.entries ?? 0) };
 		},
 		async listExpired(now, limit, skip = 0) {
-			const rows = await uploads()
-				.whereNotNull('staged_id')
-				.where('expires_at', '<=', now)
-				.orderBy(['expires_at', 'id_hash'])
+			// Of the staged ones, which are few: finished ones by the hundred thousand may have expired, and are not forgotten yet.
+			const rows = await staged(knex)
+				.whereRaw('+expires_at <= ?', [now])
+				.orderByRaw('+expires_at, id_hash')
 				.limit(limit)
 				.offset(skip)
 				.select('id_hash', 'staged_id');
@@ -165,22 +184,37 @@ export function uploadStore(knex: Knex): UploadStore {
 			await uploads().where({ id_hash: idHash }).update({ staged_id: null });
 		},
 		async countStaged(prefix) {
-			const [row] = await uploads()
-				.whereRaw('substr(??, 1, ?) = ?', ['staged_id', prefix.length, prefix])
-				.count({ count: '*' });
+			const [row] = await staged(knex)
+				.where('staged_id', '>=', prefix)
+				.where('staged_id', '<', `${prefix}${lastCharacter}`)
+				.count<{ count: number | string }[]>({ count: '*' });
 			return Number(row?.count ?? 0);
 		},
 		async isStaged(stagedId) {
 			return (await uploads().where({ staged_id: stagedId }).first('id_hash')) !== undefined;
 		},
-		forget(before) {
-			return deleteInParts(knex, 'uploads', (rows) => rows.where('expires_at', '<=', before));
+		async forget(before) {
+			const expired = await deleteInParts(knex, 'uploads', (rows) => rows.where('expires_at', '<=', before));
+			const [oldest] = await uploads()
+				.whereNull('staged_id')
+				.orderBy('touched_at', 'desc')
+				.offset(limits.ofAll)
+				.limit(1)
+				.pluck('touched_at');
+			if (oldest === undefined) return expired;
+			const isSurplus = (rows: Knex.QueryBuilder) => rows.whereNull('staged_id').where('touched_at', '<=', oldest);
+			return expired + (await deleteInParts(knex, 'uploads', isSurplus));
 		},
 	};
 }
 
+/** Uploads with a staged file. A range, which indexes serve: that a column is not null is none to SQLite, and would be asked of each finished one. */
+function staged(knex: Knex) {
+	return knex<UploadRow>('uploads').where('staged_id', '>', '');
+}
+
 function unfinishedUploads(knex: Knex) {
-	return knex<UploadRow>('uploads').whereNotNull('staged_id').whereNull('entry_path');
+	return staged(knex).whereNull('entry_path');
 }
 
 /** The unfinished uploads that count for a user, or for all visitors. */
@@ -212,9 +246,7 @@ export function unfinishedOf(knex: Knex, userId: string | null) {
 }
 
 async function countUnfinished(knex: Knex, address: string, now: number): Promise<number> {
-	const [row] = await knex<UploadRow>('uploads')
-		.whereNotNull('staged_id')
-		.whereNull('entry_path')
+	const [row] = await unfinishedUploads(knex)
 		.where((strangers) => strangers.whereNull('user_id').orWhereNotNull('share_id'))
 		.where({ address })
 		.where('expires_at', '>', now)
@@ -255,15 +287,31 @@ async function assertShareRoom(
 	if (limits.max_upload_bytes === null) return;
 	// Strangers make the rows: they are summed, and never read.
 	const claim = ['touched_at', touchedAt - announcedMs, 'length', 'offset', 'claimed'];
-	const [others] = await transaction<UploadRow>('uploads')
+	const [others] = await unfinishedUploads(transaction)
 		.where({ share_id: share })
-		.whereNotNull('staged_id')
-		.whereNull('entry_path')
 		.whereNot({ id_hash: idHash })
 		.select<{ claimed: number | null }[]>(transaction.raw('sum(case when ?? > ? then ?? else ?? end) as ??', claim));
 	const left = limits.max_upload_bytes - limits.bytes_received - Number(others?.claimed ?? 0);
 	if (length <= left) return claimShare(transaction, share, touchedAt);
 	throw new Failure('tooLarge', `This can receive ${formatListSize(Math.max(0, left))} more.`);
+}
+
+/** Forgets the oldest of those that its user has finished, where these are too many. */
+async function forgetOldest(
+	transaction: Knex.Transaction,
+	finished: UploadRow | undefined,
+	{ ofUser, removedTogether }: typeof endedLimits,
+): Promise<void> {
+	if (finished === undefined || finished.user_id === null || finished.share_id !== null) return;
+	const own = transaction<UploadRow>('uploads')
+		.where({ user_id: finished.user_id })
+		.whereNull('staged_id')
+		.whereNull('share_id')
+		.orderBy('touched_at', 'desc')
+		.offset(ofUser)
+		.limit(removedTogether);
+	const oldest = await own.pluck('id_hash');
+	if (oldest.length === removedTogether) await transaction('uploads').whereIn('id_hash', oldest).delete();
 }
 
 /** Adds to the counts of the share of an upload, or takes from them. */

@@ -65,7 +65,8 @@ export interface UploadStore {
 		progress: Pick<UploadRecord, 'offset' | 'touchedAt' | 'expiresAt'>,
 	): Promise<boolean>;
 	/**
-	 * Marks it as finished: the file is published completely, as this item. One that a share has received is counted by it.
+	 * Marks it as finished: the file is published completely, as this item. One that a share has received is counted by it. Where its user
+	 * has finished a thousand more, the oldest of them are forgotten.
 	 * Resolves as `saveProgress` does.
 	 */
 	finish(idHash: string, stagedId: string, entryPath: string, itemId: string): Promise<boolean>;
@@ -84,6 +85,8 @@ export interface UploadStore {
 	restage(idHash: string, stagedId: string, otherStagedId: string): Promise<boolean>;
 	/** Resolves to whether it was there: of several calls at once one removes it. */
 	remove(idHash: string): Promise<boolean>;
+	/** How many uploads a user has begun and not finished, but for those that shares of theirs receive. */
+	countUserUploads(userId: string): Promise<number>;
 	/** How many uploads visitors of an address have begun and not finished. */
 	countVisitorUploads(address: string, now: number): Promise<number>;
 	/**
@@ -102,6 +105,6 @@ export interface UploadStore {
 	countStaged(prefix: string): Promise<number>;
 	/** Whether an upload has this staged file. */
 	isStaged(stagedId: string): Promise<boolean>;
-	/** Forgets all that expired by then. Resolves to how many. */
+	/** Forgets all that expired by then, and the oldest of more ended ones than are kept of all. Resolves to how many. */
 	forget(before: number): Promise<number>;
 }

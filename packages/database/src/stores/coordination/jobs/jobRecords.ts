@@ -1,6 +1,7 @@
 import type { JobRecord, JobStore } from '@stowage/plugin-api';
 import type { Knex } from 'knex';
 import { databaseTime } from '../../../connection/dialect.js';
+import { ownTurn } from '../../../connection/ownTurn.js';
 import { transact } from '../../../connection/transact.js';
 import { batches } from '../../batches.js';
 import { deleteInParts } from '../../inParts.js';
@@ -15,6 +16,11 @@ import {
 } from './jobRows.js';
 
 const maxChanged = 1000;
+
+/** Users whose jobs are counted by one statement. */
+const countedUsers = 100;
+
+const statuses: readonly JobRecord['status'][] = ['queued', 'processing', 'completed', 'failed', 'cancelled'];
 
 /** What is known of jobs, waiting, held or ended, and for how long that is kept. */
 export function jobRecords(
@@ -91,11 +97,17 @@ export function jobRecords(
 		},
 
 		async counts() {
-			const rows: { kind: string; status: JobRecord['status']; count: number | string }[] = await jobs()
-				.groupBy('kind', 'status')
-				.orderBy(['kind', 'status'])
-				.select('kind', 'status', knex.raw('count(*) as count'));
-			return rows.map(({ kind, status, count }) => ({ kind, status, count: Number(count) }));
+			const counts: { kind: string; status: JobRecord['status']; count: number }[] = [];
+			for (const status of statuses) {
+				const rows: { kind: string; count: number | string }[] = await jobs()
+					.where({ status })
+					.groupBy('kind')
+					.select('kind', knex.raw('count(*) as count'));
+				counts.push(...rows.map(({ kind, count }) => ({ kind, status, count: Number(count) })));
+				// Of all users together many have ended: others have their turns between.
+				await ownTurn();
+			}
+			return counts.sort((a, b) => (a.kind === b.kind ? compare(a.status, b.status) : compare(a.kind, b.kind)));
 		},
 
 		async listChanged(sinceMs) {
@@ -123,16 +135,31 @@ export function jobRecords(
 		async sweep(endedBefore, maxEnded) {
 			await deleteInParts(knex, 'job_interruptions', (rows) => rows.where('at', '<', endedBefore));
 			let removed = await deleteInParts(knex, 'jobs', (rows) => rows.where('end_time', '<', endedBefore));
-			const full = await jobs()
-				.whereNotNull('end_time')
-				.groupBy('user_id')
-				.having(knex.raw('count(*) > ?', [maxEnded]))
-				.select('user_id');
-			for (const { user_id } of full) removed += await removeBeyond(knex, user_id, maxEnded);
+			for await (const userId of usersWithMore(knex, maxEnded)) removed += await removeBeyond(knex, userId, maxEnded);
 			return removed;
 		},
 	};
 }
+
+/** The users of whom more than so many jobs have ended. Some users are counted at a time, and others have their turns between. */
+async function* usersWithMore(knex: Knex, maxEnded: number): AsyncGenerator<string> {
+	for (let after = ''; ; ) {
+		const counts: { user_id: string; count: number | string }[] = await knex<JobRow>('jobs')
+			.where('user_id', '>', after)
+			.whereNotNull('end_time')
+			.groupBy('user_id')
+			.orderBy('user_id')
+			.limit(countedUsers)
+			.select('user_id', knex.raw('count(*) as count'));
+		for (const { user_id, count } of counts) if (Number(count) > maxEnded) yield user_id;
+		const last = counts.at(-1);
+		if (last === undefined || counts.length < countedUsers) return;
+		after = last.user_id;
+		await ownTurn();
+	}
+}
+
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
 async function removeBeyond(knex: Knex, userId: string, maxEnded: number): Promise<number> {
 	const beyond = await knex<JobRow>('jobs')
