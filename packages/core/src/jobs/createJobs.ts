@@ -29,6 +29,8 @@ import type { AnyKind, JobPause } from './runToEnd.js';
 import { holdOf, Suspects } from './Suspects.js';
 
 export interface JobService extends Jobs {
+	/** The JSON of each job of its owner, as `list` has them, made one after the other as they are taken. */
+	texts(owner: JobOwner): AsyncGenerator<string>;
 	/** The jobs of one user or of all, the newest first, each with the reason why it waits. */
 	listOf(userId?: string): Promise<(JobRecord & Pick<Job, 'hold'>)[]>;
 	/**
@@ -288,6 +290,16 @@ export function createJobs(parts: Dependencies): JobService {
 			await runner.refreshSuspects();
 			const records = await store.list(jobLimits.keptEnded, owner.id);
 			return records.map((record) => jobOf(runner.find(record.id)?.record ?? record));
+		},
+
+		async *texts(owner) {
+			await runner.refreshSuspects();
+			for (const listed of await store.list(jobLimits.keptEnded, owner.id)) {
+				const record = runner.find(listed.id)?.record ?? listed;
+				const { detail: _, ...job } = jobOf({ ...record, detail: null });
+				// The details are a JSON text already.
+				yield `${JSON.stringify(job).slice(0, -1)},"detail":${record.detail}}`;
+			}
 		},
 
 		async cancel(owner, id) {

@@ -8,6 +8,7 @@ import type { SessionOwner } from '../accounts/sessions.js';
 import { clientGone } from '../http/connections/clientGone.js';
 import { clientKey } from '../http/requests/proxy.js';
 import type { Services } from '../services.js';
+import { listed } from './queued.js';
 
 /** A page that opens does not wait longer until a home has been measured for the first time. */
 const quotaWaitMs = 1_000;
@@ -123,7 +124,7 @@ export function accountRoutes(services: Services) {
 
 		route(contract.sessions, async ({ viewer, request }) => {
 			const current = sessions.keyOf(request);
-			const found = await sessions.list(signedIn(viewer).id);
+			const found = await listed(services, viewer, request, () => sessions.list(signedIn(viewer).id));
 			return found.map(({ key, ...session }) => ({ ...session, current: key === current }));
 		}),
 

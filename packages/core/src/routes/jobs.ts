@@ -3,6 +3,7 @@ import { idempotencyKey, type JobOwner, route } from '@stowage/plugin-api';
 import { Failure, type Viewer } from '@stowage/rules';
 import type { Services } from '../services.js';
 import { changeRoutes } from './changeRoutes.js';
+import { arrayText, listed } from './queued.js';
 
 /** The caller's jobs: starting, reading, cancelling and retrying them. */
 export function jobRoutes(services: Services) {
@@ -16,7 +17,14 @@ export function jobRoutes(services: Services) {
 			const { id } = await pasting.start(ownerOf(viewer), kind, input, key);
 			return h.response({ id }).code(202);
 		}),
-		route(contract.jobs, ({ viewer }) => jobs.list(ownerOf(viewer))),
+		route(contract.jobs, async ({ viewer, request, h }) => {
+			const owner = ownerOf(viewer);
+			// Two hundred with 16 kB of details each may have ended.
+			const text = await listed(services, viewer, request, (yielder, signal) =>
+				arrayText(jobs.texts(owner), (each) => each, yielder, signal),
+			);
+			return h.response(text).type('application/json');
+		}),
 		route(contract.findJob, ({ viewer, params }) => jobs.find(ownerOf(viewer), params.id ?? '')),
 		change(contract.cancelJob, async ({ viewer, params }) => {
 			await jobs.cancel(ownerOf(viewer), params.id ?? '');

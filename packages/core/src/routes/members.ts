@@ -3,6 +3,7 @@ import { route } from '@stowage/plugin-api';
 import { signedIn } from '@stowage/rules';
 import type { Services } from '../services.js';
 import { changeRoutes } from './changeRoutes.js';
+import { listed } from './queued.js';
 
 /** Lines of what members have changed that are listed. */
 const maxChanges = 100;
@@ -17,12 +18,13 @@ export function memberRoutes(services: Services) {
 			members: (await members.set(viewer, payload.path, payload.members)).members,
 		})),
 
-		route(contract.getMembers, async ({ viewer, query }) => ({
-			members: await members.list(viewer, query.path, query.type),
+		route(contract.getMembers, async ({ viewer, query, request }) => ({
+			// A thousand may be members.
+			members: await listed(services, viewer, request, () => members.list(viewer, query.path, query.type)),
 		})),
 
-		route(contract.listMemberChanges, async ({ viewer }) => ({
-			changes: await database.members.changes(signedIn(viewer).id, maxChanges),
+		route(contract.listMemberChanges, async ({ viewer, request }) => ({
+			changes: await listed(services, viewer, request, () => database.members.changes(signedIn(viewer).id, maxChanges)),
 		})),
 
 		change(contract.leaveFolder, async ({ viewer, query }) => {

@@ -1,4 +1,4 @@
-import type { Request, Turn } from '@stowage/plugin-api';
+import { type Request, type Turn, Yielder } from '@stowage/plugin-api';
 import type { Viewer } from '@stowage/rules';
 import { clientGone } from '../http/connections/clientGone.js';
 import { clientKey } from '../http/requests/proxy.js';
@@ -13,4 +13,33 @@ export function queued<T>(
 ): Promise<T> {
 	const signal = clientGone(request);
 	return walkQueue.run(clientKey(viewer, request.client.address), (turn) => work(signal, turn), signal);
+}
+
+/**
+ * Makes a list of rows of the database when it is the client's turn among those that ask for lists. `work` lets others have theirs by the
+ * yielder: of a list of megabytes each part is made by itself, and those of one client by the dozen keep nobody waiting.
+ */
+export function listed<T>(
+	{ listingQueue }: Pick<Services, 'listingQueue'>,
+	viewer: Viewer,
+	request: Request,
+	work: (yielder: Yielder, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+	const signal = clientGone(request);
+	return listingQueue.run(clientKey(viewer, request.client.address), () => work(new Yielder(), signal), signal);
+}
+
+/** The text of a JSON array, which is made item by item, and others have their turns between. */
+export async function arrayText<T>(
+	items: Iterable<T> | AsyncIterable<T>,
+	textOf: (item: T) => string,
+	yielder: Yielder,
+	signal: AbortSignal,
+): Promise<string> {
+	const texts: string[] = [];
+	for await (const item of items) {
+		texts.push(textOf(item));
+		if (yielder.shouldYield) await yielder.yield(signal);
+	}
+	return `[${texts.join(',')}]`;
 }

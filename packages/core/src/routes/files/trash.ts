@@ -1,29 +1,24 @@
 import * as contract from '@stowage/contract';
-import { route, Yielder } from '@stowage/plugin-api';
+import { route, type TrashedItem, Yielder } from '@stowage/plugin-api';
 import { baseName, Failure, isFailure } from '@stowage/rules';
 import type { Services } from '../../services.js';
 import { changeRoutes } from '../changeRoutes.js';
-import { queued } from '../queued.js';
+import { arrayText, queued } from '../queued.js';
 
 /** The trash of the caller's home. */
 export function trashRoutes(services: Services) {
 	const { trash } = services;
 	const change = changeRoutes(services);
 	return [
-		route(contract.listTrash, async ({ viewer, request }) => {
-			const { items, ...listing } = await queued(services, viewer, request, () => trash.list(viewer));
+		route(contract.listTrash, async ({ viewer, request, h }) => {
 			const { keepFor } = trash;
-			const entries = items.map(({ id, path, type, size, deletedAt, deletedBy }) => ({
-				id,
-				name: baseName(path),
-				path,
-				type,
-				size: size?.bytes ?? 0,
-				deletedAt,
-				expiresAt: deletedAt + keepFor,
-				deletedBy,
-			}));
-			return { entries, keepFor, ...listing };
+			const text = await queued(services, viewer, request, async (signal, turn) => {
+				const { items, ...listing } = await trash.list(viewer);
+				const textOf = (item: TrashedItem) => JSON.stringify(entryOf(item, keepFor));
+				const entries = await arrayText(items, textOf, new Yielder(turn), signal);
+				return `${JSON.stringify({ keepFor, ...listing }).slice(0, -1)},"entries":${entries}}`;
+			});
+			return h.response(text).type('application/json');
 		}),
 
 		route(contract.restoreTrash, ({ viewer, payload, request }) =>
@@ -57,4 +52,17 @@ export function trashRoutes(services: Services) {
 			return { message: 'The trash is empty.' };
 		}),
 	];
+}
+
+function entryOf({ id, path, type, size, deletedAt, deletedBy }: TrashedItem, keepFor: number) {
+	return {
+		id,
+		name: baseName(path),
+		path,
+		type,
+		size: size?.bytes ?? 0,
+		deletedAt,
+		expiresAt: deletedAt + keepFor,
+		deletedBy,
+	};
 }

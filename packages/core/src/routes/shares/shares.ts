@@ -7,7 +7,7 @@ import type { Services } from '../../services.js';
 import type { ListedShare } from '../../shares/createShares.js';
 import { changeRoutes } from '../changeRoutes.js';
 import { positionOf } from '../links.js';
-import { queued } from '../queued.js';
+import { listed, queued } from '../queued.js';
 import { publicOrigin } from './publicOrigin.js';
 
 /** Lines of what was received that are listed. */
@@ -61,13 +61,18 @@ export function shareRoutes(services: Services) {
 			return h.response(`{"shares":[${texts.join(',')}]}`).type('application/json');
 		}),
 
-		route(contract.listReceived, async ({ viewer }) => {
-			const received = await database.shareUses.receipts(signedIn(viewer).id, maxReceipts);
+		route(contract.listReceived, async ({ viewer, request }) => {
+			const received = await listed(services, viewer, request, () =>
+				database.shareUses.receipts(signedIn(viewer).id, maxReceipts),
+			);
 			return { received: received.map((receipt) => ({ ...receipt, sender: receipt.sender || null })) };
 		}),
 
 		route(contract.getShare, async ({ viewer, params, request }) =>
-			shown(request, await shares.get(params.id ?? '', signedIn(viewer).id)),
+			// A thousand items may be in it.
+			listed(services, viewer, request, async () =>
+				shown(request, await shares.get(params.id ?? '', signedIn(viewer).id)),
+			),
 		),
 
 		change(contract.changeShare, async ({ viewer, params, payload, request }) => {
