@@ -60,6 +60,10 @@ const slowLoop = test.macro({
 });
 test(slowLoop, 'segments.reduce<StoragePath>((parent, segment) => joinPath(parent, segment), root)');
 test(slowLoop, 'folder = joinPath(folder, segment);');
+test(slowLoop, 'days.set(file.day, [...(days.get(file.day) ?? []), file]);');
+test(slowLoop, 'bytes = bytes.concat(chunk);');
+test(slowLoop, 'found = [...found, each];');
+test(slowLoop, 'names.reduce((all, name) => ({ ...all, [name]: 1 }), {});');
 
 /** Libraries that read requests on the main thread. */
 const requestReaders = [

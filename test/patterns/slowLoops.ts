@@ -8,6 +8,18 @@ const shapes: readonly { shape: RegExp; advice: string }[] = [
 		shape: /\b(\w+) = joinPath\(\s*\1\b/g,
 		advice: 'a path is checked anew for each of its levels: pathsTo cuts them from it',
 	},
+	{
+		shape: /\.set\(\s*(\w+|[^,()]+),\s*\[\s*\.\.\.\(?[\w.#]+\.get\(/g,
+		advice: 'a list is copied for each of its items: addTo adds to it',
+	},
+	{
+		shape: /(?<!typeof )\b(\w+) = (?:\1\.concat\(|\[\s*\.\.\.\1,)/g,
+		advice: 'a list is copied for each of its items: push adds to it',
+	},
+	{
+		shape: /\.reduce(?:<[^()]*>)?\(\s*\((\w+)[^)]*\)\s*=>\s*(?:\(?\{|\[)\s*\.\.\.\1\b/g,
+		advice: 'all that was collected is copied for each further item: a loop adds to it',
+	},
 ];
 
 /** The lines of a source with such code. */

@@ -63,7 +63,9 @@ export function auditCommand(): Command {
 		const latest: AuditRecord[] = [];
 		let isLatest = limit === undefined;
 		let isFollowing = false;
+		const forgetOld = () => latest.splice(0, Math.max(0, latest.length - (limit ?? 0)));
 		const showLatest = () => {
+			forgetOld();
 			for (const record of latest.splice(0)) show(record);
 			list.flush();
 		};
@@ -79,7 +81,8 @@ export function auditCommand(): Command {
 		try {
 			for await (const record of records) {
 				if (isLatest) show(record);
-				else if (latest.push(record) > (limit ?? 0)) latest.shift();
+				// Many at once: to remove the first of a hundred thousand moves all others.
+				else if (latest.push(record) > 2 * (limit ?? 0)) forgetOld();
 				if (isFollowing) list.flush();
 			}
 		} finally {

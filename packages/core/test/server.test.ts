@@ -1,5 +1,6 @@
 import './audit/audit.test.js';
 import './audit/floods.test.js';
+import './audit/mergeByTime.test.js';
 import './config/config.test.js';
 import './config/reload.test.js';
 import './config/secret.test.js';

@@ -64,18 +64,30 @@ export async function removeOldAudit(
 		if (Date.parse(file.day) + dayMs + keepFor <= now) await rm(at, { force: true });
 		else left.push({ ...file, size: await sizeOf(at) });
 	}
-	const sum = (files: typeof left) => files.reduce((total, { size }) => total + size, 0);
-	const isOver = (of: AuditClass) => {
-		const its = left.filter((file) => file.class === of);
-		return its.length > 1 && sum(its) > maxSize * auditShares[of];
+	const kept: Record<AuditClass, Kept> = { security: none(), attempts: none(), changes: none(), visits: none() };
+	let bytes = 0;
+	const count = (file: (typeof left)[number], sign: 1 | -1) => {
+		kept[file.class].files += sign;
+		kept[file.class].bytes += sign * file.size;
+		bytes += sign * file.size;
 	};
-	while (sum(left) > maxSize) {
-		const oldest = left.find((file) => isOver(file.class));
-		if (oldest === undefined) return;
-		left.splice(left.indexOf(oldest), 1);
-		await rm(path.join(folder, oldest.file), { force: true });
+	for (const file of left) count(file, 1);
+	// A class that has no more than its share has no more later, either.
+	for (const file of left) {
+		if (bytes <= maxSize) return;
+		const ofClass = kept[file.class];
+		if (ofClass.files === 1 || ofClass.bytes <= maxSize * auditShares[file.class]) continue;
+		count(file, -1);
+		await rm(path.join(folder, file.file), { force: true });
 	}
 }
+
+interface Kept {
+	files: number;
+	bytes: number;
+}
+
+const none = (): Kept => ({ files: 0, bytes: 0 });
 
 /**
  * How much was written of a class each day, by whatever node and process, the oldest day first; of days only that end after `since`.

@@ -3,9 +3,18 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openRegularFile } from '@stowage/plugin-api';
-import { anonymousOwner, Failure, foldUsername, formatListSize, isWithin, type StoragePath } from '@stowage/rules';
+import {
+	addTo,
+	anonymousOwner,
+	Failure,
+	foldUsername,
+	formatListSize,
+	isWithin,
+	type StoragePath,
+} from '@stowage/rules';
 import { type AuditFileName, auditFiles, auditFolder } from './auditFolder.js';
 import { type AuditRecord, dayOf, maxLineBytes, parseAuditLine } from './auditLine.js';
+import { mergeByTime } from './mergeByTime.js';
 
 export interface AuditQuery {
 	/** A user's name, in whichever case, or id; `anonymous` is visitors. */
@@ -50,7 +59,7 @@ const pollMs = 300;
 
 function byDay(files: readonly AuditFileName[]): AuditFileName[][] {
 	const days = new Map<string, AuditFileName[]>();
-	for (const file of files) days.set(file.day, [...(days.get(file.day) ?? []), file]);
+	for (const file of files) addTo(days, file.day, file);
 	return [...days.values()];
 }
 
@@ -82,27 +91,6 @@ function isAbout({ user, userId, account, accountId, actor, systemUser }: AuditR
 	if ([userId, accountId, actor, systemUser].includes(searched)) return true;
 	const names = [user === null ? anonymousOwner : user, account];
 	return names.some((name) => name !== undefined && foldUsername(name) === foldUsername(searched));
-}
-
-/** Merges the files of one day, which several processes or parts wrote. */
-async function* mergeByTime(sources: readonly AsyncGenerator<AuditRecord>[]): AsyncGenerator<AuditRecord> {
-	try {
-		const heads: { source: (typeof sources)[number]; next: IteratorResult<AuditRecord> }[] = [];
-		// One after another, or so many files would be open at once.
-		for (const source of sources) heads.push({ source, next: await source.next() });
-		for (;;) {
-			let first: (typeof heads)[number] | undefined;
-			for (const head of heads) {
-				if (head.next.done === true) continue;
-				if (first === undefined || head.next.value.time < first.next.value.time) first = head;
-			}
-			if (first === undefined) return;
-			yield first.next.value;
-			first.next = await first.source.next();
-		}
-	} finally {
-		await Promise.all(sources.map((source) => source.return(undefined)));
-	}
 }
 
 /** Longer than any line that the server writes; longer lines are skipped: a disk that lost its power may leave a file of zeros. */

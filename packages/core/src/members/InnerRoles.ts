@@ -1,4 +1,4 @@
-import { isWithin, type MemberRole, type StoragePath } from '@stowage/rules';
+import { addTo, isWithin, type MemberRole, type StoragePath } from '@stowage/rules';
 
 /** The folders with members that lie in an item, where the role is their own. */
 export class InnerRoles {
@@ -13,8 +13,7 @@ export class InnerRoles {
 
 	add(root: StoragePath, role: MemberRole): void {
 		this.#roles.set(root, role);
-		const child = this.#childOf(root);
-		this.#byChild.set(child, [...(this.#byChild.get(child) ?? []), root]);
+		addTo(this.#byChild, this.#childOf(root), root);
 	}
 
 	/**

@@ -6,7 +6,7 @@ import {
 	type TrashSize,
 	Yielder,
 } from '@stowage/plugin-api';
-import { isFailure, undefinedIf } from '@stowage/rules';
+import { addTo, isFailure, undefinedIf } from '@stowage/rules';
 import { createKeyedMutex } from '../../limits/keyedMutex.js';
 import { locateTrashed } from './locateTrashed.js';
 import { TrashRoom } from './TrashRoom.js';
@@ -333,6 +333,6 @@ async function* chosenPages({ store, now }: TrashParts, selection: TrashSelectio
 
 function byOwner(records: readonly TrashRecord[]): Map<string, TrashRecord[]> {
 	const owners = new Map<string, TrashRecord[]>();
-	for (const record of records) owners.set(record.ownerId, [...(owners.get(record.ownerId) ?? []), record]);
+	for (const record of records) addTo(owners, record.ownerId, record);
 	return owners;
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { StagedFile } from '@stowage/plugin-api';
-import { Failure } from '@stowage/rules';
+import { addTo, Failure } from '@stowage/rules';
 import type { Checksum } from '../checksum.js';
 import { createFormParser } from './formParser.js';
 import { decodeUtf8 } from './partHeader.js';
@@ -110,7 +110,7 @@ async function readParts(request: IncomingMessage, rules: FormOptions, parts: Pa
 			if (fieldBytes > maxFieldBytes) return fail(new Failure('tooLarge', 'The fields of the form are too long.'));
 			if (valueTruncated) return fail(new Failure('invalid', `${name}: is too long`));
 			try {
-				fields.set(name, [...(fields.get(name) ?? []), decodeUtf8(Buffer.from(bytes, 'latin1'))]);
+				addTo(fields, name, decodeUtf8(Buffer.from(bytes, 'latin1')));
 			} catch (error) {
 				fail(error);
 			}

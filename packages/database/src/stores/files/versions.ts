@@ -1,5 +1,5 @@
 import type { FileVersion, VersionCount, VersionStore } from '@stowage/plugin-api';
-import { isWithin, joinPath, parentPath, parsePath, relativePath, type StoragePath } from '@stowage/rules';
+import { addTo, isWithin, joinPath, parentPath, parsePath, relativePath, type StoragePath } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
@@ -114,7 +114,7 @@ export function versionStore(knex: Knex, now: () => number): VersionStore {
 
 function idsByPath(rows: readonly Pick<TrashRow, 'id' | 'path'>[]): Map<string, string[]> {
 	const ids = new Map<string, string[]>();
-	for (const { id, path } of rows) ids.set(path, [...(ids.get(path) ?? []), id]);
+	for (const { id, path } of rows) addTo(ids, path, id);
 	return ids;
 }
 

@@ -1,3 +1,4 @@
+import { addTo } from '@stowage/rules';
 import { newIdempotencyKey } from '../../../api/client/idempotency.js';
 import type { Upload } from '../../../api/uploads/upload.js';
 
@@ -22,7 +23,7 @@ export class UploadAttempts {
 
 	/** The attempt's own upload is kept: by what it was sent with the server's part of it is found, whatever becomes of the item. */
 	begin(id: number, upload: Upload): void {
-		this.#begun.set(id, [...(this.#begun.get(id) ?? []), upload]);
+		addTo(this.#begun, id, upload);
 	}
 
 	/** The uploads of an item that may have left something on the server. They are forgotten. */
