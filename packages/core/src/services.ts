@@ -76,6 +76,8 @@ export interface Services {
 	/** What is sent to and received from guests of shares, and what is sent by temporary links, by their tokens. */
 	shareTransfers: PermittedTransfers<Pass>;
 	linkTransfers: PermittedTransfers<string>;
+	/** What is sent only while a setting permits it, which a reload of the configuration may change. */
+	settingTransfers: PermittedTransfers<'visitors' | 'externalViewers'>;
 	shareUses: ShareUses;
 	trash: Trash;
 	trashBin: TrashBin;

@@ -1,9 +1,11 @@
 import type { Providers } from '@stowage/plugin-api';
+import { browseDenial } from '@stowage/rules';
 import { createAccounts } from '../accounts/accounts.js';
 import { auditedAccounts, auditedSecondFactors } from '../accounts/auditedAccounts.js';
 import { createSecondFactors } from '../accounts/secondFactors.js';
 import { withMemoryFallback } from '../accounts/withMemoryFallback.js';
 import { createArchives, defaultArchiveLimits } from '../archives/createArchives.js';
+import { visitorOf } from '../config/strangers.js';
 import { shareOf } from '../config/workers.js';
 import { EventStreams } from '../events/EventStreams.js';
 import { createEncryption } from '../events/encryption.js';
@@ -56,6 +58,7 @@ type Made =
 	| 'shareCookies'
 	| 'shareTransfers'
 	| 'linkTransfers'
+	| 'settingTransfers'
 	| 'shareUses'
 	| 'streams'
 	| 'thumbnails'
@@ -174,6 +177,11 @@ export function createServices({
 			isGood: guests.isGood,
 		}),
 		linkTransfers: new PermittedTransfers<string>({ keyOf: (token) => token, isGood: links.mayFinish }),
+		settingTransfers: new PermittedTransfers<'visitors' | 'externalViewers'>({
+			keyOf: (setting) => setting,
+			isGood: async (setting) =>
+				setting === 'visitors' ? browseDenial(visitorOf(config), 'public') === undefined : config.externalViewers,
+		}),
 		shareUses,
 		walkQueue,
 		listingQueue,

@@ -4,12 +4,14 @@ import { browseDenial } from '@stowage/rules';
 import { EventStream, type StreamEvent } from '../events/EventStream.js';
 import { throttle } from '../events/throttle.js';
 import type { Services } from '../services.js';
+import { onPermissionEnd } from './files/whilePermitted.js';
 
 /** Least time between two `changed` events of one stream, as between two `trash` or `shared` events. */
 const spacingMs = 500;
 
 /** The subscriptions of an open page: its folder, and the caller's jobs, tickets, trash and shared folders. */
-export function eventRoutes({ files, notifications, sessions, streams }: Services) {
+export function eventRoutes(services: Services) {
+	const { files, notifications, streams } = services;
 	return [
 		route(contract.events, async ({ viewer, query, request, h }) => {
 			const { type, directory } = query;
@@ -44,8 +46,7 @@ export function eventRoutes({ files, notifications, sessions, streams }: Service
 				};
 				const unsubscribes = [...tickets].map((ticket) => notifications.subscribe({ ticket }, onNotification));
 				if (viewer.kind === 'user') unsubscribes.push(notifications.subscribe({ userId: viewer.id }, onNotification));
-				const session = sessions.keyOf(request);
-				const unsubscribe = session === undefined ? () => {} : sessions.subscribe(session, () => stream?.end());
+				const unsubscribe = onPermissionEnd(services, request, () => stream?.end());
 				const close = () => {
 					leave();
 					watch.close();

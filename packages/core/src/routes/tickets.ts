@@ -11,6 +11,7 @@ import { sendFile } from '../responses/sendFile.js';
 import type { Services } from '../services.js';
 import { shareEvent, sideBySide } from '../shares/shareItems.js';
 import type { Ticket, TicketDetails } from '../tickets/createTickets.js';
+import { whilePermitted } from './files/whilePermitted.js';
 import { queued } from './queued.js';
 
 /** A fixed selection under a secret URL that permits the download, with any number of ranges, for some hours. */
@@ -24,7 +25,9 @@ export function ticketRoutes(services: Services) {
 				viewer.kind === 'user' && session !== undefined
 					? { user: { id: viewer.id, username: viewer.username, session } }
 					: {};
-			return makeTicket(services, { viewer, request, h }, viewer, { area: payload.type, items }, user);
+			return whilePermitted(services, request, () =>
+				makeTicket(services, { viewer, request, h }, viewer, { area: payload.type, items }, user),
+			);
 		}),
 
 		route(contract.downloadByTicket, (call) =>
@@ -47,7 +50,7 @@ async function sendByTicket(
 	{ params, request, h }: Call<typeof contract.downloadByTicket>,
 	describe: (details: Partial<AuditEvent>) => void,
 ) {
-	const { archives, config, guests, log, shareTransfers, shareUses, tickets, transfers } = services;
+	const { archives, config, guests, log, settingTransfers, shareTransfers, shareUses, tickets, transfers } = services;
 	const token = params.ticket ?? '';
 	const ticket = await tickets.find(token);
 	const { share } = ticket;
@@ -75,6 +78,7 @@ async function sendByTicket(
 	const breakOff = () => request.raw.res.destroy();
 	const transfer = transfers.enter(token, ticket, breakOff);
 	const leaveShare = share && shareTransfers.enter(share.pass, breakOff);
+	const leaveVisitors = isOfVisitor(ticket) ? settingTransfers.enter('visitors', breakOff) : undefined;
 	try {
 		const opened = await archives.openFileOrArchive(reader, selection, requester);
 		describe({ entries: opened.entries });
@@ -99,6 +103,7 @@ async function sendByTicket(
 		});
 	} finally {
 		leaveShare?.();
+		leaveVisitors?.();
 		transfer.leave();
 	}
 }
@@ -125,6 +130,11 @@ export async function makeTicket(
 	const ticket = await queued(services, caller, request, () => tickets.add(client, kept));
 	const url = `${config.basePath}/api/downloadTickets/${ticket}`;
 	return h.response({ ticket, url, fileName: name, size, skipped }).code(201);
+}
+
+/** A guest's ends with the share, a user's with the session. */
+function isOfVisitor({ user, share }: TicketDetails): boolean {
+	return user === undefined && share === undefined;
 }
 
 function viewerOf({ user }: TicketDetails, config: Services['config']): Viewer {

@@ -1,12 +1,14 @@
 import { once } from 'node:events';
 import { access, mkdir, truncate, writeFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
+import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { StorageEntry } from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
 import { memberFixture } from '../members/memberFixture.js';
-import { type Client, field, file, json, type TestApp } from '../testApp.js';
+import { isChange, openEvents } from '../openEvents.js';
+import { Client, field, file, json, type TestApp } from '../testApp.js';
 import { until } from '../until.js';
 
 /** More than the buffers of a connection, and than a client takes that reads its first bytes only. */
@@ -23,10 +25,10 @@ const setUp = async (t: ExecutionContext, flags: Record<string, string> = {}) =>
 };
 
 /** Begins a download of which the first bytes are read, and no more until it is ended. */
-async function begin(app: TestApp, path: string, client?: Client): Promise<IncomingMessage> {
+async function begin(app: TestApp, url: string, client?: Client): Promise<IncomingMessage> {
 	const { hostname, port } = new URL(app.server.info.uri);
 	const headers = client?.cookie === undefined ? {} : { cookie: client.cookie };
-	const sent = request({ hostname, port, path, agent: false, headers });
+	const sent = request({ hostname, port, path: url, agent: false, headers });
 	sent.end();
 	const [answer] = (await once(sent, 'response')) as [IncomingMessage];
 	await once(answer, 'readable');
@@ -60,6 +62,93 @@ for (const [name, path] of Object.entries(downloads)) {
 		await isBrokenOff(t, app, answer);
 	});
 }
+
+/** As a reload of the configuration does. */
+const change = ({ services }: TestApp, settings: { visitors?: 'off' | 'read'; externalViewers?: boolean }) =>
+	Object.assign(services.config, settings);
+
+/** What visitors can see: a large file in a folder. */
+const publish = async ({ filesDir }: TestApp) => {
+	const folder = path.join(filesDir, 'Public/large');
+	await mkdir(folder);
+	await writeFile(path.join(folder, 'movie.bin'), 'a movie');
+	await writeFile(path.join(folder, 'report.docx'), 'a report');
+	await truncate(path.join(folder, 'movie.bin'), size);
+	return folder;
+};
+
+const ticketOf = async (client: Client, name: string) => {
+	const selection = { files: [{ path: name, owner: null }], type: 'public', directory: '' };
+	return json(await client.post('/api/downloadTickets', selection)).url as string;
+};
+
+/** A link by which a viewer fetches a document that has become large since. */
+const viewerLinkOf = async (client: Client, folder: string) => {
+	const { url } = json(
+		await client.post('/api/viewerLink', { path: 'large/report.docx', type: 'public', owner: null }),
+	);
+	await truncate(path.join(folder, 'report.docx'), size);
+	return url.replace('https://files.example.org', '') as string;
+};
+
+const downloadsOfVisitors: Record<string, (client: Client, folder: string) => Promise<string>> = {
+	'a file': async () => '/api/download/large/movie.bin?type=public&owner=',
+	'a folder': async () => '/api/download/large?type=public&owner=',
+	'a ticket of a file': (client) => ticketOf(client, 'large/movie.bin'),
+	'a ticket of a folder': (client) => ticketOf(client, 'large'),
+	'a document in an external viewer': viewerLinkOf,
+};
+const viewersOn = { '--external-viewers': 'true', '--public-url': 'https://files.example.org' };
+for (const [name, prepare] of Object.entries(downloadsOfVisitors)) {
+	test(`the download of ${name} by a visitor ends once visitors may not read`, async (t) => {
+		const { app, ada } = await setUp(t, viewersOn);
+		const url = await prepare(new Client(app), await publish(app));
+		const answer = await begin(app, url);
+		const ofAda = await begin(app, '/api/download/large/movie.bin?type=public&owner=', ada);
+		change(app, { visitors: 'off' });
+		await t.notThrowsAsync(isCutOff(answer));
+		t.false(ofAda.errored || ofAda.destroyed, 'that of a user goes on');
+		ofAda.destroy();
+	});
+}
+
+test('what an external viewer is being sent ends once there are none', async (t) => {
+	const { app, ada } = await setUp(t, viewersOn);
+	const answer = await begin(app, await viewerLinkOf(ada, await publish(app)));
+	change(app, { externalViewers: false });
+	await isBrokenOff(t, app, answer);
+});
+
+test('a ticket of a visitor for which much is read is not made once visitors may not read', async (t) => {
+	const { app } = await setUp(t);
+	await publish(app);
+	const reading = makeSlowWalk(app);
+	const making = new Client(app).post('/api/downloadTickets', {
+		files: [{ path: 'large', owner: null }],
+		type: 'public',
+		directory: '',
+	});
+	const refused = t.throwsAsync(making, { code: 'ECONNRESET' });
+	await until('it is under way', () => reading.readers > 0);
+	change(app, { visitors: 'off' });
+	await refused;
+	await until('nothing of it goes on', () => reading.readers === 0);
+});
+
+test('the event stream of a visitor ends once visitors may not read, also where nothing changes', async (t) => {
+	const { app, ada } = await setUp(t);
+	const streams = [
+		await openEvents(app, '?type=public&directory='),
+		await openEvents(app, '?type=public&directory=', ada.cookie),
+	];
+	for (const stream of streams) await stream.quiet();
+	change(app, { visitors: 'off' });
+	await streams[0]?.ended();
+	await writeFile(path.join(app.filesDir, 'Public/new.txt'), 'new');
+	await streams[1]?.next(isChange);
+	streams[1]?.close();
+	t.pass();
+});
 
 const boundary = 'b';
 const beginning = (name: string) =>
@@ -189,6 +278,24 @@ function makeEndless({ services }: TestApp): { readers: number } {
 	return reading;
 }
 
+/** Lets each walk through a folder go on for ever. Says how many there are. */
+function makeSlowWalk({ services }: TestApp): { readers: number } {
+	const reading = { readers: 0 };
+	const listWithStats = async function* () {
+		reading.readers++;
+		try {
+			for (;;) {
+				await wait(10);
+				yield { items: [], skipped: 0 };
+			}
+		} finally {
+			reading.readers--;
+		}
+	};
+	Object.assign(services.roots.first.storage, { listWithStats });
+	return reading;
+}
+
 type Fixture = Awaited<ReturnType<typeof setUp>>;
 
 /** What shows names, to whom, and what ends that. */
@@ -215,6 +322,17 @@ const shown: Record<string, (fixture: Fixture) => Promise<Shown>> = {
 		...{ path: '/api/browse?type=shared&directory=large', client: bob },
 		end: () => share({}, 'large'),
 	}),
+	'the public area ends once visitors may not read': async ({ app }) => {
+		await publish(app);
+		return {
+			path: '/api/browse/public?directory=large',
+			end: async () => change(app, { visitors: 'off' }),
+		};
+	},
+	'what visitors would see ends with the session': async ({ app, ada }) => {
+		await publish(app);
+		return { ...{ path: '/api/browse/public?directory=large', client: ada }, end: () => ada.get('/api/logout') };
+	},
 	'a share ends with the share': async (fixture) => {
 		const { id, base } = await sharedBy(fixture);
 		return { path: `${base}/browse?directory=`, end: () => fixture.ada.call('DELETE', `/api/shares/${id}`) };
@@ -285,20 +403,7 @@ for (const [name, end] of Object.entries(endings)) {
 		const { app, ada } = fixture;
 		const files = [{ path: 'large' }];
 		const { url } = json(await ada.post('/api/downloadTickets', { files, type: 'private', directory: '' }));
-		const { storage } = app.services.roots.first;
-		let readers = 0;
-		const listWithStats = async function* () {
-			readers++;
-			try {
-				for (;;) {
-					await wait(10);
-					yield { items: [], skipped: 0 };
-				}
-			} finally {
-				readers--;
-			}
-		};
-		Object.assign(storage, { listWithStats });
+		const reading = makeSlowWalk(app);
 		const { hostname, port } = new URL(app.server.info.uri);
 		const asked = request({ hostname, port, path: url, agent: false }).end();
 		t.teardown(() => void asked.destroy());
@@ -306,9 +411,9 @@ for (const [name, end] of Object.entries(endings)) {
 			() => 'answered',
 			(error: NodeJS.ErrnoException) => error.code,
 		);
-		await until('it is under way', () => readers > 0);
+		await until('it is under way', () => reading.readers > 0);
 		await end(fixture, url);
 		t.is(await Promise.race([answered, wait(60_000, 'no end', { ref: false })]), 'ECONNRESET');
-		await until('nothing of it goes on', () => readers === 0);
+		await until('nothing of it goes on', () => reading.readers === 0);
 	});
 }

@@ -10,12 +10,12 @@ import { sendFile } from '../../responses/sendFile.js';
 import type { Services } from '../../services.js';
 import { placeIn } from '../../trees/Tree.js';
 import { sendArchive } from './sendArchive.js';
-import { whileSignedIn } from './whileSignedIn.js';
+import { whilePermitted } from './whilePermitted.js';
 
 const at = (path: StoragePath, owner: Owner | undefined) => ({ path, ...(owner === undefined ? {} : { owner }) });
 
 export function downloadRoutes(services: Services) {
-	const { audit, config, files, log, sessions, trees, versions } = services;
+	const { audit, config, files, log, trees, versions } = services;
 	const handOver = createAccelRedirect(config);
 	const prefix = `${config.basePath}/api/download/`;
 	return [
@@ -48,7 +48,7 @@ export function downloadRoutes(services: Services) {
 					return sendFile(request, h, file, { name: entry.name, isInline, log, accelRedirect });
 				});
 			return audit.sending(event, request.raw.res, (describe) =>
-				whileSignedIn(sessions, request, () => send(describe)),
+				whilePermitted(services, request, () => send(describe)),
 			);
 		}),
 
@@ -61,7 +61,7 @@ export function downloadRoutes(services: Services) {
 			const send = (describe: (details: Partial<AuditEvent>) => void) =>
 				retryIfChanged(() => sendArchive(services, request, h, viewer, client, { area, items }, describe));
 			return audit.sending(event, request.raw.res, (describe) =>
-				whileSignedIn(sessions, request, () => send(describe)),
+				whilePermitted(services, request, () => send(describe)),
 			);
 		}),
 	];

@@ -7,7 +7,7 @@ import type { Services } from '../../services.js';
 import { changeRoutes } from '../changeRoutes.js';
 import { ownerOf } from '../jobs.js';
 import { browseFolder } from './browseFolder.js';
-import { whileSignedIn } from './whileSignedIn.js';
+import { whilePermitted } from './whilePermitted.js';
 
 const item = (area: Area, path: StoragePath, owner: Owner | undefined): ItemRef => ({
 	area,
@@ -56,12 +56,12 @@ export function fileRoutes(services: Services) {
 	return [
 		route(contract.browse, (call) => {
 			const { viewer, query, request } = call;
-			return whileSignedIn(services.sessions, request, () => browseFolder(services, call, viewer, query.type, query));
+			return whilePermitted(services, request, () => browseFolder(services, call, viewer, query.type, query));
 		}),
 		route(contract.browsePublic, (call) => {
 			// A user sees here what visitors would see who may read.
 			const viewer: Viewer = call.viewer.kind === 'user' ? { kind: 'anonymous', access: 'read' } : call.viewer;
-			return browseFolder(services, call, viewer, 'public', call.query);
+			return whilePermitted(services, call.request, () => browseFolder(services, call, viewer, 'public', call.query));
 		}),
 
 		change(contract.createFile, async ({ viewer, payload }) => ({

@@ -7,7 +7,7 @@ import { decodePath } from '../../http/requests/rawPath.js';
 import { checkPreconditions } from '../../responses/preconditions.js';
 import { userFileHeaders } from '../../responses/userFileHeaders.js';
 import type { Services } from '../../services.js';
-import { whileSignedIn } from './whileSignedIn.js';
+import { whilePermitted } from './whilePermitted.js';
 
 /** A picture that was waited for longer than this is given only to who may still see its file. */
 const longMs = 500;
@@ -20,7 +20,7 @@ export function thumbnailRoutes(services: Services) {
 			const { viewer, query, request } = call;
 			const path = decodePath(request.raw.req.url ?? '', prefix);
 			const ref = { area: query.type, path, ...(query.owner === undefined ? {} : { owner: query.owner }) };
-			return whileSignedIn(services.sessions, request, () => sendThumbnail(services, call, viewer, ref, query.size));
+			return whilePermitted(services, request, () => sendThumbnail(services, call, viewer, ref, query.size));
 		}),
 	];
 }

@@ -11,7 +11,7 @@ import { Lifetimes } from '../../links/Lifetimes.js';
 import { sendFile } from '../../responses/sendFile.js';
 import { secretHash } from '../../secretHash.js';
 import type { Services } from '../../services.js';
-import { whileSignedIn } from './whileSignedIn.js';
+import { whilePermitted } from './whilePermitted.js';
 
 const ttlMs = 10 * 60_000;
 /** For how long a link is remembered: for as long again as it worked, it is answered with 410. */
@@ -35,7 +35,8 @@ const viewerRow = z.object({
  * Links by which an external viewer fetches one document, after its user agreed, until they expire or the session ends that made them.
  * The server itself calls no viewer.
  */
-export function viewerRoutes({ audit, config, database, files, sessions, log, now, monotonic }: Services) {
+export function viewerRoutes(services: Services) {
+	const { audit, config, database, files, sessions, settingTransfers, log, now, monotonic } = services;
 	const rows = database.keyValues('viewer-links');
 	const lifetimes = new Lifetimes(now, monotonic);
 	const isGood = (token: string, expiresAt: number) => {
@@ -100,7 +101,8 @@ export function viewerRoutes({ audit, config, database, files, sessions, log, no
 					throw noSuchLink();
 				}
 				const send = () => sendFile(request, h, file, { name: entry.name, isInline: false, isKept: false, log });
-				return whileSignedIn(sessions, request, send, user?.session);
+				const leave = settingTransfers.enter('externalViewers', () => request.raw.res.destroy());
+				return whilePermitted(services, request, send, user?.session).finally(leave);
 			});
 		}),
 	];
