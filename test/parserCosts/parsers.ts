@@ -40,7 +40,16 @@ import { createFormParser } from '../../packages/core/src/uploads/form/formParse
 import { parsePartHeader } from '../../packages/core/src/uploads/form/partHeader.js';
 import { parseUploadMetadata } from '../../packages/core/src/uploads/resumable/uploadMetadata.js';
 import { decoderErrors } from '../../plugins/handbrake/src/encode.js';
-import { aviDelay } from '../../plugins/handbrake/src/films/aviDelay.js';
+import { asfObjects } from '../../plugins/handbrake/src/films/containers/asfObjects.js';
+import { aviChunks } from '../../plugins/handbrake/src/films/containers/aviChunks.js';
+import { aviDelay } from '../../plugins/handbrake/src/films/containers/aviDelay.js';
+import { flvTags } from '../../plugins/handbrake/src/films/containers/flvTags.js';
+import { matroskaElements } from '../../plugins/handbrake/src/films/containers/matroskaElements.js';
+import { movBoxes } from '../../plugins/handbrake/src/films/containers/movBoxes.js';
+import { programPackets } from '../../plugins/handbrake/src/films/containers/programPackets.js';
+import type { ReadAt } from '../../plugins/handbrake/src/films/containers/readAt.js';
+import { realChunks } from '../../plugins/handbrake/src/films/containers/realChunks.js';
+import { transportPackets } from '../../plugins/handbrake/src/films/containers/transportPackets.js';
 import { countPackets } from '../../plugins/handbrake/src/films/countPackets.js';
 import { frameReader } from '../../plugins/handbrake/src/films/decodeFilm.js';
 import { parseProbe } from '../../plugins/handbrake/src/films/probe.js';
@@ -112,6 +121,89 @@ const sharedFolder = (name: string, n: number) => ({
 	...{ id: `${n}`, owner: { id: `${n}`, username: n === 0 ? 'ada' : 'bob' }, path: name as StoragePath },
 	...{ nextPath: undefined, itemId: '', role: 'view' as const, createdAt: n },
 });
+
+const walked =
+	(head: string, walk: (readAt: ReadAt, signal: AbortSignal) => Promise<unknown>) => async (text: string) => {
+		const bytes = bytesOf(head + text);
+		await walk(async (at, length) => bytes.subarray(at, at + length), new AbortController().signal);
+	};
+
+const containers: readonly Parser[] = [
+	{
+		name: 'boxes of a film',
+		fragments: [
+			'\0\0\0\x08moov',
+			'\0\0\0\x0cfreeabcd',
+			'\0\xff\0\0udta',
+			'\0\0\0\x18uuid',
+			'\0\0\0\0',
+			'\x7f\0\0\0meta',
+		],
+		run: walked('', movBoxes),
+	},
+	{
+		name: 'chunks of an AVI',
+		fragments: [
+			'RIFF\xff\xff\xff\x7fAVI ',
+			'LIST\x04\0\0\0INFO',
+			'JUNK\0\x10\0\0',
+			'IART\0\0\0\0',
+			'00dc\x01\0\0\0',
+			'_PMX\0\x10\0\0',
+			'\0',
+		],
+		run: walked('', aviChunks),
+	},
+	{
+		name: 'elements of Matroska',
+		fragments: [
+			'\x18\x53\x80\x67\xff',
+			'\xec\x80',
+			'\x12\x54\xc3\x67\x4f\xff',
+			'\x73\x73\x4f\xff',
+			'\x67\xc8\x88\x45\xa3\x81a',
+			'\xb6\x4f\xff',
+			'\xa3\x81\x81',
+			'\0',
+		],
+		run: walked('', matroskaElements),
+	},
+	{
+		name: 'packets of a transport stream',
+		fragments: [
+			`G@\0\x10\0${'\0\0\0'.repeat(61)}`,
+			`G\0\0\x10${'\x02\xb0\x08'.repeat(61)}a`,
+			`G@\0\x10\0\0\xb0\xff${'a'.repeat(180)}`,
+			'G',
+			'\0',
+		],
+		run: walked(`G\0\0\x10${'\xff'.repeat(184)}G`, transportPackets),
+	},
+	{
+		name: 'notes of an FLV',
+		fragments: ['\x12\0\0\x05', '\0\0\0\0', '\0\0\x02\0\x01a', 'FLV\x01', '\x09', '\0'],
+		run: walked('', flvTags),
+	},
+	{
+		name: 'objects of an ASF',
+		fragments: [
+			`\x30\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\0\xaa\0\x62\xce\x6c${'\xff\xff\0\0\0\0\0\0'}`,
+			`a${'\0'.repeat(15)}\x18${'\0'.repeat(7)}`,
+			'\0',
+		],
+		run: walked('', asfObjects),
+	},
+	{
+		name: 'chunks of RealMedia',
+		fragments: ['PROP\0\0\0\x08', 'a\0\0\0', 'DATA\0\0\0\x09', '\0'],
+		run: walked('', realChunks),
+	},
+	{
+		name: 'packets of a program stream',
+		fragments: ['\0\0\x01\xbe\0\xff', '\0\0\x01\xf0\0\0', '\0\0\x01\0', '\xff', '\0'],
+		run: walked('', programPackets),
+	},
+];
 
 const names = ['a', '.', '/', '..', ' ', '\u00A0', '1', '0', '(', 'é', '가', '\u0301', '\uD800', '😀', '\t'];
 
@@ -410,6 +502,7 @@ export const parsers: readonly Parser[] = [
 			await aviDelay(async (at, length) => bytes.subarray(at, at + length));
 		},
 	},
+	...containers,
 	{ name: "ffprobe's report", fragments: ['{"streams":', '{', '[', '"', '}', ',', '\n'], run: parseProbe },
 	{
 		name: "ffprobe's packets and HandBrake's log",

@@ -10,17 +10,16 @@ import {
 } from '@stowage/plugin-api';
 import { noFreeSpace } from '@stowage/rules';
 import type { Conversion } from './conversion.js';
-import { delayIn } from './films/aviDelay.js';
+import { delayIn } from './films/containers/aviDelay.js';
+import { unendedIn } from './films/containers/oggEnds.js';
+import { walkContainer } from './films/containers/walkContainer.js';
 import { countPackets, secondsByPackets } from './films/countPackets.js';
 import { decodeFilm } from './films/decodeFilm.js';
 import { hiddenParts, ShownPackets } from './films/hiddenParts.js';
 import { hasLayers } from './films/layers.js';
 import { lossesOf, unreadParts } from './films/losses.js';
-import { type MovBoxes, movBoxesIn } from './films/movBoxes.js';
-import { unendedIn } from './films/oggEnds.js';
 import { type Film, probe } from './films/probe.js';
 import { scan } from './films/scan.js';
-import { unreadSubtitlesIn } from './films/unreadSubtitles.js';
 import { conversionArguments, videoEncoder } from './formats.js';
 import type { InstalledHandBrake } from './HandBrake.js';
 import { parseProgress } from './progress.js';
@@ -124,8 +123,6 @@ async function measure(ffprobe: SandboxedProgram, source: number, film: Film, si
 	return packets === undefined ? 0 : secondsByPackets(film, packets);
 }
 
-const noBoxes: MovBoxes = { texts: new Set(), isEncrypted: false, unread: new Set() };
-
 /**
  * What the output lacks. It takes as long as to play the film fast; if that is too long, or a program can't be run for long, nothing is
  * lost, for the original is kept.
@@ -149,11 +146,10 @@ async function compare(
 	const check = <T>(attempt: () => Promise<T>) => inTime(patiently(attempt, signal));
 	const { deleteOriginal } = job.input;
 	// First what takes a moment: what lacks time is then what takes long.
-	const boxed = original.container === 'mov' ? await inTime(movBoxesIn(source, signal)) : noBoxes;
-	const texts = new Set([...original.texts, ...(boxed?.texts ?? ['parts that could not be read'])]);
-	const traits = [...original.traits, ...(boxed?.isEncrypted ? (['encrypted tracks'] as const) : [])];
-	const hasSubtitles = original.container === 'mpeg' ? await inTime(unreadSubtitlesIn(source, signal)) : false;
-	const unread = [...original.unread, ...unreadParts(boxed?.unread, hasSubtitles)];
+	const contents = await inTime(walkContainer(original.container, source, signal));
+	const texts = new Set([...original.texts, ...(contents?.texts ?? [])]);
+	const traits = [...original.traits, ...(contents?.isEncrypted ? (['encrypted tracks'] as const) : [])];
+	const unread = [...original.unread, ...unreadParts(contents)];
 	const isLayered = await check(() => hasLayers(ffprobe, source, signal));
 	const decoded = deleteOriginal ? await check(decodeAgain) : undefined;
 	const shown = original.container === 'mov' ? new ShownPackets() : undefined;

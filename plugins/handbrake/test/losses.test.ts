@@ -265,7 +265,7 @@ const kept: Readonly<Record<string, Kept>> = {
 		name: 'concealed.mts',
 		format: 'mp4',
 		damage: (bytes) => bytes.fill(0, bytes.length >> 1, (bytes.length >> 1) + 512),
-		losses: /^what could not be decoded \(\d+ errors?\)$/,
+		losses: /^data that no program here reads \(what is in no packet\), what could not be decoded \(\d+ errors?\)$/,
 	},
 	'in which single bits are wrong, so that decoders conceal it in AVI': {
 		args: [...noisy, '-c:v', 'mpeg4', '-b:v', '1500k', '-c:a', 'pcm_s16le'],

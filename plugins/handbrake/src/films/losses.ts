@@ -1,4 +1,5 @@
 import { formatQueueSize } from '@stowage/rules';
+import type { Contents } from './containers/scanner.js';
 import type { FilmPackets, TrackPackets } from './countPackets.js';
 import type { DecodedFilm } from './decodeFilm.js';
 import type { HiddenPart } from './hiddenParts.js';
@@ -89,16 +90,11 @@ function lostTracks(original: Film, output: Film): string[] {
 	return amounts.flatMap(([what, before, after]) => (after < before ? [`${before - after} of ${before} ${what}`] : []));
 }
 
-/**
- * What an MP4 has in boxes of unknown names, and whether a program stream has subtitles of an unknown kind: undefined if
- * that is not known. For boxes that could not be read another loss stands already.
- */
-export function unreadParts(boxes: ReadonlySet<string> = new Set(), hasSubtitles: boolean | undefined): string[] {
-	return [
-		...(boxes.size === 0 ? [] : [`data that no program here reads (${someOf([...boxes])})`]),
-		...(hasSubtitles === undefined ? ['subtitles of an unknown kind (they could not be looked for)'] : []),
-		...(hasSubtitles ? ['subtitles of an unknown kind'] : []),
-	];
+/** What its container has that no program here reads; undefined if that is not known. */
+export function unreadParts(contents: Contents | undefined): string[] {
+	if (contents === undefined) return ['parts of it that could not be read'];
+	const names = [...contents.unread];
+	return names.length === 0 ? [] : [`data that no program here reads (${someOf(names)})`];
 }
 
 /** Tracks of a stream without a table, which begin where neither ffprobe nor HandBrake looks for them. */

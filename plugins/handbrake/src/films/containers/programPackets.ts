@@ -1,6 +1,7 @@
 import { Yielder } from '@stowage/plugin-api';
 import { type ReadAt, readerOf } from './readAt.js';
 import { rest, stepsOfTurn } from './rest.js';
+import { type Contents, Findings } from './scanner.js';
 
 /** Some hundred packets; the longest one has 64 kB. */
 const windowBytes = 2 ** 20;
@@ -23,11 +24,18 @@ const firstWithLength = 0xbb;
 /** Subtitles of SVCD (from 0x70 on) and of CVD. ffprobe lists those of DVDs alone. */
 const isUnread = (kind: number) => (kind >= 0x70 && kind <= 0x7f) || kind <= 3;
 
+/** Padding, which some cameras may fill. */
+const padding = 0xbe;
+/** Streams that ffprobe passes over, with packets of their own: keys, commands, metadata, and what is reserved. */
+const isUnknown = (stream: number) => stream > 0xef && stream !== 0xfd;
+
 /**
- * Whether an MPEG program stream has subtitles of a kind that neither ffprobe nor HandBrake knows, which are listed
- * nowhere and left out without a word. It reads the heads of all packets. Undefined if there are more of them than any film has.
+ * What an MPEG program stream has that neither ffprobe nor HandBrake knows, and that is listed nowhere and left out without a word: some kinds
+ * of subtitles, streams of other kinds, padding with data. It reads the heads of all packets. Undefined if there are more of them than
+ * any film has.
  */
-export async function hasUnreadSubtitles(readAt: ReadAt, signal: AbortSignal): Promise<boolean | undefined> {
+export async function programPackets(readAt: ReadAt, signal: AbortSignal): Promise<Contents | undefined> {
+	const found = new Findings();
 	const readWindow = async (at: number) => Buffer.from(await readAt(at, windowBytes));
 	const yielder = new Yielder();
 	let window = await readWindow(0);
@@ -45,15 +53,17 @@ export async function hasUnreadSubtitles(readAt: ReadAt, signal: AbortSignal): P
 			continue;
 		}
 		const begin = window.indexOf(startCode, at - windowAt);
-		if (begin < 0 && isLast) return false;
+		if (begin < 0 && isLast) return found;
 		at = begin < 0 ? windowAt + window.length - startCode.length + 1 : windowAt + begin;
 		if (begin < 0 || (!isLast && begin + headBytes > window.length)) continue;
 		const packet = window.subarray(begin, begin + headBytes);
-		if (packet.length < 6) return false;
+		if (packet.length < 6) return found;
 		if (++packets > packetsOfAny + at / packetBytes) return undefined;
 		if (packets % stepsOfTurn === 0) await rest(signal);
 		const stream = packet.readUInt8(3);
-		if (stream === privateStream && isUnread(kindOf(packet))) return true;
+		if (stream === privateStream && isUnread(kindOf(packet))) found.addUnread('subtitles of an unknown kind');
+		else if (isUnknown(stream)) found.addUnread(`stream 0x${stream.toString(16)}`);
+		else if (stream === padding && isFilled(packet.subarray(6, 6 + packet.readUInt16BE(4)))) found.addUnread('padding');
 		at += stream < firstWithLength ? 4 : 6 + packet.readUInt16BE(4);
 	}
 }
@@ -69,6 +79,9 @@ function kindOf(packet: Buffer): number {
 	return byte(at + (times === 0x20 ? 5 : times === 0x30 ? 10 : 1));
 }
 
-/** `hasUnreadSubtitles` of an open file. */
-export const unreadSubtitlesIn = (descriptor: number, signal: AbortSignal) =>
-	hasUnreadSubtitles(readerOf(descriptor), signal);
+/** Whether padding is more than one value again and again, which may begin with another one. */
+const isFilled = (bytes: Buffer) => bytes.subarray(1).some((byte) => byte !== bytes.at(-1));
+
+/** `programPackets` of an open file. */
+export const programPacketsIn = (descriptor: number, signal: AbortSignal) =>
+	programPackets(readerOf(descriptor), signal);

@@ -1,0 +1,237 @@
+import { type ReadAt, readerOf } from './readAt.js';
+import { type Contents, Findings, Scanner } from './scanner.js';
+import { textsOfXmp } from './xmp.js';
+
+/** A film of half a day may be in fragments of a second, each of a dozen boxes. */
+const maxBoxes = 1_000_000;
+/** The most bytes of all texts together: more than is said of any film, and a moment's work. */
+const maxTextBytes = 2 ** 20;
+/** The most properties that Windows has given a film; its programs write some dozens. */
+const maxProperties = 1000;
+
+/** A file itself, in which its boxes are. */
+const theFile = '';
+
+/** The boxes in which others are read, and those in which these are in their turn. */
+const parents: ReadonlyMap<string, readonly string[]> = new Map([
+	['moov', [theFile]],
+	['moof', [theFile]],
+	['traf', ['moof']],
+	['trak', ['moov']],
+	['udta', ['moov', 'trak']],
+	['meta', [theFile, 'moov', 'trak', 'udta', 'moof', 'traf']],
+	['ilst', ['meta']],
+	['mdia', ['trak']],
+	['minf', ['mdia']],
+	['stbl', ['minf']],
+	['stsd', ['stbl']],
+]);
+
+/** Texts and numbers that ffprobe prints by their names, wherever they are. */
+const printed = [
+	...[
+		'@PRM @PRQ aART akID apID catg cpil cprt desc disk egid FIRM gnre hdvd HMMT keyw ldes loci manu modl pcst pgap purd rtng',
+	],
+	...[
+		'soaa soal soar soco sonm sosn stik trkn tven tves tvnn tvsh tvsn \xa9ART \xa9PRD \xa9alb \xa9aut \xa9chp \xa9cmt',
+	],
+	...[
+		'\xa9com \xa9cpy \xa9day \xa9dir \xa9dis \xa9ed1 \xa9enc \xa9fmt \xa9gen \xa9grp \xa9hst \xa9inf \xa9lyr \xa9mak',
+	],
+	...[
+		'\xa9mod \xa9nam \xa9ope \xa9prd \xa9prf \xa9req \xa9src \xa9st3 \xa9swr \xa9too \xa9trk \xa9url \xa9wrn \xa9wrt \xa9xyz',
+	],
+].join(' ');
+
+/**
+ * The boxes of which no film loses anything, or that are read here or by ffprobe, by those in which they are: the pictures and sound
+ * themselves, what lists them, and what an encoder makes anew. Any other one counts as data of a camera.
+ */
+const known: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+	Object.entries({
+		// WhatsApp marks its films by `beam`.
+		[theFile]: 'ftyp styp mdat moof mfra sidx ssix pdin prft emsg meta pnot PICT beam',
+		moov: 'mvhd iods mvex ctab clip pssh',
+		moof: 'mfhd pssh',
+		traf: 'tfhd tfdt trun sdtp sbgp sgpd csgp subs saiz saio senc',
+		trak: 'tkhd edts tref tapt load txas clip matt kmat imap ctab trgr mere',
+		mdia: 'mdhd hdlr elng',
+		minf: 'vmhd smhd sthd hmhd nmhd gmhd hdlr dinf',
+		stbl: 'stts ctts cslg stsc stsz stz2 stco co64 stss stps stsh padb stdp sdtp sbgp sgpd csgp subs saiz saio senc',
+		meta: 'hdlr keys mhdr ctry lang pitm iloc iref iprp ipro dinf',
+		// Windows of players, chapters, the names of tracks, hints for servers, loudness, marks of mobile phones.
+		udta: `${printed} WLOC LOOP SelO AllF PlyD chpl name tsel kind strk tagc vers hnti hinf ludt smta smrd SDLN`,
+		// Numbers of shops.
+		ilst: `${printed} ---- covr cnID sfID atID plID geID cmID xid_ flvr ownr shwm itnu prID`,
+	}).map(([parent, names]) => [parent, new Set(names.split(' ').map((name) => name.replace('_', ' ')))]),
+);
+
+/** Boxes with an id that says what they are, other than XMP: of DRM, of streaming, what kind of film it is, and a view that ffprobe prints. */
+const knownUuids: ReadonlySet<string> = new Set([
+	...['d08a4f1810f34a82b6c832d8aba183d3', 'a2394f525a9b4f14a2446c427c648df4', '8974dbce7be74c5184f97148f9882554'],
+	...['6d1d9b0542d544e680e2141daff757b2', 'd4807ef2ca3946958e5426cb9e46a79f', 'ffcc8263f8554a938814587a02521fdd'],
+	...['50524f4621d24fcebb88695cfac9c740', '55534d5421d24fcebb88695cfac9c740'],
+]);
+
+/** Padding. Some cameras put their data there, so that other programs pass over it. */
+const padding: ReadonlySet<string> = new Set(['free', 'skip', 'wide']);
+/** How many bytes of each are looked at. */
+const sampleBytes = 256;
+/** Some programs write their name and version there. */
+const maxSignature = 100;
+/** Of an index that was written anew elsewhere, as when tags were added, and whose place was declared to be free. */
+const remains: ReadonlySet<string> = new Set(['mvhd', 'trak', 'udta', 'tkhd', 'meta', 'ilst', 'hdlr']);
+
+/** Boxes of one text. Other ones are read by ffprobe. */
+const single: ReadonlyMap<string, string> = new Map([
+	['titl', 'title'],
+	['dscp', 'description'],
+	['kywd', 'keywords'],
+	['perf', 'performer'],
+	['auth', 'author'],
+	['gnre', 'genre'],
+	['albm', 'album'],
+	['\u00a9key', 'keywords'],
+	['ID32', 'tags of ID3'],
+	// Pictures and texts of a film that are files of their own, such as XMP.
+	['iinf', 'items'],
+	['bxml', 'XML'],
+]);
+
+/** Samples of these kinds are encrypted; which kind they are without that, ffprobe takes from a box in them. */
+const encrypted: ReadonlySet<string> = new Set([
+	...['encv', 'enca', 'enct', 'encs', 'encm', 'encf', 'drms', 'drmi', 'drmt'],
+]);
+
+const xmpUuid = 'be7acfcb97a942e89c71999491e3afac';
+
+/** Properties of Windows that programs fill in. */
+const technical = /^(?:wm\/(?:encod|mediaclass|tool|provider|uniquefile|wmc)|is|has)/;
+
+const windowsNames: ReadonlyMap<string, string> = new Map([
+	['category', 'keywords'],
+	['shareduserrating', 'rating'],
+]);
+
+/**
+ * The texts for people that an MP4 or MOV has in boxes which neither ffprobe nor HandBrake reads: XMP, properties that Windows gives to
+ * files, those of mobile phones, XML of cameras and ID3; whether a track is encrypted; and which boxes nobody knows. Undefined if that can't
+ * be known.
+ */
+export async function movBoxes(readAt: ReadAt, signal: AbortSignal): Promise<Contents | undefined> {
+	const scanner = new Scanner(readAt, signal, maxBoxes);
+	const found = new Findings();
+	let bytesLeft = maxTextBytes;
+	/** False for more than is read. */
+	const takeTexts = async (read: (bytes: Uint8Array) => string[] | undefined, at: number, end: number) => {
+		const bytes = await scanner.bytes(at, Math.min(end - at, bytesLeft + 1));
+		bytesLeft -= bytes.length;
+		if (bytesLeft < 0) return false;
+		const texts = read(bytes);
+		for (const text of texts ?? []) found.texts.add(text);
+		return texts !== undefined;
+	};
+	const takeBox = async (name: string, parent: string, at: number, end: number): Promise<boolean> => {
+		if (end <= at) return true;
+		const uuid = name === 'uuid' ? (await scanner.bytes(at, 16)).toString('hex') : '';
+		const read = name === 'XMP_' || uuid === xmpUuid ? textsOfXmp : withTexts.get(name);
+		if (read !== undefined) return takeTexts(read, at, end);
+		const text = single.get(name);
+		if (text !== undefined) found.texts.add(text);
+		else if (padding.has(name)) {
+			if (isUsed(await scanner.bytes(at, Math.min(end - at, sampleBytes)), end - at)) found.addUnread(name);
+		} else if (name === 'uuid') {
+			if (end - at > 16 && !knownUuids.has(uuid)) found.addUnread(`uuid ${uuid.slice(0, 8)}`);
+		} else if (!isKnown(name, parent)) found.addUnread(name);
+		else if (parent === 'ilst' && !withSeveral.has(name)) {
+			// ffprobe prints the first one.
+			if ((await scanner.bytes(at, 4)).readUInt32BE() + 8 <= end - at)
+				found.addUnread(`several ${name.startsWith('\0') ? 'values of a key' : name}`);
+		}
+		return true;
+	};
+	const walk = async (start: number, stop: number, parent: string): Promise<boolean> => {
+		for (let at = start; at + 8 <= stop; ) {
+			const head = await scanner.bytes(at, 16);
+			// The end of the file.
+			if (head.length < 8) return true;
+			const name = head.toString('latin1', 4, 8);
+			// Cameras append their data to the file as they are.
+			if (parent === theFile && !/^[ -~]{4}$/.test(name)) {
+				if (await scanner.hasData(at)) found.addUnread('behind its boxes');
+				return true;
+			}
+			const isLong = head.readUInt32BE() === 1;
+			const declared = isLong && head.length === 16 ? Number(head.readBigUInt64BE(8)) : head.readUInt32BE();
+			// The last box of a file may say no length.
+			const length = declared === 0 && parent === theFile ? Number.POSITIVE_INFINITY : declared;
+			const content = at + (isLong ? 16 : 8);
+			if (at + length < content) {
+				// A list of a MOV ends with a zero.
+				if (await hasMore(at, stop)) found.addUnread('behind its boxes');
+				return true;
+			}
+			if (!(await scanner.mayStep())) return false;
+			const end = Math.min(stop, at + length);
+			if (parent === 'stsd') found.isEncrypted ||= encrypted.has(name);
+			else if (parents.get(name)?.includes(parent)) {
+				if (!(await walk(content + (await boxesBegin(name, content)), end, name))) return false;
+			} else if (!(await takeBox(name, parent, content, end))) return false;
+			at += length;
+		}
+		return true;
+	};
+	const hasMore = async (at: number, stop: number) =>
+		(await scanner.bytes(at, Math.min(stop - at, sampleBytes))).some((byte) => byte !== 0);
+	/** The offset of the first box: behind a version, and the number of entries. A MOV has no version in its `meta`. */
+	const boxesBegin = async (name: string, content: number): Promise<number> => {
+		if (name === 'stsd') return 8;
+		return name === 'meta' && (await scanner.bytes(content + 4, 4)).toString('latin1') !== 'hdlr' ? 4 : 0;
+	};
+	return (await walk(0, Number.POSITIVE_INFINITY, theFile)) ? found : undefined;
+}
+
+/** Some items are numbered, by a list of their names that ffprobe reads. */
+const isKnown = (name: string, parent: string) =>
+	known.get(parent)?.has(name) === true || (parent === 'ilst' && name.startsWith('\0'));
+
+/** Items that are a name and a value, or several pictures. */
+const withSeveral: ReadonlySet<string> = new Set(['----', 'covr']);
+
+/** `movBoxes` of an open file. */
+export const movBoxesIn = (descriptor: number, signal: AbortSignal) => movBoxes(readerOf(descriptor), signal);
+
+/** Whether padding has data, by its first bytes. */
+function isUsed(sample: Uint8Array, length: number): boolean {
+	if (length <= maxSignature || sample.every((byte) => byte === 0)) return false;
+	return !remains.has(String.fromCharCode(...sample.subarray(4, 8)));
+}
+
+/** XMP, or what cameras say: the date, the lens and the timecode. */
+function textsOfXml(bytes: Uint8Array): string[] {
+	return new TextDecoder().decode(bytes).includes('<x:xmpmeta') ? textsOfXmp(bytes) : ['XML'];
+}
+
+/** Entries of a length, that of a name, the name and its values. Undefined for too many. */
+function textsOfWindows(bytes: Uint8Array): string[] | undefined {
+	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+	const names: string[] = [];
+	for (let at = 0; at + 8 <= bytes.length; ) {
+		const [length, nameLength] = [view.getUint32(at), view.getUint32(at + 4)];
+		if (length < 8) break;
+		if (names.length === maxProperties) return undefined;
+		const name = new TextDecoder().decode(bytes.subarray(at + 8, at + 8 + Math.min(nameLength, 100))).toLowerCase();
+		names.push(name);
+		at += length;
+	}
+	return names
+		.filter((name) => !technical.test(name))
+		.map((name) => name.replace(/^wm\//, ''))
+		.map((name) => windowsNames.get(name) ?? name);
+}
+
+/** Boxes of several texts. */
+const withTexts: ReadonlyMap<string, (bytes: Uint8Array) => string[] | undefined> = new Map([
+	['Xtra', textsOfWindows],
+	['xml ', textsOfXml],
+]);

@@ -1,0 +1,91 @@
+import type { ReadAt } from './readAt.js';
+import { rest, stepsOfTurn } from './rest.js';
+
+/** What a walker finds in a container that neither ffprobe nor HandBrake reads. */
+export interface Contents {
+	/** The names of the texts for people. */
+	texts: ReadonlySet<string>;
+	/** Whether a track is encrypted, of which decoders may say nothing: noise is sound, too. */
+	isEncrypted: boolean;
+	/** The names of parts that no program here knows, such as the positions of a dashboard camera. */
+	unread: ReadonlySet<string>;
+}
+
+/** Whoever made the film chose how many there are. */
+const maxNames = 100;
+
+/** What a walker has found so far. */
+export class Findings implements Contents {
+	readonly texts = new Set<string>();
+	readonly unread = new Set<string>();
+	isEncrypted = false;
+
+	/** Adds a part that no program here knows. */
+	addUnread(name: string): void {
+		if (this.unread.size < maxNames) this.unread.add(name.replace(/[^ -~\xa9]/g, '?'));
+	}
+}
+
+/** Heads are read with so much behind them, and what is longer is passed over. */
+const windowBytes = 2 ** 16;
+
+/** The heads of the packets of ten hours of film with several tracks of sound are fewer. */
+const mostSteps = 10_000_000;
+
+/** Some programs write their name and version into padding. */
+const maxSignature = 100;
+/** How many bytes of padding are looked at. */
+const sampleBytes = 4096;
+
+/** Reads a file in steps, from its beginning to its end, while others are served. */
+export class Scanner {
+	readonly #readAt: ReadAt;
+	readonly #signal: AbortSignal;
+	readonly #maxSteps: number;
+	#steps = 0;
+	#window: Buffer = Buffer.alloc(0);
+	#windowAt = 0;
+
+	constructor(readAt: ReadAt, signal: AbortSignal, maxSteps = mostSteps) {
+		this.#readAt = readAt;
+		this.#signal = signal;
+		this.#maxSteps = maxSteps;
+	}
+
+	/** The bytes from a place of the file on; fewer at its end, and none behind it, where a part of an impossible length ends. */
+	async bytes(at: number, length: number): Promise<Buffer> {
+		if (!Number.isSafeInteger(at)) return Buffer.alloc(0);
+		const isWithin = at >= this.#windowAt && at + length <= this.#windowAt + this.#window.length;
+		if (!isWithin) {
+			const read = await this.#readAt(at, Math.max(length, windowBytes));
+			this.#window = Buffer.from(read.buffer, read.byteOffset, read.length);
+			this.#windowAt = at;
+		}
+		return this.#window.subarray(at - this.#windowAt, at - this.#windowAt + length);
+	}
+
+	/** Is asked before each head, or before so many at once. False once there are more than any film has. */
+	async mayStep(steps = 1): Promise<boolean> {
+		const before = this.#steps;
+		this.#steps += steps;
+		this.#signal.throwIfAborted();
+		if (Math.floor(before / stepsOfTurn) !== Math.floor(this.#steps / stepsOfTurn)) await rest(this.#signal);
+		return this.#steps <= this.#maxSteps;
+	}
+
+	/** Whether anything but zeros follows, up to the end of the file. */
+	async hasData(from: number): Promise<boolean> {
+		for (let at = from; ; at += windowBytes) {
+			await this.mayStep(16);
+			const bytes = await this.bytes(at, windowBytes);
+			if (bytes.some((byte) => byte !== 0)) return true;
+			if (bytes.length < windowBytes) return false;
+		}
+	}
+
+	/** Whether padding has data, by its first bytes: more than the name of a program and one value again and again. */
+	async isPaddingUsed(at: number, length: number): Promise<boolean> {
+		const bytes = await this.bytes(at, Math.min(length, sampleBytes));
+		return bytes.subarray(maxSignature).some((byte) => byte !== bytes.at(-1));
+	}
+}

@@ -1,0 +1,35 @@
+import type { VideoContainer } from '@stowage/rules';
+import { asfObjectsIn } from './asfObjects.js';
+import { aviChunksIn } from './aviChunks.js';
+import { flvTagsIn } from './flvTags.js';
+import { matroskaElementsIn } from './matroskaElements.js';
+import { movBoxesIn } from './movBoxes.js';
+import { programPacketsIn } from './programPackets.js';
+import { realChunksIn } from './realChunks.js';
+import { type Contents, Findings } from './scanner.js';
+import { transportPacketsIn } from './transportPackets.js';
+
+type Walker = (descriptor: number, signal: AbortSignal) => Promise<Contents | undefined>;
+
+/** All of Ogg is in tracks, which ffprobe lists, and so is all of a video without a container. */
+const nothing: Walker = async () => new Findings();
+
+const walkers: Readonly<Record<VideoContainer, Walker>> = {
+	mov: movBoxesIn,
+	matroska: matroskaElementsIn,
+	avi: aviChunksIn,
+	mpegts: transportPacketsIn,
+	mpeg: programPacketsIn,
+	flv: flvTagsIn,
+	asf: asfObjectsIn,
+	rm: realChunksIn,
+	ogg: nothing,
+	mpegvideo: nothing,
+};
+
+/**
+ * What an open film has that neither ffprobe nor HandBrake reads: each part of its container of which it is not known that nothing is lost
+ * with it. Undefined if that can't be known.
+ */
+export const walkContainer = (container: VideoContainer, descriptor: number, signal: AbortSignal) =>
+	walkers[container](descriptor, signal);

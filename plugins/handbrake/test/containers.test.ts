@@ -1,0 +1,468 @@
+import { mkdtemp, open, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import type { VideoContainer } from '@stowage/rules';
+import test from 'ava';
+import { asfObjects } from '../src/films/containers/asfObjects.js';
+import { aviChunks } from '../src/films/containers/aviChunks.js';
+import { flvTags } from '../src/films/containers/flvTags.js';
+import { matroskaElements } from '../src/films/containers/matroskaElements.js';
+import { movBoxes } from '../src/films/containers/movBoxes.js';
+import { programPackets } from '../src/films/containers/programPackets.js';
+import type { ReadAt } from '../src/films/containers/readAt.js';
+import { realChunks } from '../src/films/containers/realChunks.js';
+import { type Contents, Scanner } from '../src/films/containers/scanner.js';
+import { transportPackets } from '../src/films/containers/transportPackets.js';
+import { walkContainer } from '../src/films/containers/walkContainer.js';
+import { film, h264, picture, removeFilms, subtitles, tone } from './conversions.js';
+
+test.after.always(removeFilms);
+
+const { signal } = new AbortController();
+
+type Walker = (readAt: ReadAt, signal: AbortSignal) => Promise<Contents | undefined>;
+
+const walked = (walk: Walker, ...parts: readonly Uint8Array[]) => {
+	const bytes = Buffer.concat(parts);
+	return walk(async (at, length) => bytes.subarray(at, at + length), signal);
+};
+
+const unreadBy =
+	(walk: Walker) =>
+	async (...parts: readonly Uint8Array[]) => [...((await walked(walk, ...parts))?.unread ?? ['unknown'])];
+
+const bytesOf = (content: Uint8Array | string) =>
+	typeof content === 'string' ? Buffer.from(content, 'latin1') : content;
+const joined = (...contents: readonly (Uint8Array | string)[]) => Buffer.concat(contents.map(bytesOf));
+const hex = (text: string) => Buffer.from(text, 'hex');
+const big = (value: number, length = 4) => {
+	const bytes = Buffer.alloc(length);
+	bytes.writeUIntBE(value, 0, length);
+	return bytes;
+};
+const little = (value: number) => big(value).reverse();
+
+const positions = 'N59E30 '.repeat(100);
+const xmp = '<x:xmpmeta><dc:subject><rdf:li>holiday</rdf:li></dc:subject></x:xmpmeta>';
+
+const box = (name: string, ...content: (Uint8Array | string)[]) => {
+	const inside = joined(...content);
+	return joined(big(8 + inside.length), name, inside);
+};
+
+test('boxes of MP4 and MOV that are read by nobody are named also where only some are known', async (t) => {
+	const unread = unreadBy(movBoxes);
+	const media = box('mdat', 'x'.repeat(100));
+	const uuid = (id: string, ...content: string[]) => box('uuid', hex(id), ...content);
+	// Of a dashboard camera and a camera for photographs.
+	t.deepEqual(await unread(media, uuid('9b630f8d637440ec8204bc5ff5091728', positions)), ['uuid 9b630f8d']);
+	const canon = uuid('85c0b687820f11e08111f4ce462b6a48', positions);
+	t.deepEqual(await unread(media, box('moov', canon)), ['uuid 85c0b687']);
+	t.deepEqual(await unread(media, box('moov', box('udta', box('meta', big(0), box('hdlr', 'x'), canon)))), [
+		'uuid 85c0b687',
+	]);
+	const inTexts = (...boxes: Buffer[]) => unread(media, box('moov', box('udta', ...boxes)));
+	t.deepEqual(await inTexts(box('GPSd', positions)), ['GPSd']);
+	t.deepEqual(await inTexts(box('\u00a9xsp', positions)), ['\u00a9xsp']);
+	t.deepEqual(await inTexts(joined(big(0), positions)), ['behind its boxes']);
+	const items = (...boxes: Buffer[]) => inTexts(box('meta', big(0), box('hdlr', 'x'), box('ilst', ...boxes)));
+	t.deepEqual(await items(box('purl', box('data', positions))), ['purl']);
+	t.deepEqual(await items(box('\u00a9ART', box('data', 'Anna'), box('data', 'Bert'))), ['several \u00a9ART']);
+	t.deepEqual(await unread(media, box('moov', box('trak', box('mdia', box('gps ', positions))))), ['gps ']);
+	t.deepEqual(await unread(media, box('moof', box('traf', box('gps ', positions)))), ['gps ']);
+	t.deepEqual(await unread(media, box('moov', box('mvhd', 'x'), box('cmov', positions))), ['cmov']);
+});
+
+test('boxes that mobile phones, cameras and shops write into an MP4 or MOV are known', async (t) => {
+	const unread = unreadBy(movBoxes);
+	const media = box('mdat', 'x'.repeat(100));
+	const data = box('data', big(1), big(0), 'x');
+	const keys = [box('keys', 'x'), box('ilst', box('\0\0\0\x01', data), box('\0\0\0\x02', data))];
+	const phone = [box('\u00a9xyz', 'x'), box('smta', 'x'), box('Xtra'), box('meta', box('hdlr', 'x'), ...keys)];
+	const shop = ['\u00a9nam', 'covr', 'stik', 'cnID', 'xid ', '----'].map((name) => box(name, data));
+	const bought = box('meta', big(0), box('hdlr', 'x'), box('ilst', ...shop, box('covr', data, data)), box('free'));
+	const windows = box('udta', box('WLOC', 'x'), box('name', 'x'), box('tsel', 'x'), big(0));
+	const drm = box('uuid', hex('d08a4f1810f34a82b6c832d8aba183d3'), 'x');
+	const track = box('trak', box('tkhd', 'x'), windows, box('mdia', box('mdhd', 'x'), box('minf', box('stbl'))), drm);
+	const kind = box('uuid', hex('50524f4621d24fcebb88695cfac9c740'), 'x'.repeat(100));
+	const part = [box('moof', box('mfhd', 'x'), box('traf', box('tfhd', 'x'), box('trun', 'x'))), media];
+	t.deepEqual(
+		await unread(
+			kind,
+			media,
+			box('moov', box('mvhd', 'x'), track, box('udta', ...phone), box('meta', box('hdlr', 'x'), ...keys)),
+		),
+		[],
+	);
+	t.deepEqual(await unread(media, box('moov', box('udta', bought, box('chpl', 'x'), big(0))), ...part, ...part), []);
+});
+
+const chunk = (name: string, ...content: (Uint8Array | string)[]) => {
+	const inside = joined(...content);
+	return joined(name, little(inside.length), inside, Buffer.alloc(inside.length % 2));
+};
+const list = (form: string, ...content: Uint8Array[]) => chunk('LIST', form, ...content);
+const avi = (...content: Uint8Array[]) => chunk('RIFF', 'AVI ', ...content);
+
+test('chunks of an AVI that no program knows are named, wherever cameras put their data', async (t) => {
+	const unread = unreadBy(aviChunks);
+	const track = list('strl', chunk('strh', 'x'.repeat(56)), chunk('strf', 'x'), chunk('JUNK', Buffer.alloc(4120)));
+	const head = list('hdrl', chunk('avih', 'x'.repeat(56)), track, track, list('odml', chunk('dmlh', 'x')));
+	const info = list('INFO', chunk('ISFT', 'Lavf'), chunk('INAM', 'Ours'));
+	const movi = list(
+		'movi',
+		chunk('00dc', 'x'),
+		chunk('01wb', 'xy'),
+		list('rec ', chunk('00db', 'x')),
+		chunk('ix01', 'x'),
+	);
+	const room = chunk('JUNK', 'VirtualDub build 32842/release', Buffer.alloc(4000));
+	const whole = [head, info, room, movi, chunk('idx1', 'x')];
+	const later = chunk('RIFF', 'AVIX', list('movi', chunk('01wb', 'x')));
+	t.deepEqual(await unread(avi(...whole), later, Buffer.alloc(100)), []);
+	// Joined, or written into a pipe.
+	t.deepEqual(await unread(avi(...whole), avi(...whole)), []);
+	const open = joined('RIFF', little(0), 'AVI ', head, 'LIST', little(0xffffffff), 'movi', chunk('00dc', 'x'));
+	t.deepEqual(await unread(open, chunk('01wb', 'x'), chunk('idx1', 'x')), []);
+	t.deepEqual(await unread(avi(...whole, chunk('gps0', positions), chunk('gsen', positions))), ['gps0', 'gsen']);
+	t.deepEqual(await unread(avi(head, list('movi', chunk('00dc', 'x'), chunk('02gp', positions)))), ['02gp']);
+	t.deepEqual(await unread(avi(list('hdrl', track, chunk('gps ', positions)), movi)), ['gps ', '01wb', 'ix01']);
+	t.deepEqual(await unread(avi(...whole, chunk('JUNK', positions))), ['JUNK']);
+	t.deepEqual(await unread(avi(...whole, list('ncdt', chunk('nctg', positions)))), ['ncdt']);
+	t.deepEqual(await unread(avi(list('hdrl', list('strl', chunk('strh', 'x'), chunk('strd', positions))))), ['strd']);
+	t.deepEqual(await unread(avi(...whole), hex('0102030405'), Buffer.from(positions)), ['what is in no chunk']);
+	t.deepEqual(await unread(avi(list('INFO', chunk('IART', 'Anna'), chunk('IART', 'Bert')))), ['several IART']);
+	const described = await walked(aviChunks, avi(...whole, chunk('_PMX', xmp)));
+	t.deepEqual([[...(described?.texts ?? [])], [...(described?.unread ?? [])]], [['keywords'], []]);
+});
+
+/** A packet of a transport stream; with `begins` a unit begins in it. */
+const packet = (pid: number, payload: Uint8Array, begins = false) =>
+	joined(hex('47'), big((begins ? 0x4000 : 0) | pid, 2), hex('10'), payload, Buffer.alloc(184 - payload.length, 0xff));
+
+const table = (id: number, ...content: (Uint8Array | string)[]) => {
+	const inside = joined(...content);
+	return joined(big(id, 1), big(0xb000 | (inside.length + 9), 2), big(1, 2), hex('c10000'), inside, big(0));
+};
+const programs = (...pids: number[]) => table(0, ...pids.flatMap((pid, n) => [big(n, 2), big(0xe000 | pid, 2)]));
+const program = (pcr: number, tracks: readonly number[], descriptors = Buffer.alloc(0)) => {
+	const listed = tracks.map((pid) => joined(hex('1b'), big(0xe000 | pid, 2), hex('f000')));
+	return table(2, big(0xe000 | pcr, 2), big(0xf000 | descriptors.length, 2), descriptors, ...listed);
+};
+const tableAt = (pid: number, section: Uint8Array) => packet(pid, joined(hex('00'), section), true);
+
+test('packets of a transport stream are named whose number is in no table', async (t) => {
+	const unread = unreadBy(transportPackets);
+	const pes = hex('000001e0000080');
+	const picture = [packet(0x100, pes, true), packet(0x100, Buffer.alloc(184, 7))];
+	const tables = [tableAt(0, programs(0x10, 0x1000)), tableAt(0x1000, program(0x101, [0x100]))];
+	const broadcast = [
+		...[packet(0x11, Buffer.from('names')), packet(0x12, Buffer.from('events')), packet(0x1fff, Buffer.from('x'))],
+		...[tableAt(0x1ffb, hex('c7f00d')), tableAt(0x1d00, hex('cbf00d')), packet(0x1d00, Buffer.from('events'))],
+	];
+	// A clock without data, and what is known to be damaged.
+	const clock = joined(hex('470222'), hex('20b710'), Buffer.alloc(182));
+	const damaged = joined(hex('478777'), Buffer.alloc(185, 9));
+	const whole = [...tables, ...picture, ...broadcast, clock, damaged, ...picture];
+	t.deepEqual(await unread(...whole), []);
+	const camera = packet(0x300, joined(big(0), 'freeGPS ', positions.slice(0, 150)), true);
+	t.deepEqual(await unread(...whole, camera, ...picture), ['PID 0x300']);
+	t.deepEqual(await unread(...whole, packet(0x300, Buffer.from(positions.slice(0, 150)))), ['PID 0x300']);
+	// Also where its units look like packets of a track, unless there is no table.
+	t.deepEqual(await unread(...whole, packet(0x300, pes, true)), ['PID 0x300']);
+	t.deepEqual(await unread(...picture, ...picture), []);
+	t.deepEqual(await unread(...picture, camera), ['PID 0x300']);
+	// The keys of what was encrypted; a table of several packets.
+	const keys = hex('09040001e555');
+	t.deepEqual(
+		await unread(tables[0] as Buffer, tableAt(0x1000, program(0x101, [0x100], keys)), packet(0x555, keys), ...picture),
+		[],
+	);
+	const many = joined(
+		hex('00'),
+		program(
+			0x101,
+			Array.from({ length: 100 }, (_, n) => 0x100 + n),
+		),
+	);
+	const parts = [0, 184, 368].map((at) => packet(0x1000, many.subarray(at, at + 184), at === 0));
+	t.deepEqual(await unread(tables[0] as Buffer, ...parts, packet(0x163, pes, true), ...picture), []);
+	t.deepEqual(await unread(tables[0] as Buffer, ...parts, packet(0x164, pes, true), ...picture), ['PID 0x164']);
+	// Of a Blu-ray disc, with a time before each packet.
+	const timed = (packets: readonly Buffer[]) => packets.flatMap((each) => [big(7), each]);
+	t.deepEqual(await unread(...timed(whole)), []);
+	t.deepEqual(await unread(...timed([...whole, camera])), ['PID 0x300']);
+	// Between packets and behind them: zeros and a packet that is not whole are nothing.
+	t.deepEqual(await unread(...whole, Buffer.alloc(1000), ...whole, (picture[1] as Buffer).subarray(0, 100)), []);
+	t.deepEqual(await unread(...whole, Buffer.from(positions), ...whole), ['what is in no packet']);
+	t.deepEqual(await unread(...whole, Buffer.from('N59E30')), ['what is in no packet']);
+	// More than a window.
+	const long = Array.from({ length: 1200 }, () => picture).flat();
+	t.deepEqual(await unread(...tables, ...long, ...long, camera, ...long, Buffer.from('x'), ...long), [
+		'what is in no packet',
+		'PID 0x300',
+	]);
+	t.deepEqual(await unread(Buffer.alloc(1000)), ['unknown']);
+});
+
+/** An element of Matroska, whose length has two bytes; `undefined` says none. */
+const element = (id: string, ...content: (Uint8Array | string)[]) => {
+	const inside = joined(...content);
+	return joined(hex(id), big(0x10000000 | inside.length), inside);
+};
+const endless = (id: string, ...content: Uint8Array[]) => joined(hex(id), hex('01ffffffffffffff'), ...content);
+
+const segment = '18538067';
+const cluster = '1f43b675';
+const header = element('1a45dfa3', element('4282', 'matroska'));
+const trackOf = (number: number, kind = 1, ...more: Uint8Array[]) =>
+	element('ae', element('d7', big(number, 1)), element('83', big(kind, 1)), element('e0', 'x'), ...more);
+const tracksOf = (...tracks: Uint8Array[]) => element('1654ae6b', element('bf', 'sums'), ...tracks);
+const block = (number: number) => element('a3', big(0x80 | number, 1), hex('000080'), 'x'.repeat(50));
+const group = (...more: Uint8Array[]) =>
+	element('a0', element('a1', hex('81000000'), 'x'), element('9b', 'x'), ...more);
+const clustered = (...blocks: Uint8Array[]) => element(cluster, element('e7', '\0'), ...blocks);
+const tagOf = (of: Uint8Array, ...texts: (readonly [string, string])[]) =>
+	element(
+		'7373',
+		element('63c0', of),
+		...texts.map(([name, value]) => element('67c8', element('45a3', name), element('4487', value))),
+	);
+const chapterOf = (...more: Uint8Array[]) =>
+	element(
+		'b6',
+		element('73c4', '\x01'),
+		element('91', '\0'),
+		element('80', element('85', 'One'), element('437c', 'eng')),
+		...more,
+	);
+
+test('elements of Matroska that no program knows are named, and so is what ffprobe leaves out of those it reads', async (t) => {
+	const unread = unreadBy(matroskaElements);
+	const film = (...more: Uint8Array[]) =>
+		unread(header, element(segment, tracksOf(trackOf(1)), ...more, clustered(block(1))));
+	t.deepEqual(await film(element('3b3b3b', positions)), ['element 3b3b3b']);
+	t.deepEqual(await film(clustered(block(1), block(2))), ['blocks of no track']);
+	t.deepEqual(await film(clustered(block(1), element('4444', positions))), ['element 4444']);
+	t.deepEqual(await film(clustered(group(element('75a1', positions)))), ['additions to its pictures or subtitles']);
+	t.deepEqual(await film(tracksOf(trackOf(2, 1, element('4242', positions)))), ['element 4242']);
+	t.deepEqual(await film(tracksOf(trackOf(2, 0x20))), ['tracks of another kind']);
+	const additions = (kind: string) => trackOf(2, 1, element('41e4', element('41e7', kind)));
+	t.deepEqual(await film(tracksOf(additions('\x79'))), ['element 41e4']);
+	t.deepEqual(await film(element('ec', positions)), ['Void']);
+	const film1 = element('68ca', '\x32');
+	const tags = (...each: Uint8Array[]) => film(element('1254c367', ...each));
+	t.deepEqual(await tags(tagOf(film1, ['ARTIST', 'Anna'], ['ARTIST', 'Bert'])), ['several ARTIST']);
+	t.deepEqual(await tags(tagOf(film1, ['ARTIST', 'Anna']), tagOf(film1, ['Artist', 'Bert'])), ['several ARTIST']);
+	t.deepEqual(await tags(tagOf(element('63c4', '\x01'), ['TITLE', 'One'])), ['tags of chapters']);
+	t.deepEqual(await tags(element('7373', element('67c8', element('45a3', 'MAP'), element('4485', positions)))), [
+		'binary tags',
+	]);
+	const chapters = (...each: Uint8Array[]) => film(element('1043a770', ...each));
+	t.deepEqual(await chapters(element('45b9', chapterOf(chapterOf()))), ['chapters within chapters']);
+	t.deepEqual(await chapters(element('45b9', chapterOf(element('80', element('85', 'Eins'))))), [
+		'several names of chapters',
+	]);
+	t.deepEqual(await chapters(element('45b9', chapterOf()), element('45b9', chapterOf())), [
+		'several lists of chapters',
+	]);
+	t.deepEqual(await chapters(element('45b9', element('45dd', '\x01'), chapterOf())), [
+		'chapters in an order of their own',
+	]);
+	t.deepEqual(await chapters(element('45b9', chapterOf(element('6944', positions)))), ['commands of chapters']);
+	t.deepEqual(await unread(header, element(segment, tracksOf(trackOf(1))), Buffer.from(`\0\0\0GPS ${positions}`)), [
+		'what is in no element',
+	]);
+	const nested = (depth: number): Uint8Array => (depth === 0 ? Buffer.alloc(0) : element('67c8', nested(depth - 1)));
+	t.deepEqual(await tags(element('7373', nested(100))), ['unknown']);
+});
+
+test('a film that programs write as Matroska has nothing that is not known', async (t) => {
+	const unread = unreadBy(matroskaElements);
+	const room = element('ec', Buffer.alloc(5000));
+	// What was there before the tags were written anew.
+	const former = element('ec', '\0\0', tagOf(element('63ca', 'ALBUM'), ['TITLE', 'One'], ['ARTIST', 'x'.repeat(200)]));
+	const statistics = (track: string) => tagOf(element('63c5', track), ['BPS', '1'], ['DURATION', '1'], ['BPS', '2']);
+	const tags = element(
+		'1254c367',
+		tagOf(element('68ca', '\x32'), ['TITLE', 'One']),
+		statistics('\x01'),
+		statistics('\x02'),
+	);
+	const font = element(
+		'1941a469',
+		element('61a7', element('466e', 'a.ttf'), element('465c', 'x'), element('46ae', 'x')),
+	);
+	const info = element(
+		'1549a966',
+		element('2ad7b1', 'x'),
+		element('7ba9', 'One'),
+		element('4d80', 'x'),
+		element('5741', 'x'),
+	);
+	const dolby = trackOf(2, 1, element('41e4', element('41e7', 'dvcC'), element('41ed', 'x')));
+	const parts = [
+		...[
+			element('114d9b74', 'x'),
+			room,
+			info,
+			tracksOf(trackOf(1), dolby),
+			element('1043a770', element('45b9', chapterOf(), chapterOf())),
+		],
+		...[font, former, tags, element('1c53bb6b', 'x')],
+	];
+	const blocks = [block(1), group(element('fb', 'x')), block(2)];
+	t.deepEqual(
+		await unread(header, element(segment, ...parts, clustered(...blocks), clustered(...blocks)), Buffer.alloc(50)),
+		[],
+	);
+	// Written into a pipe, and joined.
+	const live = [header, endless(segment, ...parts, endless(cluster, ...blocks), endless(cluster, ...blocks))];
+	t.deepEqual(await unread(...live), []);
+	t.deepEqual(
+		await unread(
+			header,
+			endless(segment, tracksOf(trackOf(1)), clustered(block(1))),
+			header,
+			endless(segment, tracksOf(trackOf(1))),
+		),
+		[],
+	);
+	// Cut off within a block.
+	t.deepEqual(await unread(...live, block(1).subarray(0, 20)), []);
+});
+
+const flvTag = (kind: number, ...content: (Uint8Array | string)[]) => {
+	const inside = joined(...content);
+	return joined(big(kind, 1), big(inside.length, 3), Buffer.alloc(7), inside, big(11 + inside.length));
+};
+const note = (name: string, ...content: (Uint8Array | string)[]) =>
+	flvTag(18, hex('02'), big(name.length, 2), name, ...content);
+
+test('notes of an FLV that no program reads are named, such as moments with names', async (t) => {
+	const unread = unreadBy(flvTags);
+	const head = joined('FLV\x01\x05', big(9), big(0));
+	const film = [flvTag(9, 'picture'), flvTag(8, 'sound')];
+	const moments = (count: number) => joined('\0\x09cuePoints\x0a', big(count));
+	const whole = [head, note('onMetaData', moments(0)), ...film, note('onLastSecond'), ...film];
+	t.deepEqual(await unread(...whole), []);
+	t.deepEqual(await unread(...whole, ...whole, Buffer.alloc(100)), []);
+	t.deepEqual(await unread(...whole, note('onCuePoint', positions), ...film), ['onCuePoint']);
+	t.deepEqual(await unread(head, note('onMetaData', moments(2)), ...film), ['cuePoints']);
+	t.deepEqual(await unread(...whole, flvTag(18, '\x03'), flvTag(18)), ['a note without a name']);
+	t.deepEqual(await unread(...whole, flvTag(15, positions)), ['tags of kind 15']);
+	t.deepEqual([...((await walked(flvTags, ...whole, note('onXMPData', xmp)))?.texts ?? [])], ['keywords']);
+});
+
+const object = (id: string, ...content: (Uint8Array | string)[]) => {
+	const inside = joined(...content);
+	return joined(hex(id), little(24 + inside.length), big(0), inside);
+};
+
+test('objects of an ASF file that no program reads are named, such as commands at moments of the film', async (t) => {
+	const unread = unreadBy(asfObjects);
+	const extended = (...objects: Uint8Array[]) =>
+		object('b503bf5f2ea9cf118ee300c00c205365', Buffer.alloc(22), ...objects);
+	const head = (...objects: Uint8Array[]) => object('3026b2758e66cf11a6d900aa0062ce6c', Buffer.alloc(6), ...objects);
+	const traits = object('a1dcab8c47a9cf118ee400c00c205365', 'x');
+	const room = object('74d40618dfca0945a4ba9aabcb96aae8', Buffer.alloc(5000));
+	const media = object('3626b2758e66cf11a6d900aa0062ce6c', 'x'.repeat(100));
+	const index = object('90080033b1e5cf1189f400a0c90349cb', 'x');
+	t.deepEqual(await unread(head(traits, extended(room)), media, index), []);
+	const commands = object('301afb1e620bd011a39b00a0c90348f6', positions);
+	t.deepEqual(await unread(head(traits, commands), media), ['commands at moments of the film']);
+	t.deepEqual(await unread(head(traits, extended(object('11'.repeat(16), positions))), media), ['object 11111111']);
+	t.deepEqual(await unread(head(object('74d40618dfca0945a4ba9aabcb96aae8', positions)), media), ['padding']);
+	t.deepEqual(await unread(head(traits), media, Buffer.from(positions)), ['object 4e353945']);
+	const secret = await walked(asfObjects, head(object('fbb3112223bdd211b4b700a0c955fc6e', 'x')), media);
+	t.true(secret?.isEncrypted);
+	const texts = await walked(asfObjects, head(traits), media, object('cbcf7abea997e8429c71999491e3afac', xmp));
+	t.deepEqual([...(texts?.texts ?? [])], ['keywords']);
+});
+
+test('chunks of RealMedia and streams of MPEG that no program reads are named', async (t) => {
+	const real = unreadBy(realChunks);
+	const part = (name: string, content = 'x'.repeat(10)) => joined(name, big(8 + content.length), content);
+	const whole = ['.RMF', 'PROP', 'CONT', 'MDPR', 'DATA', 'INDX'].map((name) => part(name));
+	t.deepEqual(await real(...whole), []);
+	t.deepEqual(await real(...whole, part('RMMD', positions)), ['RMMD']);
+	const mpeg = unreadBy(programPackets);
+	const pes = (stream: number, content: Uint8Array | string) =>
+		joined(hex('000001'), big(stream, 1), big(content.length, 2), content);
+	const room = [pes(0xbe, Buffer.alloc(200, 0xff)), pes(0xbe, joined(hex('0f'), Buffer.alloc(199, 0xff)))];
+	const film = [pes(0xe0, Buffer.alloc(200, 7)), pes(0xc0, 'sound'), pes(0xbb, 'x'), pes(0xfd, 'x'), ...room];
+	t.deepEqual(await mpeg(...film), []);
+	t.deepEqual(await mpeg(...film, pes(0xfc, positions.slice(0, 200)), ...film), ['stream 0xfc']);
+	t.deepEqual(await mpeg(...film, pes(0xbe, positions.slice(0, 200))), ['padding']);
+});
+
+test('walkers name a hundred parts at most, end at a bound and are ended by a signal', async (t) => {
+	const many = Array.from({ length: 1000 }, (_, n) => chunk(`${1000 + n}`, 'x'));
+	t.is((await unreadBy(aviChunks)(avi(...many))).length, 100);
+	const scanner = new Scanner(async () => Buffer.alloc(0), signal, 2);
+	t.deepEqual([await scanner.mayStep(), await scanner.mayStep(), await scanner.mayStep()], [true, true, false]);
+	const ended = new AbortController();
+	ended.abort(new Error('ended'));
+	const walk = (walker: Walker) => walker(async (_, length) => Buffer.alloc(length, 'JUNK'), ended.signal);
+	for (const walker of [movBoxes, aviChunks, flvTags, asfObjects, matroskaElements, transportPackets, realChunks])
+		await t.throwsAsync(walk(walker), { message: 'ended' });
+});
+
+const sources = [...picture('160x90', 1), ...tone(440, 1)];
+const modern = [...h264, '-c:a', 'aac'];
+const about = [
+	'-metadata',
+	'title=One',
+	'-metadata',
+	'artist=Anna',
+	'-metadata',
+	'date=2031',
+	'-metadata',
+	'comment=Ours',
+];
+
+/** Films of the ordinary kinds, by their names. */
+const ordinary: Readonly<Record<string, readonly [VideoContainer, readonly string[]]>> = {
+	'index.mp4': ['mov', [...sources, ...modern, ...about, '-movflags', '+faststart']],
+	'parts.mp4': ['mov', [...sources, ...modern, '-movflags', 'frag_keyframe+empty_moov', '-g', '10']],
+	'dash.mp4': ['mov', [...sources, ...modern, '-movflags', '+dash', '-g', '10']],
+	'phone.mp4': [
+		'mov',
+		[...sources, ...modern, '-movflags', 'use_metadata_tags', '-metadata', 'com.android.version=12'],
+	],
+	'place.mov': ['mov', [...sources, ...modern, '-metadata', 'location=+59.3+18.0/', '-metadata', 'make=Us']],
+	'show.m4v': [
+		'mov',
+		[...sources, ...modern, ...about, '-f', 'ipod', '-metadata', 'show=Us', '-metadata', 'track=1/2'],
+	],
+	'lines.mp4': ['mov', [...sources, '-i', 'film.srt', ...modern, '-c:s', 'mov_text']],
+	'lines.mkv': ['matroska', [...sources, '-i', 'film.srt', ...modern, ...about, '-c:s', 'srt']],
+	'browser.webm': ['matroska', [...sources, '-c:v', 'libvpx', '-cpu-used', '8', '-c:a', 'libopus', '-live', '1']],
+	'room.mkv': ['matroska', [...sources, ...modern, '-reserve_index_space', '20000']],
+	'old.avi': ['avi', [...sources, ...about, '-c:v', 'mpeg4', '-c:a', 'mp3']],
+	'pipe.avi': ['avi', [...sources, '-c:v', 'mpeg4', '-c:a', 'mp3', '-seekable', '0']],
+	'tape.avi': [
+		'avi',
+		[...sources, '-s', '720x576', '-pix_fmt', 'yuv420p', '-c:v', 'dvvideo', '-ar', '48000', '-ac', '2'],
+	],
+	'broadcast.mts': ['mpegts', [...sources, ...modern, '-f', 'mpegts', '-metadata', 'service_name=Us']],
+	'disc.m2ts': ['mpegts', [...sources, ...modern, '-f', 'mpegts', '-mpegts_m2ts_mode', '1']],
+	'disc.mpg': ['mpeg', [...sources, '-c:v', 'mpeg2video', '-c:a', 'mp2', '-f', 'dvd']],
+	'disc1.mpg': ['mpeg', [...sources, '-c:v', 'mpeg1video', '-c:a', 'mp2', '-f', 'vcd']],
+	'windows.wmv': ['asf', [...sources, ...about, '-c:v', 'wmv2', '-c:a', 'wmav2']],
+	'clip.flv': ['flv', [...sources, '-c:v', 'flv', '-c:a', 'mp3', '-ar', '44100', '-flvflags', 'add_keyframe_index']],
+	'real.rm': ['rm', [...sources, '-c:v', 'rv20', '-s', '176x144', '-c:a', 'real_144', '-ar', '8000']],
+};
+
+test('films of ordinary programs have nothing that no program knows', async (t) => {
+	await subtitles('film.srt');
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-containers-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	for (const [name, [container, args]] of Object.entries(ordinary)) {
+		const at = path.join(folder, name);
+		await film(name, args, at);
+		const opened = await open(at);
+		const found = await walkContainer(container, opened.fd, signal).finally(() => opened.close());
+		t.deepEqual([[...(found?.unread ?? ['unknown'])], [...(found?.texts ?? [])]], [[], []], name);
+	}
+});
