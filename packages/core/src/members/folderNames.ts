@@ -22,6 +22,8 @@ export function namedFolders(folders: readonly JoinedFolder[]): NamedFolder[] {
 	}
 	const taken = new Set<string>();
 	const numbers = new Map<string, number>();
+	/** The next part of a number, by what long names are cut to before it: each would try all that others have got. */
+	const parts = new Map<string, number>();
 	return folders.map((folder) => {
 		const own = ownName(folder);
 		const { username } = folder.owner;
@@ -30,8 +32,13 @@ export function namedFolders(folders: readonly JoinedFolder[]): NamedFolder[] {
 		const number = (numbers.get(first) ?? 0) + 1;
 		numbers.set(first, number);
 		let name = number === 1 ? first : withOwner(own, `${username} ${number}`);
-		for (let part = 2; counts.has(name) || taken.has(name); part++)
-			name = withOwner(own, `${username} ${number}.${part}`);
+		if (counts.has(name) || taken.has(name)) {
+			const cut = withOwner(own, `${username} ${number}.999`);
+			let part = parts.get(cut) ?? 2;
+			do name = withOwner(own, `${username} ${number}.${part++}`);
+			while (counts.has(name) || taken.has(name));
+			parts.set(cut, part);
+		}
 		taken.add(name);
 		return { name, folder };
 	});

@@ -78,3 +78,23 @@ test('many folders of one name cost no more than as many of different names', (t
 	// A search for the next free name of each would take half a minute.
 	t.true(process.cpuUsage(before).user < 5_000_000);
 });
+
+test('long names that differ only at their ends are told apart in a time that grows with their number', (t) => {
+	const twins = (length: number) =>
+		Array.from({ length: 600 }, (_, n) => {
+			const name = `${'x'.repeat(length - 10)}${String(Math.floor(n / 2)).padStart(4, '0')}zzzzzz`;
+			return folder('ada', `${n % 2}/${name}`);
+		});
+	const long = names(twins(255));
+	t.is(new Set(long).size, 600);
+	t.true(long.every((name) => Buffer.byteLength(name) <= maxNameBytes));
+	const ms = (length: number) => {
+		const folders = twins(length);
+		const before = process.cpuUsage();
+		names(folders);
+		return process.cpuUsage(before).user / 1000;
+	};
+	const [short, cut] = [Math.min(ms(200), ms(200)), Math.min(ms(255), ms(255))];
+	// 10 ms; to try for each all that others have got takes 200.
+	t.true(cut < 8 * short + 40, `${cut} ms for names that are cut, ${short} ms for others`);
+});
