@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
@@ -238,6 +238,72 @@ test('an image decoder that ends before it is ready says nothing about an image,
 		t.true(isFailure(error, kind), `${text}: ${error}`);
 		workers.close();
 	}
+});
+
+/** A PNG of one pixel. */
+const pixel = Buffer.from(
+	'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+	'base64',
+);
+
+test('an image decoder that lacks threads or descriptors, or is ended as its threads begin, says nothing about an image', async (t) => {
+	const { programs } = await server(t);
+	const log = { info() {}, warn() {}, error: (_details: object, message: string) => t.fail(message) };
+	await cp(fileURLToPath(new URL('../src/images', import.meta.url)), path.join(programs, 'images'), {
+		recursive: true,
+	});
+	await writeFile(path.join(programs, 'package.json'), '{"type":"module"}');
+	const library = path.join(programs, 'node_modules/sharp');
+	await mkdir(library, { recursive: true });
+	await writeFile(path.join(library, 'package.json'), '{"main":"index.cjs"}');
+	// Its first picture is made before the child is ready, the second is that of an image.
+	const make = (first: string, second: string) =>
+		writeFile(
+			path.join(library, 'index.cjs'),
+			`const attempts = [() => { ${first} }, () => { ${second} }];
+			const image = { metadata: async () => ({}), toBuffer: async () => { attempts.shift()?.(); return Buffer.from('P'); } };
+			for (const name of ['autoOrient', 'resize', 'webp']) image[name] = () => image;
+			module.exports = Object.assign(() => image, { block() {}, unblock() {}, cache() {}, concurrency() {} });`,
+		);
+	const program = path.join(programs, 'images/child/imageProgram.js');
+	const workers = new ImageWorkers({ memoryBytes, log, program, findSandbox: async () => undefined });
+	t.teardown(() => workers.close());
+	async function* read() {
+		yield pixel;
+	}
+	const render = () => workers.render({ owner: 'ada', length: pixel.length, read }, 256, signal);
+	const noThread = `throw new Error('glib: Error creating thread: Resource temporarily unavailable');`;
+	const says = `process.stderr.write('GLib-ERROR: creating thread: Resource temporarily unavailable');`;
+	const crash = `process.kill(process.pid, 'SIGSEGV'); for (;;);`;
+	for (const [first, second, kind] of [
+		[noThread, '', 'unavailable'],
+		[crash, '', 'unavailable'],
+		['', noThread, 'unavailable'],
+		['', says + crash, 'unavailable'],
+		['', crash, 'unsupportedMediaType'],
+	] as const) {
+		await make(first, second);
+		const error = await t.throwsAsync(render());
+		t.true(isFailure(error, kind), `${first} ${second}: ${error}`);
+		workers.close();
+	}
+	await make('', '');
+	t.is(String(await render()), 'P');
+});
+
+test('an image decoder that does not get ready says nothing about an image', async (t) => {
+	const { programs } = await server(t);
+	const log = { info() {}, warn() {}, error: (_details: object, message: string) => t.fail(message) };
+	const program = path.join(programs, 'stuck.mjs');
+	await writeFile(program, 'process.stdin.resume(); setInterval(() => {}, 1e6);');
+	const workers = new ImageWorkers({ memoryBytes, log, program, startMs: 100, findSandbox: async () => undefined });
+	t.teardown(() => workers.close());
+	async function* read() {
+		yield pixel;
+	}
+	const image = { owner: 'ada', length: pixel.length, read };
+	const error = await t.throwsAsync(workers.render(image, 256, AbortSignal.timeout(5_000)));
+	t.true(isFailure(error, 'unavailable'), String(error));
 });
 
 test('without free descriptors a picture is unavailable, and is made once there are some', async (t) => {

@@ -1,13 +1,16 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Writable } from 'node:stream';
 import { killGroup, moduleFiles, type Sandbox, spawnLimited, wasDisturbed } from '@stowage/plugin-api';
-import { answerHeaderBytes, parseAnswerHeader, requestHeader } from './messages.js';
+import { answerHeaderBytes, lackingCode, parseAnswerHeader, requestHeader } from './messages.js';
 
 /** The child ended before it had answered. */
 export class WorkerDied extends Error {}
 
 /** The child was not started, or was ended from outside: that says nothing of the image. */
 export class WorkerDisturbed extends Error {}
+
+/** The child was not ready in time: Node may be held up for ever where there are few threads. */
+export class WorkerStuck extends WorkerDisturbed {}
 
 /** A file of its program was not found, or not whole, or there was no memory for it: for a moment, as during an upgrade, or for good. */
 export class WorkerIncomplete extends WorkerDisturbed {}
@@ -24,7 +27,7 @@ const noMemory = /Cannot allocate memory/;
 /** A picture of noise has two megabytes. */
 const maxAnswerBytes = 16 * 1024 * 1024;
 
-/** How much of a child's standard error is kept, for the one failure that is logged for the administrator. */
+/** How much of a child's standard error is kept, from its start or of one image: it says whether the machine lacks something. */
 const maxErrorText = 2000;
 
 export interface ImageWorkerOptions {
@@ -33,6 +36,8 @@ export interface ImageWorkerOptions {
 	memoryBytes: number;
 	/** Undefined for limits only. */
 	sandbox: Sandbox | undefined;
+	/** How long its start may take. */
+	startMs: number;
 }
 
 /** One child process that decodes images of one owner. */
@@ -41,6 +46,7 @@ export class ImageWorker {
 	isAlive = true;
 	#isReady = false;
 	#isKilled = false;
+	#starting: NodeJS.Timeout | undefined;
 	#errorText = '';
 	readonly #child: ChildProcess;
 	readonly #input: Writable;
@@ -56,7 +62,7 @@ export class ImageWorker {
 	/** Throws `WorkerDisturbed` if it can't be started now. */
 	constructor(
 		readonly owner: string,
-		{ program, memoryBytes, sandbox }: ImageWorkerOptions,
+		{ program, memoryBytes, sandbox, startMs }: ImageWorkerOptions,
 	) {
 		this.#ended = new Promise((resolve) => {
 			this.#setEnded = resolve;
@@ -81,18 +87,27 @@ export class ImageWorker {
 		// The write itself fails as well, and `close` is emitted.
 		this.#input.on('error', () => {});
 		stdout.on('data', (chunk: Buffer) => this.#receive(chunk));
+		this.#starting = setTimeout(() => this.#endStuck(), startMs).unref();
 		stderr.on('data', (chunk: Buffer) => {
-			if (!this.#isReady) this.#errorText = (this.#errorText + chunk).slice(0, maxErrorText);
+			this.#errorText = (this.#errorText + chunk).slice(0, maxErrorText);
 		});
 		this.#child.once('close', (code, signal) => this.#end(this.#reasonOf(code, signal)));
+	}
+
+	#endStuck(): void {
+		// At once, whether or not its processes can be ended.
+		this.#end(new WorkerStuck('The child did not get ready.'));
+		killGroup(this.#child);
 	}
 
 	#reasonOf(code: number | null, signal: NodeJS.Signals | null): Error {
 		if (this.#isKilled) return new WorkerDied('The child was killed.');
 		const errors = this.#errorText;
+		if (code === lackingCode) return new WorkerDisturbed('The child had no threads or descriptors.');
 		if (this.#isReady) {
-			const isDisturbed = wasDisturbed({ code, signal, errors: '' });
-			return isDisturbed ? new WorkerDisturbed('The child was ended.') : new WorkerDied('The child has ended.');
+			return wasDisturbed({ code, signal, errors })
+				? new WorkerDisturbed('The child was ended.')
+				: new WorkerDied('The child has ended.');
 		}
 		// Before it is ready it has looked at no image; an end by a signal, which a sandbox reports as a code from 128 on, is no sign of a
 		// missing library either.
@@ -105,6 +120,7 @@ export class ImageWorker {
 	/** The picture, or undefined if there is none. One image at a time. */
 	async render(image: AsyncIterable<Uint8Array>, length: number, size: number): Promise<Buffer | undefined> {
 		this.uses++;
+		if (this.#isReady) this.#errorText = '';
 		const answered = new Promise<Buffer | undefined>((resolve, reject) => {
 			this.#pending = { resolve, reject };
 			if (!this.isAlive) reject(new WorkerDied('The child has ended.'));
@@ -153,13 +169,17 @@ export class ImageWorker {
 			if (received.length < end) return;
 			const rest = received.subarray(end);
 			[this.#chunks, this.#length, this.#wanted] = [[rest], rest.length, answerHeaderBytes];
-			if (answer === 'ready') this.#isReady = true;
-			else this.#pending?.resolve(answer === 'picture' ? received.subarray(answerHeaderBytes, end) : undefined);
+			if (answer === 'ready') {
+				clearTimeout(this.#starting);
+				this.#isReady = true;
+				this.#errorText = '';
+			} else this.#pending?.resolve(answer === 'picture' ? received.subarray(answerHeaderBytes, end) : undefined);
 		}
 	}
 
 	#end(error: Error): void {
 		this.isAlive = false;
+		clearTimeout(this.#starting);
 		this.#pending?.reject(error);
 		this.#setEnded(error);
 	}

@@ -1,7 +1,14 @@
 import { fileURLToPath } from 'node:url';
 import { Failure, type PluginLog, type Sandbox } from '@stowage/plugin-api';
 import { notNow } from '../runProgram.js';
-import { ImageWorker, WorkerDied, WorkerDisturbed, WorkerIncomplete, WorkerUnusable } from './ImageWorker.js';
+import {
+	ImageWorker,
+	WorkerDied,
+	WorkerDisturbed,
+	WorkerIncomplete,
+	WorkerStuck,
+	WorkerUnusable,
+} from './ImageWorker.js';
 
 export interface ImageWorkersOptions {
 	memoryBytes: number;
@@ -14,6 +21,8 @@ export interface ImageWorkersOptions {
 	maxUses?: number;
 	/** How long an idle child is kept. */
 	idleMs?: number;
+	/** How long the start of a child may take: less than a picture may. */
+	startMs?: number;
 	/** How long an upgrade may take, during which files of the program are missing, or a lack of memory. */
 	upgradeMs?: number;
 }
@@ -47,7 +56,7 @@ export class ImageWorkers {
 
 	constructor(options: ImageWorkersOptions) {
 		const program = fileURLToPath(new URL('./child/imageProgram.js', import.meta.url));
-		this.#options = { program, maxUses: 200, idleMs: 60_000, upgradeMs: 60_000, ...options };
+		this.#options = { program, maxUses: 200, idleMs: 60_000, startMs: 10_000, upgradeMs: 60_000, ...options };
 	}
 
 	/** Throws `unavailable` for a while once children have proved not to start, such as where a library has no build for this machine. */
@@ -76,6 +85,8 @@ export class ImageWorkers {
 				const isUnusable =
 					error instanceof WorkerIncomplete ? this.#isIncompleteForLong() : error instanceof WorkerUnusable;
 				if (isUnusable) throw this.#markUnusable(error as Error);
+				// Another one would be given up with the picture, as if the image took too long.
+				if (error instanceof WorkerStuck) throw notNow(error);
 				isDisturbed = error instanceof WorkerDisturbed;
 				if (!isDisturbed && !(error instanceof WorkerDied)) throw error;
 			}

@@ -17,7 +17,10 @@ export function parseRequestHeader(header: Buffer): { size: number; length: numb
 	return { size: header.readUInt32LE(0), length: header.readUInt32LE(4) };
 }
 
-/** `ready` once, when everything is loaded; then one answer for each request. */
+/** The exit code of a child that lacks threads or descriptors for the moment (EX_TEMPFAIL). */
+export const lackingCode = 75;
+
+/** `ready` once, when everything is loaded and has made a picture; then one answer for each request. */
 export const answers = ['ready', 'picture', 'none'] as const;
 
 export type Answer = (typeof answers)[number];

@@ -1,7 +1,7 @@
 // The program of the child process that decodes images. It reads requests from its standard input, one after another, and ends with it.
 import type { Readable } from 'node:stream';
 import sharp, { type Sharp } from 'sharp';
-import { answerHeader, parseRequestHeader, requestHeaderBytes } from '../messages.js';
+import { answerHeader, lackingCode, parseRequestHeader, requestHeaderBytes } from '../messages.js';
 import { decodeHeic } from './decodeHeic.js';
 import { exceedsItsPixels } from './exceedsItsPixels.js';
 import { imageFormat, maxPixels } from './imageFormat.js';
@@ -77,6 +77,24 @@ function send(header: Buffer, content: Buffer): Promise<void> {
 // Standard output is for answers: a library's messages of what it can't read in a file would be taken for one.
 console.log = () => {};
 
+/** What libraries say where there are no threads or descriptors for the moment, which is no fault of the image. */
+const lackError =
+	/Error creating thread|Resource temporarily unavailable|Too many open files|\bE(?:AGAIN|MFILE|NFILE)\b/;
+
+/** Ends the process for an error that says nothing of an image. */
+function endIfLacking(error: unknown): void {
+	if (lackError.test(String(error))) process.exit(lackingCode);
+}
+
+// Its threads begin with the first picture: without some it may be ended by a signal, which is then before it has seen an image.
+try {
+	await sharp(new Uint8Array(3), { raw: { width: 1, height: 1, channels: 3 } })
+		.webp({ quality: 75, effort: 0 })
+		.toBuffer();
+} catch (error) {
+	endIfLacking(error);
+	throw error;
+}
 const read = createReader(process.stdin);
 await send(answerHeader('ready', 0), Buffer.alloc(0));
 for (;;) {
@@ -89,6 +107,7 @@ for (;;) {
 		const picture = await render(bytes, size);
 		await send(answerHeader('picture', picture.length), picture);
 	} catch (error) {
+		endIfLacking(error);
 		// No memory, or a decoder in WebAssembly that was broken off in the midst of its work: it may fail at every later image, too.
 		if (error instanceof RangeError || (error instanceof Error && error.name === 'RuntimeError')) process.exit(1);
 		// An untrusted file may make a decoder fail in any way: there is no picture of it.
