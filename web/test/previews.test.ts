@@ -17,6 +17,7 @@ import { htmlAsXml, numberCharacters, textOfHtml } from '../src/features/preview
 import { isOwnCall, mayOpenLink } from '../src/features/previews/common/markup/links.js';
 import { textBound } from '../src/features/previews/common/markup/longTexts.js';
 import { countElements, TooMuchMarkup } from '../src/features/previews/common/markup/markupBounds.js';
+import { StyleBudget, stylesCostTooMuch } from '../src/features/previews/common/markup/styleCost.js';
 import { languageIn } from '../src/features/previews/document/languageIn.js';
 import { assertModestFiles, assertModestPages } from '../src/features/previews/document/wordBounds.js';
 import { bookPaths } from '../src/features/previews/epub/bookPaths.js';
@@ -501,6 +502,20 @@ test('files of a ZIP that share their data are unpacked no further than the whol
 	const broken = openZip(Buffer.from(files).fill(0xff, 30 + 5 + 9 + 30 + 5, 30 + 5 + 9 + 30 + 5 + 3), 1000);
 	for (let times = 0; times < 100; times++) t.throws(() => broken.read('1.xml'), { message: 'invalid block type' });
 	t.is(broken.read('2.xml')?.length, 9, 'a broken one is read once');
+});
+
+test('style sheets have no more selectors and declarations together than a browser reads in time', (t) => {
+	const noElements = { querySelectorAll: () => [] } as never;
+	for (const part of ['a{top:0}', 'a,', 'top:0;']) {
+		const sheet = (count: number) => (part === 'top:0;' ? `a{${part.repeat(count)}}` : `${part.repeat(count)}a{}`);
+		t.false(stylesCostTooMuch(noElements, [sheet(5000)]), part);
+		t.true(stylesCostTooMuch(noElements, [sheet(201_000)]), part);
+		const budget = new StyleBudget();
+		t.true(budget.admits(sheet(150_000)), part);
+		t.false(budget.admits(sheet(100_000)), 'together');
+		t.true(budget.admits(sheet(40_000)), 'others are read');
+	}
+	t.true(new StyleBudget().admits(`@font-face{src:url(data:font/woff2;base64,${'A'.repeat(1_000_000)})}`));
 });
 
 test('paths in a book are resolved within it, and no more of them than take a moment', (t) => {

@@ -5,7 +5,7 @@ import { openZip } from '../common/bytes/zip.js';
 import { sheetsOf } from '../common/markup/drawings.js';
 import { FontBudget } from '../common/markup/fonts.js';
 import { boundTexts } from '../common/markup/longTexts.js';
-import { isNestedTooDeep } from '../common/markup/styleCost.js';
+import { isNestedTooDeep, StyleBudget } from '../common/markup/styleCost.js';
 import type { FrameContent, FrameEvent, FrameView } from '../frame/frameMessages.js';
 import { scaleAfter } from '../frame/zoom.js';
 import { tableStyles } from '../inFrame/boundTables.js';
@@ -67,7 +67,7 @@ export async function renderDocx(
 	if (sheetsOf(sheets).some(isNestedTooDeep)) throw new Error('Its styles are too deep.');
 	inert.head.append(...sheets.childNodes);
 	replaceSymbols(inert);
-	cleanMarkup(inert, { resolve: () => undefined, fonts: new FontBudget() });
+	cleanMarkup(inert, { resolve: () => undefined, fonts: new FontBudget(), styles: new StyleBudget() });
 	boundTexts(inert.body);
 	const styleOf = (css: string) => {
 		const style = document.createElement('style');

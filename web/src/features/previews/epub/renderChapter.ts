@@ -6,6 +6,7 @@ import { htmlAsXml } from '../common/markup/htmlAsXml.js';
 import { boundTexts } from '../common/markup/longTexts.js';
 import { countElements } from '../common/markup/markupBounds.js';
 import { sanitise } from '../common/markup/sanitise.js';
+import { StyleBudget } from '../common/markup/styleCost.js';
 import { tableStyles } from '../inFrame/boundTables.js';
 import { cleanCss, cleanMarkup } from '../inFrame/cleanMarkup.js';
 import { bookPaths, type ResolvePath } from './bookPaths.js';
@@ -43,12 +44,12 @@ export function renderChapter(book: Book, path: string): () => void {
 function render(book: Book, path: string, urls: string[]): void {
 	const parser = new DOMParser();
 	const known = new Map<string, string | undefined>();
-	const fonts = new FontBudget();
+	const budgets = { fonts: new FontBudget(), styles: new StyleBudget() };
 	const resolve = bookPaths();
 	const resolveFrom = (base: string) => (address: string) => {
 		const [target = ''] = resolve(base, address).split('#');
 		if (known.has(target)) return known.get(target);
-		const url = /^[a-z][\w+.-]*:|^\/\//i.test(address) ? undefined : addressOf(book, target, parser, fonts);
+		const url = /^[a-z][\w+.-]*:|^\/\//i.test(address) ? undefined : addressOf(book, target, parser, budgets.fonts);
 		if (url !== undefined) urls.push(url);
 		known.set(target, url);
 		return url;
@@ -57,9 +58,9 @@ function render(book: Book, path: string, urls: string[]): void {
 	const chapter = parse(parser, textOf(book.zip, path) ?? '');
 	const linked = linkedSheets(chapter, path, resolve).flatMap((sheet) => {
 		const css = textOf(book.zip, sheet);
-		return css === undefined ? [] : [cleanCss(css, { resolve: resolveFrom(sheet), fonts })];
+		return css === undefined ? [] : [cleanCss(css, { resolve: resolveFrom(sheet), ...budgets })];
 	});
-	const styles = [...cleanMarkup(chapter, { resolve: resolveFrom(path), fonts }, linked)];
+	const styles = [...cleanMarkup(chapter, { resolve: resolveFrom(path), ...budgets }, linked)];
 	for (const style of chapter.querySelectorAll('style')) {
 		styles.push(style.textContent ?? '');
 		style.remove();

@@ -1,7 +1,7 @@
 import { maxPixels, pixelsOfAddress } from '../common/images/pixels.js';
 import { drawsTooMuch, sheetsOf } from '../common/markup/drawings.js';
 import type { FontBudget } from '../common/markup/fonts.js';
-import { isNestedTooDeep, stylesCostTooMuch } from '../common/markup/styleCost.js';
+import { isNestedTooDeep, type StyleBudget, stylesCostTooMuch } from '../common/markup/styleCost.js';
 import { boundTables } from './boundTables.js';
 import { replaceAddresses } from './cssAddresses.js';
 import { drawInOneLayer } from './oneLayer.js';
@@ -11,6 +11,8 @@ export interface Sources {
 	resolve(address: string): string | undefined;
 	/** The budget of all fonts that the page gets of the file. */
 	fonts: FontBudget;
+	/** The budget of all its style sheets. */
+	styles: StyleBudget;
 }
 
 const forbidden =
@@ -114,7 +116,7 @@ function resolved(given: string, from: Sources): string | undefined {
 
 /** A style sheet without anything that is fetched from elsewhere. */
 export function cleanCss(css: string, from: Sources): string {
-	if (isNestedTooDeep(css)) return '';
+	if (!from.styles.admits(css) || isNestedTooDeep(css)) return '';
 	// Read by the browser and written again, every escape and odd spelling is gone.
 	const sheet = new CSSStyleSheet();
 	try {

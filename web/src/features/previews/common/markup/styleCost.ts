@@ -3,6 +3,12 @@ import { identifierEnd, isIdentifierPart, isOneOf, tokenEnd } from './cssTokens.
 /** The steps that finding the rules for all elements may take: a few seconds of the browser. */
 const maxSteps = 50_000_000;
 
+/**
+ * Selectors and declarations of all style sheets of a chapter, document or drawing. A browser reads 100,000 of either in a second, and a
+ * megabyte of a style sheet may have that many, of which a ZIP makes a kilobyte. Books and programs write some thousands.
+ */
+const maxParts = 200_000;
+
 /** Brackets of a style sheet within each other; the browser's parser ends with its tab at some thousands. */
 const maxDepth = 64;
 
@@ -23,6 +29,19 @@ const plainAtRules = new Set([
 	...['-ms-viewport', 'property', 'color-profile', '-moz-document'],
 ]);
 
+/** Admits style sheets of a chapter, document or drawing until a browser would read them for long, whether or not they match anything. */
+export class StyleBudget {
+	#left = maxParts;
+
+	admits(css: string): boolean {
+		let parts = 0;
+		for (let at = 0; at < css.length && parts <= this.#left; at++) if (isOneOf(css.charAt(at), '{;,')) parts++;
+		const isAdmitted = parts <= this.#left;
+		if (isAdmitted) this.#left -= parts;
+		return isAdmitted;
+	}
+}
+
 /** How far a selector may look from an element, and how many elements its last part may match. */
 interface Elements {
 	count: number;
@@ -40,7 +59,8 @@ interface Elements {
  */
 export function stylesCostTooMuch(root: ParentNode, sheets: readonly string[], drawn = 0): boolean {
 	if (sheets.every((css) => css.trim() === '')) return false;
-	if (sheets.some(isNestedTooDeep)) return true;
+	const budget = new StyleBudget();
+	if (sheets.some((css) => !budget.admits(css) || isNestedTooDeep(css))) return true;
 	const elements = elementsOf(root);
 	const times = Math.max(1, drawn / Math.max(1, elements.count));
 	const steps = sheets.reduce((sum, css) => sum + stepsOf(css, elements), 0);
