@@ -95,6 +95,25 @@ test('programs are confined and have their limits also without a PATH, or with o
 	t.regex(await look({ PATH: '/nonexistent' }), /^Landlock/);
 });
 
+test.serial('a setpriv that is killed, or lacks memory, is asked again by the next program', async (t) => {
+	const folder = await temporaryFolder(t);
+	const { PATH } = process.env;
+	process.env.PATH = `${folder}:${PATH}`;
+	t.teardown(() => {
+		process.env.PATH = PATH;
+	});
+	// A process asks until it knows.
+	const asking: string = '../src/programs/boundCommand.js?asking';
+	const { boundCommand } = (await import(asking)) as typeof import('../src/programs/boundCommand.js');
+	const outOfMemory = 'echo "setpriv: error while loading shared libraries: Cannot allocate memory" >&2; exit 127';
+	for (const script of ['kill -KILL $$', outOfMemory, 'exit 1']) {
+		await writeFile(path.join(folder, 'setpriv'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+		t.is(boundCommand('true', []).file, 'true', script);
+	}
+	await writeFile(path.join(folder, 'setpriv'), '#!/bin/sh\n');
+	t.is(boundCommand('true', []).file, 'setpriv');
+});
+
 test('where setpriv can’t bind a program to the server, it runs without that', async (t) => {
 	const folder = await temporaryFolder(t);
 	// As busybox has it.

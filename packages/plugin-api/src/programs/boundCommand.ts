@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { hasSaidWhy } from './programEnd.js';
 import { programEnvironment } from './programEnvironment.js';
 
 /** Arguments of setpriv: the system kills the program once the process that has started it ends, however that ends. */
@@ -24,14 +25,16 @@ let canBindHere: boolean | undefined;
 function canBind(): boolean {
 	if (canBindHere !== undefined) return canBindHere;
 	if (process.platform !== 'linux') return false;
-	const { error, status } = spawnSync('setpriv', [...withParent, 'true'], {
+	const { error, status, signal, stderr } = spawnSync('setpriv', [...withParent, 'true'], {
 		env: programEnvironment(),
-		stdio: 'ignore',
+		encoding: 'utf8',
+		stdio: ['ignore', 'ignore', 'pipe'],
 		// The whole process waits for it.
 		timeout: 1000,
 	});
 	const isMissing = (error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT';
-	// Else the machine had no processes or time for it, and the next program asks again.
-	if (isMissing || status !== null) canBindHere = status === 0;
+	// Else the machine had no processes, memory or time for it, and the next program asks again.
+	const isRefused = isMissing || hasSaidWhy({ code: status, signal, errors: stderr ?? '' });
+	if (status === 0 || isRefused) canBindHere = status === 0;
 	return canBindHere ?? false;
 }
