@@ -140,7 +140,7 @@ const whole: Film = {
 	attachments: 0,
 	data: 0,
 	unread: [],
-	chapters: 0,
+	chapters: [],
 	traits: [],
 	subtitleTracks: [],
 	styledSubtitles: 0,
@@ -298,8 +298,9 @@ test('what an output lacks of its original is named, and what is not known is ta
 	t.deepEqual(unendedLosses(1), ['the end of 1 track, which is missing in the file']);
 	t.deepEqual(unendedLosses(2), ['the ends of 2 tracks, which are missing in the file']);
 	t.deepEqual(unendedLosses(undefined), ['ends of tracks (they could not be found)']);
-	const tracks = { subtitles: 2, pictures: 1, attachments: 3, data: 1, chapters: 5 };
-	t.deepEqual(losses({ film: tracks }, { film: { subtitles: 1, chapters: 5 } }), [
+	const chapters = Array.from({ length: 5 }, (_, begin) => ({ begin, title: '' }));
+	const tracks = { subtitles: 2, pictures: 1, attachments: 3, data: 1, chapters };
+	t.deepEqual(losses({ film: tracks }, { film: { subtitles: 1, chapters } }), [
 		'1 of 2 subtitles',
 		'1 of 1 cover pictures',
 		'3 of 3 attachments',
@@ -352,6 +353,27 @@ test('what an output lacks of its original is named, and what is not known is ta
 		}),
 		['frames (they could not be counted)'],
 	);
+});
+
+test('chapters that begin at other times, or have other names, are lost', (t) => {
+	const chaptersOf = (...begins: readonly number[]) => begins.map((begin, n) => ({ begin, title: `Part ${n + 1}` }));
+	const lost = (before: Partial<Film>, after: Partial<Film>) => losses({ film: before }, { film: after });
+	const even = chaptersOf(0, 10, 20);
+	t.deepEqual(lost({ chapters: even }, { chapters: even }), []);
+	t.deepEqual(lost({ chapters: even }, { chapters: chaptersOf(0, 10.5, 20.9) }), []);
+	// As the encoder makes them where there is none at the beginning.
+	t.deepEqual(lost({ chapters: chaptersOf(8, 15) }, { chapters: chaptersOf(0, 15.02) }), ['the times of chapters']);
+	t.deepEqual(lost({ chapters: even }, { chapters: chaptersOf(0, 10, 21.5) }), ['the times of chapters']);
+	// The time before the first packet is kept, or left out.
+	const late = { lead: 3, chapters: chaptersOf(3, 10) };
+	t.deepEqual(lost(late, { chapters: chaptersOf(0, 7) }), []);
+	t.deepEqual(lost(late, { chapters: chaptersOf(3, 10) }), []);
+	t.deepEqual(lost(late, { chapters: chaptersOf(0, 4) }), ['the times of chapters']);
+	const named = (title: string) => ({ chapters: [{ begin: 0, title }] });
+	t.deepEqual(lost(named('Anna'), named('Chapter 1')), ['the names of chapters']);
+	t.deepEqual(lost(named(''), named('Chapter 1')), []);
+	t.deepEqual(lost(named('Anna '), named('Anna')), []);
+	t.deepEqual(lost({ chapters: even }, { chapters: even.slice(1) }), ['1 of 3 chapters']);
 });
 
 /** A page of Ogg: 2 begins a track, 4 ends it. */
@@ -777,9 +799,17 @@ test('ffprobe finds a film only in a container of the list that has a track of v
 		{ index: 5, codec_type: 'subtitle' },
 	];
 	const printed = (format_name: string, list: object[] = streams) =>
-		JSON.stringify({ format: { format_name, duration: '10.010000' }, streams: list, chapters: [{ id: 1 }] });
+		JSON.stringify({
+			format: { format_name, duration: '10.010000' },
+			streams: list,
+			chapters: [{ start_time: '4.5', tags: { title: 'One' } }, {}],
+		});
 	const found = parseProbe(printed('mov,mp4,m4a,3gp,3g2,mj2'));
-	t.like(found, { container: 'mov', seconds: 10.01, subtitles: 1, pictures: 1, attachments: 0, data: 1, chapters: 1 });
+	t.like(found, { container: 'mov', seconds: 10.01, subtitles: 1, pictures: 1, attachments: 0, data: 1 });
+	t.deepEqual(found?.chapters, [
+		{ begin: 4.5, title: 'One' },
+		{ begin: 0, title: '' },
+	]);
 	t.like(found?.video[0], { index: 0, size: 640 * 360, isIndexed: true });
 	t.is(Math.round((found?.video[0]?.rate ?? 0) * 100), 2997);
 	for (const name of ['dash', 'hls', 'concat', 'image2', 'movie']) t.is(parseProbe(printed(name)), undefined);

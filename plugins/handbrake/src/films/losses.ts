@@ -53,6 +53,7 @@ export function lossesOf({
 }: Comparison): string[] {
 	const lost = [
 		...lostTracks(original.film, output.film),
+		...lostChapters(original.film, output.film),
 		...original.film.unread,
 		...lateTracks(original),
 		...lostDelay(unreadDelay),
@@ -85,9 +86,29 @@ function lostTracks(original: Film, output: Film): string[] {
 		['cover pictures', original.pictures, output.pictures],
 		['attachments', original.attachments, output.attachments],
 		['data tracks', original.data, output.data],
-		['chapters', original.chapters, output.chapters],
+		['chapters', original.chapters.length, output.chapters.length],
 	] as const;
 	return amounts.flatMap(([what, before, after]) => (after < before ? [`${before - after} of ${before} ${what}`] : []));
+}
+
+/** Seconds between the beginnings of chapters, which encoders move to frames. */
+const chapterTolerance = 1;
+
+/** The encoder makes each chapter begin where the one before ends, and the first with the film. */
+function lostChapters(original: Film, output: Film): string[] {
+	// They are counted as lost.
+	if (output.chapters.length < original.chapters.length) return [];
+	const pairs = original.chapters.map((before, n) => [before, output.chapters[n] ?? before] as const);
+	// The time before the first packet is kept, or left out.
+	const lead = original.lead - output.lead;
+	const isMoved = ([before, after]: (typeof pairs)[number]) =>
+		Math.min(...[0, lead].map((less) => Math.abs(before.begin - less - after.begin))) > chapterTolerance;
+	const isRenamed = ([{ title }, after]: (typeof pairs)[number]) =>
+		title.trim() !== '' && title.trim() !== after.title.trim();
+	return [
+		...(pairs.some(isMoved) ? ['the times of chapters'] : []),
+		...(pairs.some(isRenamed) ? ['the names of chapters'] : []),
+	];
 }
 
 /** What its container has that no program here reads; undefined if that is not known. */

@@ -23,7 +23,7 @@ export interface Film {
 	data: number;
 	/** What no program here reads, in words for people: it is in no output. */
 	unread: readonly string[];
-	chapters: number;
+	chapters: readonly Chapter[];
 	/** What else it has that an encoder may leave out. */
 	traits: readonly Trait[];
 	subtitleTracks: readonly SubtitleTrack[];
@@ -34,6 +34,13 @@ export interface Film {
 	matrices: ReadonlySet<string>;
 	/** What the file says of the film for people: the names of the texts. */
 	texts: ReadonlySet<string>;
+}
+
+export interface Chapter {
+	/** In seconds. */
+	begin: number;
+	/** Its name for people; empty where it has none. */
+	title: string;
 }
 
 /** What tells the tracks of a kind apart. */
@@ -118,7 +125,9 @@ const probed = z.object({
 		tags: z.record(z.string(), z.string()).default({}),
 	}),
 	streams: z.array(stream).default([]),
-	chapters: z.array(z.unknown()).default([]),
+	chapters: z
+		.array(z.object({ start_time: z.string().optional(), tags: z.record(z.string(), z.string()).default({}) }))
+		.default([]),
 });
 
 /** Formats that contain their pictures, and open no other file. */
@@ -143,7 +152,8 @@ const entries = [
 	'stream_tags',
 	'stream_side_data=side_data_type,displaymatrix',
 	'stream_disposition',
-	'chapter=id',
+	'chapter=start_time',
+	'chapter_tags=title',
 ];
 
 /** A film takes a tenth of a second; over tags by the hundred thousand ffprobe goes again and again, for minutes. */
@@ -204,7 +214,7 @@ export function parseProbe(output: string): Film | undefined {
 				? 0
 				: of('data').filter(({ codec_tag_string = '' }) => !redundantData.has(codec_tag_string)).length,
 		unread: unknownTracks(found.streams.filter(({ codec_type = '' }) => !kinds.has(codec_type)).length),
-		chapters: found.chapters.length,
+		chapters: found.chapters.map(({ start_time, tags }) => ({ begin: numberOf(start_time), title: tags.title ?? '' })),
 		traits: traitsOf(found.format.tags, video, found.streams),
 		subtitleTracks: of('subtitle').map(({ index, codec_name }) => ({ index, kind: subtitleKind(codec_name) })),
 		styledSubtitles: of('subtitle').filter(({ codec_name }) => styled.has(codec_name)).length,
