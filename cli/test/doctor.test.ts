@@ -152,9 +152,10 @@ test('a wrong data folder, database or storage root is reported with a sentence 
 	const folder = await dataFolder(t);
 	const at = (name: string) => path.join(folder, name);
 	await writeFile(at('file'), 'x'.repeat(5000));
+	await mkdir(at('folder'));
 	const noFolder = ['--data-dir', at('file')];
 	const noDatabase = ['--data-dir', at('data'), '--database-url', `sqlite:${at('file')}`];
-	const folderAsDatabase = ['--data-dir', at('data'), '--database-url', `sqlite:${folder}`];
+	const folderAsDatabase = ['--data-dir', at('data'), '--database-url', `sqlite:${at('folder')}`];
 	const root = JSON.stringify({ '@stowage/storage-local': { root: at('file') } });
 	const noRoot = ['--data-dir', at('data'), '--plugins', root];
 	for (const [words, flags, code, message] of [
@@ -433,7 +434,7 @@ test('doctor names public purge for a full disk only where visitors have files',
 	const disk = path.join(await dataFolder(t), 'disk');
 	await mkdir(disk);
 	const program = (name: string, ...args: string[]) => execa(name, args);
-	await program('mount', '-t', 'tmpfs', '-o', 'size=4m', 'none', disk);
+	await program('mount', '-t', 'tmpfs', '-o', 'size=4m,mode=755', 'none', disk);
 	t.teardown(() => program('umount', '-l', disk));
 	const flags = ['--data-dir', app.dataDir, '--log-level', 'error'];
 	t.like(await run(['root', 'add', 'small', path.join(disk, 'stowage'), ...flags]), { code: 0 });

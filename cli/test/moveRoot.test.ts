@@ -66,6 +66,7 @@ test('user move-root moves a home to another root and back without a running ser
 test('of two commands that move a home at once the second shows the same move, or says where the other one moves it', async (t) => {
 	const { home, there, big, call } = await scene(t, 3);
 	const before = await hashesOf(home);
+	await mkdir(`${big}-other`);
 	t.is((await call('root', 'add', 'other', `${big}-other`)).code, 0);
 	const same = await Promise.all([1, 2].map(() => call('user', 'move-root', 'ada', 'big', '--no-wait', '--json')));
 	t.deepEqual(

@@ -2,6 +2,7 @@ import { execFile, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { constants, lchownSync, renameSync, symlinkSync } from 'node:fs';
 import {
+	appendFile,
 	chmod,
 	chown,
 	cp,
@@ -1099,6 +1100,75 @@ test('where root stays root, it makes no storage root where a link of somebody e
 	t.like(await add(at('theirs')), { code: 0 });
 });
 
+test('where root stays root, it opens no database that is somebody else’s, or that others could put there', async (t) => {
+	const { at } = await machine(t);
+	for (const name of ['own', 'closed', 'theirs', 'shared']) await mkdir(at(name), { mode: 0o755 });
+	await chown(at('theirs'), uid, gid);
+	await chmod(at('shared'), 0o1777);
+	const data = ['--data-dir', at('own'), '--log-level', 'error'];
+	const call = (command: string[], database: string) =>
+		stowage([...command, ...data, '--database-url', `sqlite:${database}`], { timeout });
+	const refused = async (database: string, why: string, ...commands: string[][]) => {
+		for (const command of [['user', 'list'], ...commands]) {
+			const { code, stderr } = await call(command, database);
+			t.is(code, 78, stderr);
+			t.true(stderr.startsWith(`Root does not work on the database ${database}, for ${why}: `), stderr);
+		}
+	};
+	const main = at('closed/main.db');
+	t.like(await call(['user', 'list'], main), { code: 0 });
+	await refused(at('theirs/main.db'), `${at('theirs')} belongs to user ${uid}`, ['serve', '--port', '0'], ['migrate']);
+	await refused(at('shared/main.db'), `${at('shared')} can be written by everybody`);
+	await refused(at('shared/new/main.db'), `${at('shared')} can be written by everybody`);
+	t.deepEqual([await readdir(at('theirs')), await readdir(at('shared'))], [[], []]);
+	for (const name of ['main.db', 'main.db-journal', 'main.db-wal', 'main.db-shm']) {
+		await appendFile(at('closed', name), '');
+		await chown(at('closed', name), uid, gid);
+		await refused(main, `${at('closed', name)} belongs to user ${uid}`);
+		await (name === 'main.db' ? chown(main, 0, 0) : rm(at('closed', name)));
+	}
+	await symlink(main, at('own/link.db'));
+	t.like(await call(['user', 'list'], at('own/link.db')), { code: 0 }, 'a link of root’s is followed');
+	await lchown(at('own/link.db'), uid, gid);
+	await refused(at('own/link.db'), `${at('own/link.db')} belongs to user ${uid}`);
+	await symlink(at('theirs/main.db'), at('own/led.db'));
+	await writeFile(at('theirs/main.db'), '');
+	await refused(at('own/led.db'), `${at('theirs')} belongs to user ${uid}`);
+
+	// What is made beforehand by somebody else, who could read all that root copies into it.
+	await writeFile(at('shared/new.db'), '', { mode: 0o666 });
+	await chown(at('shared/new.db'), uid, gid);
+	for (const name of ['shared/new.db', 'shared/free.db', 'theirs/free.db']) {
+		const { code, stderr } = await call(['database', 'copy', '--to', `sqlite:${at(name)}`], main);
+		t.is(code, 78, stderr);
+		t.true(stderr.startsWith(`Root does not work on the database ${at(name)}, for `), stderr);
+	}
+	t.is((await stat(at('shared/new.db'))).size, 0);
+	t.deepEqual([await readdir(at('theirs')), await readdir(at('shared'))], [['main.db'], ['new.db']]);
+	t.like(await call(['database', 'copy', '--to', `sqlite:${at('closed/copy.db')}`], main), { code: 0 });
+});
+
+test('where root stays root, it makes neither the first storage root nor its socket where somebody else could lead it', async (t) => {
+	const { at } = await machine(t);
+	for (const name of ['own', 'theirs', 'victim']) await mkdir(at(name), { mode: 0o700 });
+	await symlink(at('victim'), at('theirs/link'));
+	for (const place of ['theirs/link', 'theirs']) await lchown(at(place), uid, gid);
+	const flags = ['--data-dir', at('own'), '--log-level', 'error'];
+	for (const root of [at('theirs/link/new'), at('theirs/new')]) {
+		const plugins = JSON.stringify({ '@stowage/storage-local': { root } });
+		const { code, stdout } = await stowage(['root', 'check', '--json', ...flags, '--plugins', plugins]);
+		t.is(code, 1, stdout);
+		const reason = `Root makes no storage root in ${root}, for ${at('theirs')} belongs to user ${uid}: `;
+		t.true(stdout.includes(JSON.stringify(reason).slice(1, -1)), stdout);
+	}
+	const listen = `unix:${at('theirs/link/stowage.sock')}`;
+	const { code, stderr } = await stowage(['serve', '--listen', listen, ...flags], { timeout });
+	t.is(code, 78, stderr);
+	t.true(stderr.startsWith(`Root does not listen at the socket ${listen.slice(5)}, for ${at('theirs')} `), stderr);
+	t.deepEqual([await readdir(at('victim')), await readdir(at('theirs'))], [[], ['link']]);
+	t.like(await stowage(['root', 'check', ...flags]), { code: 0 });
+});
+
 test('where root stays root, it works on no data folder that somebody else could exchange meanwhile', async (t) => {
 	const { at } = await machine(t);
 	const list = (dataDir: string) => stowage(['user', 'list', '--data-dir', dataDir, '--log-level', 'error']);
@@ -1127,6 +1197,11 @@ test('where root stays root, it works on no data folder that somebody else could
 	await chmod(at('above/within'), 0o1777);
 	await chmod(own, 0o777);
 	t.like(await list(own), { code: 0 });
+	// One that is missing there somebody else could make first, as a link.
+	const absent = at('above/within/absent');
+	const first = await list(absent);
+	t.is(first.code, 78);
+	t.true(first.stderr.includes(`for ${absent} is missing, and others could make it first: `), first.stderr);
 	// But a link there leads root to where its owner wants.
 	await mkdir(at('victim'), { mode: 0o700 });
 	await rm(path.join(own, 'audit'), { recursive: true, force: true });

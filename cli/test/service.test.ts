@@ -115,7 +115,7 @@ test('the unit may write to the folders of the configuration, also those with sp
 /** Mounts a new file system at a folder. */
 async function mountDisk(t: ExecutionContext, folder: string): Promise<void> {
 	await mkdir(folder);
-	t.like(await run('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'none', folder]), { code: 0 });
+	t.like(await run('mount', ['-t', 'tmpfs', '-o', 'size=1m,mode=755', 'none', folder]), { code: 0 });
 	t.teardown(() => run('umount', ['-l', folder]));
 }
 
@@ -341,7 +341,7 @@ test('service install refuses a data folder that belongs to another user', async
 	await writeFile(path.join(root, 'etc/stowage/config.yaml'), 'dataDir: /srv/other\n');
 	const refused = await stowage('service', 'install', '--root', root);
 	t.is(refused.code, 1);
-	t.regex(refused.output, /srv\/other does not belong to the service's user: give it .* by 'chown -R \d+:\d+ /);
+	t.regex(refused.output, /srv\/other does not belong to the service's user: give it .* by chown -R \d+:\d+ /);
 	t.is((await stat(path.join(root, 'srv/other'))).uid, 0);
 });
 

@@ -231,7 +231,7 @@ function statusOf(error: unknown): number {
 }
 
 async function mountDisk(t: ExecutionContext, at: string): Promise<void> {
-	await run('mount', ['-t', 'tmpfs', '-o', 'size=1g', 'stowage-test', at]);
+	await run('mount', ['-t', 'tmpfs', '-o', 'size=1g,mode=755', 'stowage-test', at]);
 	t.teardown(async () => void (await run('umount', ['-l', at])));
 }
 

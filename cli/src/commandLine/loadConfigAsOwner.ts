@@ -1,7 +1,8 @@
-import { type Config, ConfigError, linkOfOthersIn, whyOthersMayReplace, whyOthersMayWrite } from '@stowage/core';
+import { type Config, ConfigError, whyOthersMayWrite } from '@stowage/core';
 import type { Command } from 'commander';
 import { becomeOwner } from '../privileges/becomeOwner.js';
 import { isInReach, ownerOf } from '../privileges/ownerOf.js';
+import { objectionToPlaces } from '../privileges/placesOfRoot.js';
 import { installedUnit } from '../service/installedUnit.js';
 import { configFileOf, configOf } from './settings.js';
 
@@ -37,7 +38,7 @@ export class NamedFile<Opened = unknown> {
 export async function loadConfigAsOwner(command: Command, files: readonly NamedFile[] = []): Promise<Config> {
 	const { config, objection } = await examinedConfig(command);
 	if (config.umask === '' && !process.env.UMASK) process.umask((await installedUnit())?.umask ?? usualUmask);
-	await dropRootPrivileges(config.dataDir, files, objection);
+	await dropRootPrivileges(config, files, objection);
 	return config;
 }
 
@@ -65,17 +66,17 @@ async function objectionOf(command: Command): Promise<string | undefined> {
 
 /**
  * Becomes the owner of the data folder if this is root, and opens the files before or after that. Throws ConfigError where it would stay
- * root and there is an objection to that, or others may exchange the data folder.
+ * root and there is an objection to that, or others may exchange the data folder or the database.
  */
 export async function dropRootPrivileges(
-	dataDir: string,
+	config: Pick<Config, 'dataDir' | 'databaseUrl'>,
 	files: readonly NamedFile[] = [],
 	objection: string | undefined = undefined,
 ): Promise<void> {
 	const isRoot = process.geteuid?.() === 0;
-	const owner = isRoot ? await ownerOf(dataDir) : undefined;
+	const owner = isRoot ? await ownerOf(config.dataDir) : undefined;
 	if (isRoot && owner === undefined) {
-		const reason = objection ?? (await objectionToPlace(dataDir));
+		const reason = objection ?? (await objectionToPlaces(config));
 		if (reason !== undefined) throw new ConfigError(reason);
 	}
 	const later: NamedFile[] = [];
@@ -91,19 +92,6 @@ export async function dropRootPrivileges(
 export function isPassedByShell(file: string): boolean {
 	const own = file.replace(`/proc/${process.pid}/`, '/proc/self/');
 	return /^\/(dev\/stdin|dev\/fd\/\d+|proc\/self\/fd\/\d+)$/.test(own);
-}
-
-/**
- * Whoever may exchange the data folder while root works there chooses by links in another one where root writes, and so does whoever has
- * put a link into one that is open to others.
- */
-async function objectionToPlace(dataDir: string): Promise<string | undefined> {
-	const link = await linkOfOthersIn(dataDir);
-	if (link !== undefined)
-		return `Root does not work on the data folder ${dataDir}, for others may write to it, and ${link} is a link of one of them: remove it, and close the folder (chmod go-w), or give it to the user of the server, whom root becomes then.`;
-	const reason = await whyOthersMayReplace(dataDir);
-	if (reason === undefined) return undefined;
-	return `Root does not work on the data folder ${dataDir}, for ${reason}: who may do that can put another folder in its place meanwhile, with links by which root would write anywhere. Give the folders above it to root (chown root, chmod go-w), move it, or give it to the user of the server, whom root becomes then.`;
 }
 
 /** Whoever writes the configuration chooses what is loaded and run. */

@@ -4,6 +4,7 @@ import path from 'node:path';
 import {
 	agreeOnSecret,
 	assertUnserved,
+	ConfigError,
 	checkConfig,
 	fillDatabase,
 	findServing,
@@ -27,6 +28,7 @@ import { commandLog } from '../commandLine/commandLog.js';
 import { withHelp } from '../commandLine/help.js';
 import { loadConfigAsOwner, NamedFile } from '../commandLine/loadConfigAsOwner.js';
 import { withSettings } from '../commandLine/settings.js';
+import { objectionToDatabase } from '../privileges/placesOfRoot.js';
 import { printJson, printLine, printList } from '../terminal/output.js';
 import { withProgress, withRowProgress } from '../terminal/Progress.js';
 import { readLine } from '../terminal/readPassword.js';
@@ -189,6 +191,10 @@ function copyCommand(): Command {
 		const to = named === '-' ? await readAddress() : named;
 		const config = await loadConfigAsOwner(command);
 		const { databaseUrl } = config;
+		if (process.geteuid?.() === 0) {
+			const reason = await objectionToDatabase(to, config.dataDir);
+			if (reason !== undefined) throw new ConfigError(reason);
+		}
 		if (absolute(to) === absolute(databaseUrl)) throw new Failure('invalid', 'This is the database itself.');
 		const written = await withProgress({ json }, (progress) =>
 			readSnapshot(databaseUrl, (snapshot) =>

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { type RootState, shellCommand, whyOthersMayReplace } from '@stowage/core';
+import { type RootState, shellCommand } from '@stowage/core';
 import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../commandLine/appCommand.js';
@@ -20,7 +20,6 @@ export function rootCommand(): Command {
 				description: 'add a storage root; what lies there already is taken over',
 				examples: ['root add big /mnt/big/stowage'],
 				async run({ rootAdministration }, [name = '', location = ''], { driver }) {
-					await assertRootMayMake(location);
 					await rootAdministration.add(name, driver, location);
 					printLine(`Added ${name}.`);
 					await warnOfUnit(location);
@@ -106,20 +105,6 @@ export function rootCommand(): Command {
 				},
 			}),
 		);
-}
-
-/**
- * Throws `forbidden` where root stays root and somebody else could put a link in the place of the folder, or has done
- * so: they would choose where root makes one.
- */
-async function assertRootMayMake(location: string): Promise<void> {
-	if (process.geteuid?.() !== 0 || !path.isAbsolute(location)) return;
-	const reason = await whyOthersMayReplace(location);
-	if (reason === undefined) return;
-	throw new Failure(
-		'forbidden',
-		`Root makes no storage root in ${location}, for ${reason}: who may do that can lead root elsewhere by a link. Give the folders above it to root (chown -h root, chmod go-w), name another folder, or give the data folder to the user of the server, whom root becomes then.`,
-	);
 }
 
 /** The service that is installed here, if there is one, may need the folder in its unit. */

@@ -16,6 +16,7 @@ import { startupCode, withHelp } from '../commandLine/help.js';
 import { configAgain, dropRootPrivileges, examinedConfig, isPassedByShell } from '../commandLine/loadConfigAsOwner.js';
 import { configFileOf, withSettings } from '../commandLine/settings.js';
 import { hasDroppedRoot } from '../privileges/becomeOwner.js';
+import { objectionToSocket } from '../privileges/placesOfRoot.js';
 import { StartWait } from '../service/StartWait.js';
 import { findSupervisor, heartbeatOf, type Supervisor } from '../service/supervisor.js';
 import { printLine } from '../terminal/output.js';
@@ -45,13 +46,20 @@ export function serveCommand(): Command {
 		process.on('SIGUSR2', () => {});
 		const primaryAddress = takeWorkerAddress(process.env);
 		const { config, objection } = await examinedConfig(command);
-		await dropRootPrivileges(config.dataDir, [], objection);
+		await dropRootPrivileges(config, [], objection);
+		await assertRootMayListen(config);
 		if (primaryAddress !== undefined) await serveAsWorker(config, command, primaryAddress);
 		else if (workerCount(config) > 1) {
 			assertForWorkers(configFileOf(command));
 			await servePrimary(config);
 		} else await serveAlone(config, command);
 	});
+}
+
+/** Throws ConfigError where this stays root, and somebody else could exchange the folder of the socket. */
+async function assertRootMayListen(config: Config): Promise<void> {
+	const reason = process.geteuid?.() === 0 ? await objectionToSocket(config) : undefined;
+	if (reason !== undefined) throw new ConfigError(reason);
 }
 
 /** Throws if the workers could not read the configuration, each by itself: as another user they can't open a file of root's shell. */

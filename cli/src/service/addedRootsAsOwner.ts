@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { ownerOf } from '../privileges/ownerOf.js';
+import { objectionToDatabase } from '../privileges/placesOfRoot.js';
 import { addedRoots } from './unitFolders.js';
 
 type Answer = { roots: string[] } | { fault: string };
@@ -18,8 +19,13 @@ const maxRoots = 1000;
  * to see.
  */
 export async function addedRootsAsOwner(databaseUrl: string, dataDir: string): Promise<string[]> {
-	const owner = process.geteuid?.() === 0 ? await ownerOf(dataDir) : undefined;
-	if (owner === undefined) return addedRoots(databaseUrl);
+	const isRoot = process.geteuid?.() === 0;
+	const owner = isRoot ? await ownerOf(dataDir) : undefined;
+	if (owner === undefined) {
+		const reason = isRoot ? await objectionToDatabase(databaseUrl, dataDir) : undefined;
+		if (reason !== undefined) throw new Error(reason);
+		return addedRoots(databaseUrl);
+	}
 	const { uid, gid } = owner;
 	const program = spawn(process.execPath, [fileURLToPath(new URL('./addedRootsProgram.js', import.meta.url))], {
 		uid,

@@ -56,7 +56,13 @@ export { withoutDatabaseUrls, withoutPassword, withoutSecrets } from './config/s
 export { strangersMay } from './config/strangers.js';
 export { listMounts, unescapeOctal } from './config/systemMounts.js';
 export { type Step, walkPath } from './config/walkPath.js';
-export { linkOfOthersIn, whyOthersMayReplace, whyOthersMayWrite } from './config/whyOthersMayWrite.js';
+export {
+	linkOfOthersIn,
+	whyOthersMayAdd,
+	whyOthersMayReplace,
+	whyOthersMayWrite,
+	whyOthersOwn,
+} from './config/whyOthersMayWrite.js';
 export { workerCount } from './config/workers.js';
 export type { App, AppOptions } from './createApp.js';
 export type { SiblingListeners, SiblingMessage, Siblings } from './events/siblings.js';

@@ -16,7 +16,7 @@ export async function recordConfig(config: Config, names: readonly string[], log
 	const values = config as unknown as Readonly<Record<string, unknown>>;
 	const detail = names.map((name) => (shown.includes(name) ? `${name}: ${values[name]}` : name)).join(', ');
 	try {
-		await dropRootPrivileges(dataDir);
+		await dropRootPrivileges(config);
 		await access(dataDir, constants.W_OK);
 		await recordCommand(config, log, administrator(), { action: 'configure', detail });
 	} catch (error) {

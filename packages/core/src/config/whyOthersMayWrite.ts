@@ -34,12 +34,42 @@ export async function whyOthersMayWrite(
 export async function whyOthersMayReplace(folder: string): Promise<string | undefined> {
 	const trust = await trusted();
 	let reason: string | undefined;
-	for await (const { path: at, stat: found } of walkPath(folder)) {
+	for await (const { path: at, stat: found, folder: above } of walkPath(folder)) {
 		// The reason is that of the step before, so that the last step, the folder itself, does not count.
-		if (reason !== undefined || found === undefined) return reason;
+		if (reason !== undefined) return reason;
+		// In a sticky folder nobody replaces it, but others may make it first.
+		if (found === undefined)
+			return openness(path.dirname(at), above, trust) && `${at} is missing, and others could make it first`;
 		reason = reasonOf(at, found, trust);
 	}
 	return undefined;
+}
+
+/**
+ * The reason why a user other than root may put files into a folder, or make it where it is missing: it, or a folder or link on the way, is
+ * not root's, or open to others. Undefined where root alone may. Here a sticky folder is open like any other: it protects what is there,
+ * and no name that is free.
+ */
+export async function whyOthersMayAdd(folder: string): Promise<string | undefined> {
+	const trust = await trusted();
+	let last = { path: '/', stat: await lstat('/') };
+	for await (const { path: at, stat: found, folder: above } of walkPath(folder)) {
+		if (found === undefined) {
+			last = { path: path.dirname(at), stat: above };
+			break;
+		}
+		const reason = reasonOf(at, found, trust);
+		if (reason !== undefined) return reason;
+		last = { path: at, stat: found };
+	}
+	return openness(last.path, last.stat, trust);
+}
+
+/** The reason why a file belongs to a user other than root, link or not. Undefined where it is root's, or nothing is there. */
+export async function whyOthersOwn(file: string): Promise<string | undefined> {
+	const { owners } = await trusted();
+	const found = await undefinedIfGone(lstat(file));
+	return found === undefined || owners.has(found.uid) ? undefined : ownership(file, found);
 }
 
 /**
@@ -136,10 +166,16 @@ async function trusted(): Promise<Trust> {
 	return { owners: new Set([0, own.uid, top.uid]), mode: own.mode & 0o022, group: own.gid };
 }
 
-function reasonOf(at: string, found: Stats, { owners, mode, group }: Trust): string | undefined {
-	if (!owners.has(found.uid)) return `${at} belongs to user ${found.uid}`;
+function reasonOf(at: string, found: Stats, trust: Trust): string | undefined {
+	if (!trust.owners.has(found.uid)) return ownership(at, found);
 	if (found.isSymbolicLink() || found.isSocket() || (found.isDirectory() && (found.mode & 0o1000) !== 0))
 		return undefined;
+	return openness(at, found, trust);
+}
+
+const ownership = (at: string, { uid }: Stats): string => `${at} belongs to user ${uid}`;
+
+function openness(at: string, found: Stats, { mode, group }: Trust): string | undefined {
 	if ((found.mode & 0o002 & ~mode) !== 0) return `${at} can be written by everybody`;
 	const isOpenToGroup = (found.mode & 0o020) !== 0 && found.gid !== 0;
 	return isOpenToGroup && ((mode & 0o020) === 0 || found.gid !== group)

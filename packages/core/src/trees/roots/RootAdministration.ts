@@ -7,6 +7,7 @@ import { ensureFolder } from '../storage/folders.js';
 import { homesOnDisk } from '../storage/homes.js';
 import type { Mount } from '../storage/Mounts.js';
 import { assertApart, assertUnreserved } from './assertApart.js';
+import { assertRootMayMake } from './assertRootMayMake.js';
 import {
 	assertNoPublicFiles,
 	assertNoTrash,
@@ -84,6 +85,7 @@ export class RootAdministration {
 		if (this.#roots.records.some((record) => record.name === name))
 			throw new Failure('alreadyExists', `There is a storage root ${name} already.`);
 		await this.#assertApart(location);
+		await assertRootMayMake(location);
 		const storage = await this.#roots.driver(driver).open(undefined, location);
 		try {
 			const known = this.#roots.records.find(({ rootId }) => rootId === storage.rootId);

@@ -2,11 +2,13 @@ import type { Database } from '@stowage/database';
 import type { Registry, RootRecord, StorageDriver, StorageProvider } from '@stowage/plugin-api';
 import { anonymousOwner, Failure, isFailure, publicRoot } from '@stowage/rules';
 import type { Config } from '../../config/schema.js';
+import { isAbove } from '../../config/whyOthersMayWrite.js';
 import { inTime } from '../../limits/inTime.js';
 import type { Log } from '../../log.js';
 import { ensureFolder } from '../storage/folders.js';
 import { homesFolder, type Mount } from '../storage/Mounts.js';
 import { assertFirstApart } from './assertApart.js';
+import { assertRootMayMake } from './assertRootMayMake.js';
 import { ClosedStorage } from './ClosedStorage.js';
 import type { RootClaims } from './RootClaims.js';
 import { serverFolders } from './reservedFolders.js';
@@ -119,7 +121,8 @@ export class RootOpener {
 		try {
 			const id = rootId === '' ? undefined : rootId;
 			const opener = this.driver(driver);
-			if (location === null && opener.folder !== undefined) await this.#assertApart(opener.folder, records);
+			if (location === null && opener.folder !== undefined)
+				await this.#assertPlace(opener.folder, records, id === undefined);
 			const storage = await (location === null ? opener.open(id) : opener.open(id, location));
 			this.#loggedReasons.delete(name);
 			return storage;
@@ -138,12 +141,15 @@ export class RootOpener {
 	}
 
 	/**
-	 * Throws `invalid` where the first root has to do with another one, or with the server's own folders. Roots that are added were compared
-	 * by then; the first one is named by a configuration that anybody may have changed since.
+	 * Throws `invalid` where the first root has to do with another one, or with the server's own folders, and `forbidden` where root must not
+	 * make it. Roots that are added were compared by then; the first one is named by a configuration that may have changed since.
 	 */
-	async #assertApart(folder: string, records: readonly RootRecord[]): Promise<void> {
+	async #assertPlace(folder: string, records: readonly RootRecord[], isNew: boolean): Promise<void> {
+		const { config } = this.#dependencies;
+		// Who stays root has examined the data folder before, which may be open to others.
+		if (isNew && !isAbove(config.dataDir, folder)) await assertRootMayMake(folder);
 		const others = records.flatMap(({ name, location }) => (location === null ? [] : [{ name, location }]));
-		const comparison = assertFirstApart(folder, others, serverFolders(this.#dependencies.config));
+		const comparison = assertFirstApart(folder, others, serverFolders(config));
 		try {
 			await inTime(comparison, comparisonMs, new Failure('unavailable', 'The disk of a root does not answer.'));
 		} catch (error) {

@@ -1,0 +1,72 @@
+import { lstat, realpath } from 'node:fs/promises';
+import path from 'node:path';
+import {
+	type Config,
+	linkOfOthersIn,
+	socketPathOf,
+	whyOthersMayAdd,
+	whyOthersMayReplace,
+	whyOthersOwn,
+} from '@stowage/core';
+
+// Where a command or server stays root, whoever may exchange what it opens by its path leads root elsewhere, or reads what root writes.
+
+/** Why a process must not stay root on the data folder and the database of its configuration. Undefined where nothing speaks against it. */
+export async function objectionToPlaces({
+	dataDir,
+	databaseUrl,
+}: Pick<Config, 'dataDir' | 'databaseUrl'>): Promise<string | undefined> {
+	return (await objectionToDataFolder(dataDir)) ?? (await objectionToDatabase(databaseUrl, dataDir));
+}
+
+/**
+ * Whoever may exchange the data folder while root works there chooses by links in another one where root writes, and so does whoever has
+ * put a link into one that is open to others.
+ */
+async function objectionToDataFolder(dataDir: string): Promise<string | undefined> {
+	const link = await linkOfOthersIn(dataDir);
+	if (link !== undefined)
+		return `Root does not work on the data folder ${dataDir}, for others may write to it, and ${link} is a link of one of them: remove it, and close the folder (chmod go-w), or give it to the user of the server, whom root becomes then.`;
+	const reason = await whyOthersMayReplace(dataDir);
+	if (reason === undefined) return undefined;
+	return `Root does not work on the data folder ${dataDir}, for ${reason}: who may do that can put another folder in its place meanwhile, with links by which root would write anywhere. Give the folders above it to root (chown root, chmod go-w), move it, or give it to the user of the server, whom root becomes then.`;
+}
+
+/** What SQLite keeps beside a database: it takes over what lies there. */
+const endings = ['', '-journal', '-wal', '-shm'];
+
+/**
+ * Why root must not open a database that is a file: it, or what SQLite keeps beside it, is of somebody else, or could be. The data folder
+ * was examined before.
+ */
+export async function objectionToDatabase(databaseUrl: string, dataDir: string): Promise<string | undefined> {
+	if (!databaseUrl.startsWith('sqlite:')) return undefined;
+	const file = path.resolve(databaseUrl.slice('sqlite:'.length));
+	const reason = await whyOthersHave(file, dataDir);
+	if (reason === undefined) return undefined;
+	return `Root does not work on the database ${file}, for ${reason}: who may do that can read or change all that is in it, or lead root elsewhere by a link. Give it and the folders above it to root (chown -h root, chmod go-w), name another folder, or give the data folder to the user of the server, whom root becomes then.`;
+}
+
+async function whyOthersHave(file: string, dataDir: string): Promise<string | undefined> {
+	const folder = path.dirname(file);
+	if (folder !== dataDir) {
+		const reason = await whyOthersMayAdd(folder);
+		if (reason !== undefined) return reason;
+	}
+	for (const ending of endings) {
+		const reason = await whyOthersOwn(`${file}${ending}`);
+		if (reason !== undefined) return reason;
+	}
+	const found = await lstat(file).catch(() => undefined);
+	// SQLite works in the folder to which a link leads. One that leads nowhere it refuses.
+	const real = found?.isSymbolicLink() ? await realpath(file).catch(() => undefined) : undefined;
+	return real === undefined ? undefined : whyOthersHave(real, dataDir);
+}
+
+/** Why root must not make the socket of the configuration: somebody else may put another folder in the place of the one it lies in. */
+export async function objectionToSocket(config: Pick<Config, 'listen'>): Promise<string | undefined> {
+	const socket = socketPathOf(config);
+	const reason = socket === undefined ? undefined : await whyOthersMayReplace(path.dirname(path.resolve(socket)));
+	if (reason === undefined) return undefined;
+	return `Root does not listen at the socket ${socket}, for ${reason}: who may do that can lead root elsewhere by a link. Give the folders above that of the socket to root (chown root, chmod go-w), name another one in listen, or give the data folder to the user of the server, whom root becomes then.`;
+}

@@ -1,0 +1,17 @@
+import path from 'node:path';
+import { Failure } from '@stowage/rules';
+import { whyOthersMayReplace } from '../../config/whyOthersMayWrite.js';
+
+/**
+ * Throws `forbidden` where this is root and somebody else could put a link in the place of a new storage root, or has done so: they would
+ * choose where root makes one.
+ */
+export async function assertRootMayMake(location: string): Promise<void> {
+	if (process.geteuid?.() !== 0 || !path.isAbsolute(location)) return;
+	const reason = await whyOthersMayReplace(location);
+	if (reason === undefined) return;
+	throw new Failure(
+		'forbidden',
+		`Root makes no storage root in ${location}, for ${reason}: who may do that can lead root elsewhere by a link. Give the folders above it to root (chown -h root, chmod go-w), name another folder, or give the data folder to the user of the server, whom root becomes then.`,
+	);
+}
