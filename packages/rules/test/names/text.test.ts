@@ -11,6 +11,17 @@ test('a Han character takes three bytes', length, '漢', 3);
 test('an emoji takes four bytes', length, '😀', 4);
 test('a lone surrogate takes three bytes', length, '\uD800', 3);
 
+test('any text, also with halves of surrogate pairs, takes the bytes that it is encoded with', (t) => {
+	const unit = fc.oneof(fc.nat(0xffff), fc.integer({ min: 0xd800, max: 0xdfff }), fc.nat(0x7f));
+	fc.assert(
+		fc.property(fc.array(unit), (units) => {
+			const text = String.fromCharCode(...units);
+			return utf8Length(text) === new TextEncoder().encode(text).length;
+		}),
+	);
+	t.pass();
+});
+
 test('truncateToBytes returns the longest beginning of whole characters that fits', (t) => {
 	fc.assert(
 		fc.property(anyText, fc.nat(60), (text, bytes) => {
