@@ -183,9 +183,12 @@ function launch(landlock: number, program: string, args: readonly string[], need
 	};
 	return {
 		command: process.execPath,
-		args: ['--max-old-space-size=32', launcher, JSON.stringify(parts), program, ...args],
+		args: [...frugal, launcher, JSON.stringify(parts), program, ...args],
 	};
 }
+
+/** Node begins where there are few threads: it waits for ever for one of these that could not be started. */
+const frugal = ['--max-old-space-size=32', '--v8-pool-size=1'];
 
 /** Devices without `zero`, which brings shared memory that no limit counts. */
 const plainDevices = ['null', 'full', 'random', 'urandom'].map((name) => `/dev/${name}`);
@@ -194,7 +197,7 @@ const plainDevices = ['null', 'full', 'random', 'urandom'].map((name) => `/dev/$
 async function landlockHere(): Promise<number | 'unknown'> {
 	try {
 		assertDescriptors();
-		const { stdout } = await runAlone(process.execPath, [launcher], { timeout: timeoutMs });
+		const { stdout } = await runAlone(process.execPath, [...frugal, launcher], { timeout: timeoutMs });
 		return /^\d+$/.test(stdout) ? Number(stdout) : 'unknown';
 	} catch (error) {
 		return isRefusal(error) ? 0 : 'unknown';
