@@ -31,6 +31,8 @@ export interface ProgramRun {
 	fileBytes?: number;
 	/** Processor time. */
 	cpuSeconds?: number;
+	/** Time by the clock, after which it is killed as one that is held up, such as by Node where that has no threads to begin. */
+	wallSeconds?: number;
 	/** How much it may print, log included, before it is killed; `mostPrinted` by default. */
 	maxPrinted?: number;
 	/** Whether it prints no more than is in its first file: `maxPrinted` is then what honest films of this size may need. */
@@ -84,7 +86,7 @@ export class SandboxedProgram {
 	 * not be started, or was ended by others, which says nothing of what it was given.
 	 */
 	async run(args: readonly string[], run: ProgramRun): Promise<ProgramOutcome> {
-		const { signal, returnsKill = false, onLine, onLogLine } = run;
+		const { signal, wallSeconds, returnsKill = false, onLine, onLogLine } = run;
 		signal.throwIfAborted();
 		const child = this.#start(args, run);
 		const ended = new Promise<number | null>((resolve, reject) => {
@@ -94,6 +96,7 @@ export class SandboxedProgram {
 		const end = () => killGroup(child);
 		// The shell that waits for it was killed: its child is killed, too.
 		child.once('exit', (_code, killedBy) => killedBy === null || end());
+		const timer = wallSeconds === undefined ? undefined : setTimeout(end, wallSeconds * 1000);
 		signal.addEventListener('abort', end, { once: true });
 		// Also open while it is not written to: the child would be killed at its end.
 		child.stdin?.on('error', () => {});
@@ -134,6 +137,7 @@ export class SandboxedProgram {
 			if (isDisturbed || wasNotStarted({ code, errors })) throw notNow(new Error(`It ended with ${code}: ${errors}`));
 			return { code, output: output.slice(-maxOutput), log };
 		} finally {
+			clearTimeout(timer);
 			signal.removeEventListener('abort', end);
 		}
 	}

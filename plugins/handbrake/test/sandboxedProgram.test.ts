@@ -175,7 +175,7 @@ test('a program whose sandbox or limits can not be set up, as while an upgrade e
 	t.is((await working.run(['-c', 'echo "a film: node:internal/" >&2; exit 1'], { signal })).code, 1);
 });
 
-test('a program that is killed, or lacks processes, has said nothing of a film, but one that crashes or has had its time has', async (t) => {
+test('a program that is killed, lacks processes or is held up has said nothing of a film, but one that crashes or has had its time has', async (t) => {
 	const shell = await shellIn('no sandbox');
 	for (const script of [
 		'kill -KILL $$',
@@ -186,6 +186,8 @@ test('a program that is killed, or lacks processes, has said nothing of a film, 
 		t.true(isFailure(error, 'unavailable') && error.retryAfter !== undefined, script);
 		t.not((await shell.run(['-c', script], { signal, returnsKill: true })).code, 0);
 	}
+	const heldUp = shell.run(['-c', 'exec sleep 600'], { signal, wallSeconds: 0.1 });
+	t.true(isFailure(await t.throwsAsync(heldUp), 'unavailable'));
 	for (const name of ['SEGV', 'ABRT', 'XCPU'] as const) {
 		const { code } = await shell.run(['-c', `kill -${name} $$`], { signal });
 		t.is(code, 128 + os.constants.signals[`SIG${name}`]);
