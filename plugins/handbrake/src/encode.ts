@@ -18,6 +18,7 @@ import { decodeFilm } from './films/decodeFilm.js';
 import { hiddenParts, ShownPackets } from './films/hiddenParts.js';
 import { hasLayers } from './films/layers.js';
 import { lossesOf, unreadParts } from './films/losses.js';
+import { countPlacedLines } from './films/placedLines.js';
 import { type Film, probe } from './films/probe.js';
 import { scan } from './films/scan.js';
 import { conversionArguments, videoEncoder } from './formats.js';
@@ -157,6 +158,13 @@ async function compare(
 	const findHidden = async (known: ShownPackets) =>
 		packets === undefined ? undefined : check(() => hiddenParts(ffprobe, source, known, signal));
 	const hidden = shown === undefined ? new Map() : await findHidden(shown);
+	const countUnplaced = async () => {
+		// Those of a missing track are lost with it.
+		if (output.subtitles === 0) return 0;
+		const placed = await countPlacedLines(ffprobe, source, original, signal);
+		const left = placed ? await countPlacedLines(ffprobe, target.descriptor, output, signal) : 0;
+		return placed === undefined || left === undefined ? undefined : Math.max(0, placed - left);
+	};
 	return lossesOf({
 		original: { film: { ...original, texts, traits, unread }, packets },
 		originalBytes: sourceBytes,
@@ -167,6 +175,7 @@ async function compare(
 		unended: original.container === 'ogg' ? await inTime(unendedIn(source, sourceBytes, signal)) : 0,
 		hidden,
 		isLayered,
+		unplaced: await check(countUnplaced),
 	});
 }
 

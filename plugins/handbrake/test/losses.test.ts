@@ -391,6 +391,12 @@ const kept: Readonly<Record<string, Kept>> = {
 		format: 'mp4',
 		losses: /^fonts, colours and places of 1 subtitles$/,
 	},
+	'with a line of subtitles that has a place, which mp4 has none of': {
+		args: [...picture('160x90', 2), '-i', 'placed.srt', ...h264, '-c:s', 'srt'],
+		name: 'placed.mkv',
+		format: 'mp4',
+		losses: /^the place of 1 line of subtitles$/,
+	},
 	'with names of its tracks, forced subtitles and a comment': {
 		args: [
 			...[...picture('160x90', 2), ...tone(440, 2), ...tone(880, 2), '-i', 'film.srt'],
@@ -422,6 +428,7 @@ const kept: Readonly<Record<string, Kept>> = {
 for (const [what, { args, name, format, damage, losses }] of Object.entries(kept)) {
 	test(`a film ${what} is kept, and the result says what the new file lacks`, async (t) => {
 		await subtitles('film.srt');
+		await subtitles('placed.srt', '1\n00:00:00,200 --> 00:00:00,900\n{\\an8}Top sign\n');
 		const { home, put, run } = await converted(t, name, format);
 		await put(args);
 		const file = path.join(home, name);

@@ -28,6 +28,8 @@ interface Comparison {
 	hidden: ReadonlyMap<number, HiddenPart> | undefined;
 	/** Whether its pictures have a second layer; undefined if that is not known. */
 	isLayered: boolean | undefined;
+	/** How many lines of subtitles have a place or an effect that the output's lack; undefined if that is not known. */
+	unplaced: number | undefined;
 }
 
 const maxNames = 10;
@@ -50,6 +52,7 @@ export function lossesOf({
 	unended,
 	hidden,
 	isLayered,
+	unplaced,
 }: Comparison): string[] {
 	const lost = [
 		...lostTracks(original.film, output.film),
@@ -64,6 +67,7 @@ export function lossesOf({
 		...lostFrames(original, output),
 		...lostSound(original, output, decoded),
 		...lostLines(original, output),
+		...lostPlaces(unplaced),
 		...lostToEdits(original.film, hidden),
 		...lostLayers(isLayered),
 		...lostBytes(original, originalBytes),
@@ -277,6 +281,13 @@ function lostLines(original: ReadFilm, output: ReadFilm): string[] {
 		if (after >= (track.kind === 'pictures' ? before / 2 : before)) return [];
 		return [`${before - after} of ${before} lines of subtitles ${n + 1}`];
 	});
+}
+
+/** Texts of SubRip and WebVTT may say where on the screen they are, and those of MP4 here not. */
+function lostPlaces(unplaced: number | undefined): string[] {
+	if (unplaced === undefined) return ['places of subtitles (they could not be read)'];
+	if (unplaced === 0) return [];
+	return [unplaced === 1 ? 'the place of 1 line of subtitles' : `the places of ${unplaced} lines of subtitles`];
 }
 
 function linesOf({ packets }: ReadFilm, { index, kind }: SubtitleTrack): number {
