@@ -1206,6 +1206,30 @@ test('a document is refused for what its pages and notes repeat, and for its sty
 	refused({ ...document([]), numberingPart: { domNumberings: nodes(2001, {}) } });
 });
 
+test('a document is refused for lists that would be gone through for each page, picture, style or level', (t) => {
+	const many = (count: number) => Array.from({ length: count }, () => ({}));
+	const word = (given: object, body: object = {}) => ({ documentPart: { body }, parts: [], ...given });
+	for (const [few, tooMany] of [
+		[word({ contentTypes: many(2000) }), word({ contentTypes: many(5001) })],
+		[
+			word({ stylesPart: { styles: [{ styles: many(100) }] } }),
+			word({ stylesPart: { styles: [{ styles: many(301) }] } }),
+		],
+		[word({}, { props: { headerRefs: many(6) } }), word({}, { props: { headerRefs: many(60), footerRefs: many(41) } })],
+		[
+			word({}, { children: [{ sectionProps: { footerRefs: many(6) } }] }),
+			word({}, { children: [{ sectionProps: { footerRefs: many(101) } }] }),
+		],
+	] as const) {
+		assertModestPages(few);
+		t.throws(() => assertModestPages(tooMany), { instanceOf: TooMuchMarkup });
+	}
+	const bullets = (count: number) =>
+		openZip(zipped({ a: '', 'n.xml': `<abstractNum>${'<w:numPicBullet/><w:lvl/>'.repeat(count)}</abstractNum>` }), 1e6);
+	assertModestFiles(bullets(1000));
+	t.throws(() => assertModestFiles(bullets(2000)), { instanceOf: TooMuchMarkup });
+});
+
 test('a document is refused for the characters that its styles, lists and pages would be written with', (t) => {
 	const long = 'x'.repeat(100_000);
 	const many = <T>(item: (at: number) => T, count = 400) => Array.from({ length: count }, (_, at) => item(at));

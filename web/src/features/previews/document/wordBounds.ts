@@ -14,10 +14,14 @@ const maxElements = 100_000;
 const maxParts = 30_000;
 /** Each copies what the one has that it is based on. Word brings some four hundred. */
 const maxStyles = 2_000;
+/** Rules of one style, each of which is looked for among those of the style that it is based on. A table has some seventy. */
+const maxRulesOfStyle = 300;
+/** Headers and footers of one section, among which each page looks for its own: Word knows six. */
+const maxHeaders = 100;
 /** Levels of lists: nine for each. */
 const maxLevels = 2_000;
 const maxFiles = 5_000;
-/** docx-preview looks for the levels of each list among all, and copies each, before it says how many there are. */
+/** docx-preview looks for the levels of each list among all, and copies each, before it says how many there are. So for pictures as bullets. */
 const maxListsTimesLevels = 2_000_000;
 /**
  * Characters of what is made of a document: a name or value of any length is written for each style that gets it, for
@@ -50,7 +54,7 @@ function assertModestLists(xml: string): void {
 	let levels = 0;
 	for (const [, tag = ''] of xml.matchAll(/<([^\s<>/]+)/g)) {
 		const name = tag.slice(tag.lastIndexOf(':') + 1);
-		if (name === 'num') lists++;
+		if (name === 'num' || name === 'numPicBullet') lists++;
 		else if (name === 'lvl') levels++;
 	}
 	if (lists * levels > maxListsTimesLevels) throw new TooMuchMarkup('It has too many lists.');
@@ -69,6 +73,13 @@ export interface WordDocument {
 	documentPart: WordPart & { body: WordNode };
 	stylesPart?: { styles?: readonly WordStyle[] };
 	numberingPart?: { domNumberings?: readonly WordLevel[] };
+	/** Of its files, by their names or extensions: each picture is looked for among them. */
+	contentTypes?: readonly unknown[];
+}
+
+interface WordSection {
+	headerRefs?: readonly unknown[];
+	footerRefs?: readonly unknown[];
 }
 
 interface WordPart {
@@ -87,8 +98,9 @@ interface WordNode {
 	imageHref?: { id?: string };
 	/** The kind of a break. */
 	break?: string;
-	/** Only for the last paragraph of a section. */
-	sectionProps?: unknown;
+	/** Only for the last paragraph of a section; of the last one the body has them. */
+	sectionProps?: WordSection;
+	props?: WordSection;
 	/** The styles of its own. */
 	cssStyle?: object;
 	/** The attributes of a drawing. */
@@ -96,7 +108,8 @@ interface WordNode {
 }
 
 /** Throws for a document of which too much would be made: each page repeats a header and a footer, and each reference its note. */
-export function assertModestPages({ parts, documentPart, stylesPart, numberingPart }: WordDocument): void {
+export function assertModestPages(given: WordDocument): void {
+	const { parts, documentPart, stylesPart, numberingPart, contentTypes = [] } = given;
 	const linked = addressesOf(documentPart);
 	const body = countIn(documentPart.body, [linked]);
 	const inParts = parts.map((part) => {
@@ -113,7 +126,9 @@ export function assertModestPages({ parts, documentPart, stylesPart, numberingPa
 	const made = (of: keyof Counts) => body[of] + repeats * most(repeated, of) + references * most(notes, of);
 	const styles = stylesPart?.styles ?? [];
 	const levels = numberingPart?.domNumberings ?? [];
-	if (made('nodes') > maxParts || styles.length > maxStyles || levels.length > maxLevels) {
+	const isLong =
+		contentTypes.length > maxFiles || styles.some((style) => (style.styles?.length ?? 0) > maxRulesOfStyle);
+	if (isLong || made('nodes') > maxParts || styles.length > maxStyles || levels.length > maxLevels) {
 		throw new TooMuchMarkup('It has too many parts, styles or lists.');
 	}
 	const relations = [documentPart, ...parts].reduce((found, { rels }) => Math.max(found, rels?.length ?? 0), 0);
@@ -145,6 +160,8 @@ function countIn(root: WordNode, addresses: readonly Addresses[]): Counts {
 	const counts: Counts = { nodes: 0, pageEnds: 0, references: 0, characters: 0 };
 	const add = (node: WordNode) => {
 		counts.nodes++;
+		const { headerRefs = [], footerRefs = [] } = node.sectionProps ?? node.props ?? {};
+		if (headerRefs.length + footerRefs.length > maxHeaders) throw new TooMuchMarkup('It has too many headers.');
 		if (node.sectionProps !== undefined || ['page', 'lastRenderedPageBreak'].includes(node.break ?? '')) {
 			counts.pageEnds++;
 		}
