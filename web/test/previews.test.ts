@@ -1197,6 +1197,7 @@ test('a document is refused for what its pages and notes repeat, and for its sty
 		t.throws(() => assertModestPages(given), { instanceOf: TooMuchMarkup });
 	const header = { rootElement: { type: 'header', children: nodes(100, text) } };
 	assertModestPages(document(nodes(29_000, text)));
+	assertModestPages(document([{ type: 'image', src: '' }], [{ rels: null, path: 'word/styles.xml' }]));
 	refused(document(nodes(30_000, text)));
 	assertModestPages(document(nodes(100, { break: 'page' }), [header]));
 	refused(document(nodes(200, { break: 'page' }), [header]));

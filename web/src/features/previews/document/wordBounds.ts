@@ -85,7 +85,8 @@ interface WordSection {
 interface WordPart {
 	/** Against which the targets of its relations are resolved. */
 	path?: string;
-	rels?: readonly { id?: string; target?: string }[];
+	/** Null for a part without any. */
+	rels?: readonly { id?: string; target?: string }[] | null;
 }
 
 interface WordNode {
@@ -109,7 +110,7 @@ interface WordNode {
 
 /** Throws for a document of which too much would be made: each page repeats a header and a footer, and each reference its note. */
 export function assertModestPages(given: WordDocument): void {
-	const { parts, documentPart, stylesPart, numberingPart, contentTypes = [] } = given;
+	const { parts, documentPart, stylesPart, numberingPart, contentTypes } = given;
 	const linked = addressesOf(documentPart);
 	const body = countIn(documentPart.body, [linked]);
 	const inParts = parts.map((part) => {
@@ -127,7 +128,7 @@ export function assertModestPages(given: WordDocument): void {
 	const styles = stylesPart?.styles ?? [];
 	const levels = numberingPart?.domNumberings ?? [];
 	const isLong =
-		contentTypes.length > maxFiles || styles.some((style) => (style.styles?.length ?? 0) > maxRulesOfStyle);
+		(contentTypes?.length ?? 0) > maxFiles || styles.some((style) => (style.styles?.length ?? 0) > maxRulesOfStyle);
 	if (isLong || made('nodes') > maxParts || styles.length > maxStyles || levels.length > maxLevels) {
 		throw new TooMuchMarkup('It has too many parts, styles or lists.');
 	}
@@ -149,9 +150,10 @@ interface Counts {
 type Addresses = ReadonlyMap<string | undefined, number>;
 
 /** The lengths of the addresses of a part, as they are resolved, by their ids. Of several with one id any may be taken. */
-function addressesOf({ path = '', rels = [] }: WordPart): Addresses {
+function addressesOf({ path = '', rels }: WordPart): Addresses {
 	const lengths = new Map<string | undefined, number>();
-	for (const { id, target = '' } of rels) lengths.set(id, Math.max(lengths.get(id) ?? 0, path.length + target.length));
+	for (const { id, target } of rels ?? [])
+		lengths.set(id, Math.max(lengths.get(id) ?? 0, path.length + (target?.length ?? 0)));
 	return lengths;
 }
 
@@ -160,8 +162,9 @@ function countIn(root: WordNode, addresses: readonly Addresses[]): Counts {
 	const counts: Counts = { nodes: 0, pageEnds: 0, references: 0, characters: 0 };
 	const add = (node: WordNode) => {
 		counts.nodes++;
-		const { headerRefs = [], footerRefs = [] } = node.sectionProps ?? node.props ?? {};
-		if (headerRefs.length + footerRefs.length > maxHeaders) throw new TooMuchMarkup('It has too many headers.');
+		const { headerRefs, footerRefs } = node.sectionProps ?? node.props ?? {};
+		if ((headerRefs?.length ?? 0) + (footerRefs?.length ?? 0) > maxHeaders)
+			throw new TooMuchMarkup('It has too many headers.');
 		if (node.sectionProps !== undefined || ['page', 'lastRenderedPageBreak'].includes(node.break ?? '')) {
 			counts.pageEnds++;
 		}
