@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { hasListWithStats, hasSmallFiles } from '@stowage/plugin-api';
+import { hasInspection, hasListWithStats, hasSmallFiles } from '@stowage/plugin-api';
 import { isFailure } from '@stowage/rules';
 import test from 'ava';
 import { AdaptiveBatch } from '../src/reading/statMany.js';
@@ -225,3 +225,24 @@ test('stats of a slow disk move to the background for longer and longer, those o
 	const thread = new AdaptiveBatch();
 	for (let n = 0; n < 10; n++) t.true(thread.afterSlowStat(1000) < 100);
 });
+
+test.serial(
+	'names that no path can have, and that become the same, get free ones without a look at all that others got',
+	async (t) => {
+		const { storage, root } = await localStorage(t);
+		if (!hasInspection(storage)) return t.fail();
+		const count = 600;
+		const end = `${'x'.repeat(249)}.txt`;
+		for (let n = 0; n < count; n++)
+			writeFileSync(join(root, `${String.fromCharCode(1 + (n % 31), 1 + Math.floor(n / 31))}${end}`), '');
+		const free = new Set<string>();
+		const before = process.cpuUsage();
+		for await (const { unusable } of storage.findUnusable(p('')))
+			for (const { reason } of unusable) if (reason.kind === 'name') free.add(reason.freeName ?? '');
+		const ms = process.cpuUsage(before).user / 1000;
+		t.is(free.size, count);
+		t.true(free.has(`__${end}`));
+		// To try for each all that others have got takes a second.
+		t.true(ms < 500, `${ms} ms`);
+	},
+);

@@ -2,13 +2,13 @@ import { isUtf8 } from 'node:buffer';
 import type { Stats } from 'node:fs';
 import type { InspectedBatch, UnusableItem, UnusableReason } from '@stowage/plugin-api';
 import {
-	candidateNames,
 	isPathSegment,
 	maxListedDepth,
 	maxNameBytes,
 	pathSegments,
 	rootPath,
 	type StoragePath,
+	TriedNames,
 } from '@stowage/rules';
 import type { Disk } from '../root/Disk.js';
 import { isPrivateName } from '../root/privateFolder.js';
@@ -209,14 +209,20 @@ const maxRemembered = 1000;
 /** Valid names for items of one folder. */
 class Proposals {
 	readonly #given = new Set<string>();
+	/** Names that become the same would each try all that others have got. */
+	readonly #tried = new TriedNames();
 
 	constructor(readonly folder: Folder) {}
 
 	async find(name: RawName, type: 'file' | 'directory'): Promise<string | undefined> {
-		for (const candidate of candidateNames(withoutRefused(decoded(name)), type)) {
+		const wished = withoutRefused(decoded(name));
+		for (const candidate of this.#tried.candidates(wished, type)) {
 			if (!isPathSegment(candidate) || this.#given.has(candidate)) continue;
 			if ((await statOf(this.folder, Buffer.from(candidate).toString('latin1') as RawName)) !== undefined) continue;
-			if (this.#given.size < maxRemembered) this.#given.add(candidate);
+			if (this.#given.size < maxRemembered) {
+				this.#given.add(candidate);
+				this.#tried.record(wished, type, candidate);
+			}
 			return candidate;
 		}
 		return undefined;
