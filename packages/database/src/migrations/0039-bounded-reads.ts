@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { addIndex, type LargeIndex } from './largeIndexes.js';
+import { addIndexes, type LargeIndex } from './largeIndexes.js';
 
 /** The indexes by which nothing is read whole that strangers or users fill: unfinished uploads, what has ended, what is swept. */
 export const boundedReads: readonly LargeIndex[] = [
@@ -16,5 +16,5 @@ export const boundedReads: readonly LargeIndex[] = [
 ];
 
 export async function addBoundedReads(knex: Knex): Promise<void> {
-	for (const index of boundedReads) await addIndex(knex, index);
+	await addIndexes(knex, boundedReads);
 }

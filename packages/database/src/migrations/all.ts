@@ -55,7 +55,7 @@ export interface Migration {
 	 * changes a row of a table that may be large: in a cluster all nodes would wait for it. @default false
 	 */
 	olderMayRun?: true;
-	/** The indexes that it adds to such tables by `addIndex`, which leaves them to each node of a cluster. */
+	/** The indexes that it adds to such tables by `addIndexes`, which leaves them to each node of a cluster. */
 	indexes?: readonly LargeIndex[];
 }
 
