@@ -233,7 +233,9 @@ const refusals: ReadonlySet<string> = new Set(['EACCES', 'EAFNOSUPPORT', 'ENOSYS
 const notFound = 127;
 
 /** What bubblewrap and the launcher say of a file that was there a moment ago. */
-const goneError = /Can't find source path .*: No such file or directory|could not be started: error 2\./;
+const isGone = (errors: string) =>
+	errors.includes('could not be started: error 2.') ||
+	(errors.includes("Can't find source path ") && errors.includes(': No such file or directory'));
 
 /**
  * Whether the error of this process, or of a child, says that something does not work on this machine. Where it is not said, and where
@@ -242,7 +244,7 @@ const goneError = /Can't find source path .*: No such file or directory|could no
 function isRefusal(error: unknown): boolean {
 	const { code = null, signal = null, stderr } = error as { code?: unknown; signal?: NodeJS.Signals; stderr?: string };
 	if (stderr === undefined) return refusals.has(String(code));
-	if (code === notFound || goneError.test(stderr) || (hadLibrary && /^node:internal\//.test(stderr))) return false;
+	if (code === notFound || isGone(stderr) || (hadLibrary && /^node:internal\//.test(stderr))) return false;
 	return hasSaidWhy({ code: typeof code === 'number' ? code : null, signal, errors: stderr });
 }
 
