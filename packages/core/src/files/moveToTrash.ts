@@ -11,7 +11,7 @@ import {
 	Failure,
 	homeRoot,
 	isFailure,
-	joinPath,
+	joinChecked,
 	relativePath,
 	type StoragePath,
 	type User,
@@ -44,7 +44,7 @@ export async function moveToTrash({ trash, tracker }: FileParts, tree: OwnTree, 
 	const done = await trash
 		.keep(kept, (id, to) =>
 			tracker.moving(viewer, storagePath, async (before) => {
-				await before(joinPath(home, trashedLinkPath(id)));
+				await before(joinChecked(home, trashedLinkPath(id)));
 				const move = () => storage.moveFrom(storage, storagePath, to);
 				return withTrashFolder(storage, move, [trashFolder, unrecordedFolder]);
 			}),
@@ -115,11 +115,11 @@ async function* listMoved(
 	folder: StoragePath,
 ): AsyncGenerator<StatsBatch> {
 	try {
-		yield* storage.listWithStats(joinPath(arrived, folder));
+		yield* storage.listWithStats(joinChecked(arrived, folder));
 	} catch (error) {
 		// It throws that before the first batch.
 		if (!isFailure(error, 'notFound')) throw error;
-		yield* storage.listWithStats(joinPath(own, folder));
+		yield* storage.listWithStats(joinChecked(own, folder));
 	}
 }
 

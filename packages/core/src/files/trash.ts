@@ -3,6 +3,7 @@ import {
 	anonymousOwner,
 	type Entry,
 	homeRoot,
+	joinChecked,
 	joinPath,
 	parentPath,
 	parsePath,
@@ -104,7 +105,7 @@ export async function putBack(parts: FileParts, viewer: User | Visitor, record: 
 	const from = { tree, path: was, storagePath: trashedPath(record.id) };
 	// It may still be on the disk that its home has left.
 	await trash.moveTo(record, await storage.mount());
-	const links = joinPath(homeRoot(writingOwner(viewer)), trashedLinkPath(record.id));
+	const links = joinChecked(homeRoot(writingOwner(viewer)), trashedLinkPath(record.id));
 	return addItem(parts, tree, { from, to: placeIn(tree, was) }, (path, options) =>
 		tracker.moving(viewer, links, (before) =>
 			storage.moveFrom(storage, from.storagePath, path, {

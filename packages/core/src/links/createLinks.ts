@@ -5,7 +5,7 @@ import {
 	Failure,
 	homeRoot,
 	isFailure,
-	joinPath,
+	joinChecked,
 	type LinkExpiration,
 	linkExpirationMilliseconds,
 	type StoragePath,
@@ -195,7 +195,7 @@ export function createLinks({
 			const home = homeRoot(username);
 			// The item has another id on another root.
 			return storage().changing(username, async () => {
-				const itemId = identityOf(await storage().stat(joinPath(home, path)));
+				const itemId = identityOf(await storage().stat(joinChecked(home, path)));
 				const token = randomBytes(32).toString('base64url');
 				const expiresAt = now() + linkExpirationMilliseconds[expiration];
 				const row = { tokenHash: secretHash(token), ownerId, path, itemId, expiresAt };

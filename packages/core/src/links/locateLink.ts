@@ -2,7 +2,7 @@ import type { BoundItem, OpenFile, StorageItem, StorageProvider } from '@stowage
 import {
 	homeRoot,
 	isWithin,
-	joinPath,
+	joinChecked,
 	parsePath,
 	publicFolderName,
 	type StoragePath,
@@ -50,5 +50,5 @@ export function isPublicPath(path: StoragePath): boolean {
 }
 
 function placeOf({ owner }: BoundItem, path: StoragePath): StoragePath {
-	return joinPath(homeRoot(owner.username), path);
+	return joinChecked(homeRoot(owner.username), path);
 }

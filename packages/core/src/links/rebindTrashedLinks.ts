@@ -1,5 +1,5 @@
 import type { LinkStore, TrashRecord } from '@stowage/plugin-api';
-import { isWithin, joinPath, relativePath, type StoragePath, undefinedIf } from '@stowage/rules';
+import { isWithin, joinChecked, relativePath, type StoragePath, undefinedIf } from '@stowage/rules';
 import { identityOf } from '../trees/identity.js';
 import type { Mount } from '../trees/storage/Mounts.js';
 import { prefixed } from '../trees/storage/rootIds.js';
@@ -14,7 +14,7 @@ export async function rebindTrashedLinks(
 ): Promise<void> {
 	const root = trashedLinkPath(id);
 	const identityAt = async ({ storage, idPrefix }: Mount, path: StoragePath) => {
-		const item = await undefinedIf(storage.stat(joinPath(trashedPath(id), relativePath(path, root))), 'notFound');
+		const item = await undefinedIf(storage.stat(joinChecked(trashedPath(id), relativePath(path, root))), 'notFound');
 		return item && identityOf(prefixed(item, idPrefix));
 	};
 	for (const link of await links.within(ownerId, root)) {

@@ -1,5 +1,5 @@
 import type { LinkRecord, LinkStore, StorageProvider } from '@stowage/plugin-api';
-import { homeRoot, isFailure, joinPath } from '@stowage/rules';
+import { homeRoot, isFailure, joinChecked } from '@stowage/rules';
 import { isPublicPath, locateLink } from './locateLink.js';
 import type { RestoredFiles } from './RestoredFiles.js';
 
@@ -39,7 +39,7 @@ async function relinkReadable(
 	if ((await locateLink(storage, link)) !== undefined) return 'held';
 	if (known === undefined || known.path !== link.path || known.itemId !== link.itemId) return 'unknown';
 	if (link.nextPath !== undefined || isPublicPath(link.path)) return 'unknown';
-	const identity = await files.identityAt(joinPath(homeRoot(link.owner.username), link.path));
+	const identity = await files.identityAt(joinChecked(homeRoot(link.owner.username), link.path));
 	if (identity === undefined) return 'differs';
 	return (await links.rebind(link.id, link.itemId, identity)) ? 'bound' : 'unknown';
 }

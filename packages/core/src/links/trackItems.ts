@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type LinkRecord, type LinkStore, Yielder } from '@stowage/plugin-api';
-import { Failure, homeRoot, isFailure, isWithin, joinPath, relativePath, type StoragePath } from '@stowage/rules';
+import { Failure, homeRoot, isFailure, isWithin, joinChecked, relativePath, type StoragePath } from '@stowage/rules';
 import type { ItemTracker } from '../files/itemTracker.js';
 import type { Lease, Leases } from '../leases/createLeases.js';
 import { createKeyedMutex } from '../limits/keyedMutex.js';
@@ -125,7 +125,7 @@ export function trackItems({ links, storage, leases, log }: Dependencies): LinkT
 				};
 				const moved = await move(async (to) => {
 					target = relativePath(to, home);
-					places = new Map([...linked].map(([id, path]) => [id, joinPath(target, relativePath(path, source))]));
+					places = new Map([...linked].map(([id, path]) => [id, joinChecked(target, relativePath(path, source))]));
 					assertHeld();
 					await links.planMoves(
 						new Map([...linked].map(([id, path]) => [id, { path, nextPath: places.get(id) ?? path }])),

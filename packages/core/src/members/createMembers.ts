@@ -14,7 +14,7 @@ import {
 	homeRoot,
 	isFailure,
 	isValidUsername,
-	joinPath,
+	joinChecked,
 	type MemberRole,
 	type StoragePath,
 	shareDenial,
@@ -111,7 +111,7 @@ export function createMembers({ store, users, storage, folders, notifications, l
 	};
 
 	const folderAt = async (username: string, path: StoragePath) => {
-		const item = await storage.stat(joinPath(homeRoot(username), path));
+		const item = await storage.stat(joinChecked(homeRoot(username), path));
 		if (item.type !== 'directory') throw new Failure('invalid', 'Only folders can have members.');
 		return item;
 	};

@@ -2,7 +2,7 @@ import type { ItemRef } from '@stowage/plugin-api';
 import {
 	type Entry,
 	Failure,
-	joinPath,
+	joinChecked,
 	type MemberRole,
 	parsePath,
 	relativePath,
@@ -71,7 +71,7 @@ function entered(user: User, place: SharedPlace, role: MemberRole): Entered {
 	const { id, username } = user;
 	const member = { id, username, folders: [{ path: root, itemId }] };
 	const shared = parsePath(name);
-	const pathOf = (path: StoragePath) => joinPath(shared, relativePath(path, root));
+	const pathOf = (path: StoragePath) => joinChecked(shared, relativePath(path, root));
 	return {
 		viewer: { kind: 'user', id: owner.id, username: owner.username, member },
 		ref: { area: 'private', path: place.path },

@@ -1,4 +1,4 @@
-import { type Guest, joinPath, parsePath, relativePath, type StoragePath } from '@stowage/rules';
+import { type Guest, joinChecked, parsePath, relativePath, type StoragePath } from '@stowage/rules';
 import { type AuditEvent, chosen } from '../audit/auditLine.js';
 import type { Visit } from './createGuests.js';
 
@@ -21,7 +21,7 @@ export function shareEvent({ share, guest }: Visit, items: readonly { path: Stor
 
 function homePathOf({ root }: Guest, path: StoragePath): StoragePath {
 	const [name = ''] = path.split('/');
-	if (root.kind === 'folder') return joinPath(root.folder.path, path);
+	if (root.kind === 'folder') return joinChecked(root.folder.path, path);
 	const item = root.items.find((each) => each.name === name);
-	return item === undefined ? path : joinPath(item.path, relativePath(path, parsePath(name)));
+	return item === undefined ? path : joinChecked(item.path, relativePath(path, parsePath(name)));
 }

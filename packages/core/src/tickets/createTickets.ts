@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { deflateRaw, inflateRaw } from 'node:zlib';
 import { type CounterStore, type TicketRecord, type TicketStore, Yielder } from '@stowage/plugin-api';
-import { baseName, Failure, noFreeSpace, type Owner, parentPath, parsePath } from '@stowage/rules';
+import { baseName, Failure, joinPath, noFreeSpace, type Owner, parentPath, parsePath } from '@stowage/rules';
 import { z } from 'zod';
 import { type ChosenItem, type KeptSelection, ownedBy, type Selection } from '../archives/makeManifest.js';
 import { siteKey } from '../http/requests/proxy.js';
@@ -259,8 +259,8 @@ export async function unpackItems(
 		const lineEnd = json.indexOf('\n', start);
 		const end = lineEnd === -1 ? json.length : lineEnd;
 		for (const [[owner], folder, names] of groupsOf(json.toString('utf8', start, end))) {
-			for (const name of names)
-				items.push({ path: parsePath(folder === '' ? name : `${folder}/${name}`), ...ownedBy(owner) });
+			const within = parsePath(folder);
+			for (const name of names) items.push({ path: joinPath(within, name), ...ownedBy(owner) });
 		}
 		start = end + 1;
 	}

@@ -14,6 +14,7 @@ import {
 	Failure,
 	homeRoot,
 	isWithin,
+	joinChecked,
 	joinPath,
 	type Membership,
 	parentPath,
@@ -48,7 +49,7 @@ export class MemberHome extends HomeStorage {
 	constructor(mounts: Mounts, staging: MountedStaging, owner: User, member: Membership, rights: MemberRights) {
 		super(mounts, owner.username, staging);
 		this.#root = homeRoot(owner.username);
-		this.#folders = member.folders.map(({ path, itemId }) => ({ path: joinPath(this.#root, path), itemId }));
+		this.#folders = member.folders.map(({ path, itemId }) => ({ path: joinChecked(this.#root, path), itemId }));
 		this.#assertMayEdit = (path) => rights.assertMayEdit(owner, member, relativePath(path, this.#root));
 	}
 

@@ -9,7 +9,7 @@ import {
 import {
 	type Guest,
 	homeRoot,
-	joinPath,
+	joinChecked,
 	parsePath,
 	relativePath,
 	type SharedItem,
@@ -45,7 +45,7 @@ export class SharedItems implements TreeStorage {
 
 	/** Where the guest's tree begins. */
 	get root(): StoragePath {
-		return this.#root ?? joinPath(this.#homeRoot, (this.#items[0] as SharedItem).path);
+		return this.#root ?? joinChecked(this.#homeRoot, (this.#items[0] as SharedItem).path);
 	}
 
 	mount(): Mount | Promise<Mount> {
@@ -140,19 +140,28 @@ export class SharedItems implements TreeStorage {
 	async #shared(path: StoragePath) {
 		const inside = relativePath(path, this.root);
 		const [name = ''] = inside.split('/');
-		const item = this.#root === undefined ? this.#items[0] : this.#items.find((each) => each.name === name);
+		const item = this.#root === undefined ? this.#items[0] : itemNamed(this.#items, name);
 		if (item === undefined) throw notFound();
 		const below = this.#root === undefined ? inside : relativePath(inside, parsePath(name));
 		const found = await this.#find(item);
-		return { item, found, isItself: below === '', at: joinPath(joinPath(this.#homeRoot, item.path), below) };
+		return { item, found, isItself: below === '', at: joinChecked(joinChecked(this.#homeRoot, item.path), below) };
 	}
 
 	/** Throws `notFound`, which does not name it as its owner does, unless the item is where it was when its share was looked up. */
 	async #find({ path, itemId }: SharedItem): Promise<StorageItem> {
-		const found = await undefinedIf(this.#home.stat(joinPath(this.#homeRoot, path)), 'notFound', 'forbidden');
+		const found = await undefinedIf(this.#home.stat(joinChecked(this.#homeRoot, path)), 'notFound', 'forbidden');
 		if (found === undefined || identityOf(found) !== itemId) throw notFound();
 		return found;
 	}
+}
+
+const byNames = new WeakMap<readonly SharedItem[], ReadonlyMap<string, SharedItem>>();
+
+/** Looked up once for all that a request asks for, which may be thousands of items in a share of a thousand. */
+function itemNamed(items: readonly SharedItem[], name: string): SharedItem | undefined {
+	const byName = byNames.get(items) ?? new Map(items.map((item) => [item.name, item]));
+	byNames.set(items, byName);
+	return byName.get(name);
 }
 
 /** Wraps the file: it has the name that the share shows. */

@@ -1,4 +1,4 @@
-import { type Area, Failure, joinPath, type Owner, parentPath, type StoragePath } from '@stowage/rules';
+import { type Area, Failure, joinChecked, joinPath, type Owner, parentPath, type StoragePath } from '@stowage/rules';
 import type { HomeStorage } from './storage/HomeStorage.js';
 
 /** What is read of a tree, by paths of the storage, unless the tree has others. */
@@ -43,7 +43,7 @@ export interface AreaPlace extends Place {
 export const notFound = (cause?: unknown) => new Failure('notFound', 'There is no such file or folder.', { cause });
 
 export function placeIn<T extends Tree>(tree: T, path: StoragePath): Place & { readonly tree: T } {
-	return { tree, path, storagePath: joinPath(tree.root, path) };
+	return { tree, path, storagePath: joinChecked(tree.root, path) };
 }
 
 /** The place of an item directly in a folder, whose name is one that the storage has. */

@@ -1,5 +1,5 @@
 import { Failure } from '../failure.js';
-import { joinPath, parsePath, type StoragePath } from '../names/paths.js';
+import { joinChecked, joinPath, parsePath, type StoragePath } from '../names/paths.js';
 
 /**
  * The values of `type` in the API: the caller's own home, the merged view of public trees, or the folders that are
@@ -107,7 +107,7 @@ export function publicRoot(owner: Owner): StoragePath {
 
 /** A path of the caller's own public tree or private area as the home has it: `docs` in public is `Public/docs`. */
 export function homePath(area: Area, path: StoragePath): StoragePath {
-	return area === 'public' ? joinPath(parsePath(publicFolderName), path) : path;
+	return area === 'public' ? joinChecked(parsePath(publicFolderName), path) : path;
 }
 
 /** Whether a path of the private area is one of the protected folders. Their contents are not. */

@@ -24,35 +24,84 @@ export const maxListedDepth = 1000;
 /** What a path may have above that: the items of a tree may lie deeper in a folder of the storage itself, such as that of the trash. */
 const furtherLevels = 24;
 const furtherBytes = 4096;
+const maxLevels = maxListedDepth + furtherLevels;
 
-/** Unicode's category Cc. */
-const controlCharacter = /[\u0000-\u001F\u007F-\u009F]/;
+/** Unicode's category Cc, and the backslash. */
+const unusableCharacter = /[\u0000-\u001F\u007F-\u009F\\]/;
+
+/** A character takes three bytes at most, or two of them four. */
+const bytesPerUnit = 3;
 
 /** Whether a single segment can be addressed. This is the rule for existing entries; `isValidName` holds for new ones. */
 export function isPathSegment(segment: string): boolean {
-	return (
-		segment !== '' &&
-		segment !== '.' &&
-		segment !== '..' &&
-		!segment.includes('/') &&
-		!segment.includes('\\') &&
-		!controlCharacter.test(segment) &&
-		!hasLoneSurrogate(segment) &&
-		utf8Length(segment) <= maxNameBytes
-	);
+	return !segment.includes('/') && hasUsableCharacters(segment) && isUsableSegment(segment);
 }
 
 /** Parses a path as clients send it. Throws `invalidPath` for one that breaks the rule of StoragePath. */
 export function parsePath(text: string): StoragePath {
 	if (text === '') return rootPath;
+	// First what costs least: a list may have thousands of paths, of a thousand levels each.
+	if (text.length > maxPathBytes || !hasUsableCharacters(text)) throw invalidPath();
 	const segments = text.split('/');
-	const isTooLong = segments.length > maxListedDepth + furtherLevels || utf8Length(text) > maxPathBytes;
-	if (isTooLong || !segments.every(isPathSegment)) throw new Failure('invalidPath', 'That is not a valid path.');
+	if (segments.length > maxLevels || isLonger(text, maxPathBytes)) throw invalidPath();
+	if (!segments.every(isUsableSegment)) throw invalidPath();
 	return text as StoragePath;
 }
 
+/** Only what is appended is parsed, so that an item of a deep folder costs no more than one of any other. */
 export function joinPath(folder: StoragePath, ...rest: string[]): StoragePath {
-	return parsePath([folder, ...rest].filter((part) => part !== '').join('/'));
+	return joinChecked(folder, parsePath(rest.filter((part) => part !== '').join('/')));
+}
+
+/** As `joinPath`, for a path that is checked as well, and not parsed again. */
+export function joinChecked(folder: StoragePath, path: StoragePath): StoragePath {
+	if (folder === '' || path === '') return folder === '' ? path : folder;
+	const joined = `${folder}/${path}` as StoragePath;
+	if (isShort(joined)) return joined;
+	const [above, below] = [sizeOf(folder), sizeOf(path)];
+	if (above.levels + below.levels > maxLevels || above.bytes + below.bytes >= maxPathBytes) throw invalidPath();
+	return joined;
+}
+
+/** The sizes of a few long folders: of most of them all items are asked for, one after another. */
+const knownSizes = new Map<StoragePath, { levels: number; bytes: number }>();
+const maxKnown = 16;
+
+function sizeOf(path: StoragePath): { levels: number; bytes: number } {
+	const known = knownSizes.get(path);
+	if (known !== undefined) return known;
+	const size = { levels: levelsOf(path), bytes: utf8Length(path) };
+	if (isShort(path)) return size;
+	if (knownSizes.size === maxKnown) knownSizes.clear();
+	knownSizes.set(path, size);
+	return size;
+}
+
+/** Whether no path of so few characters is too deep or too long. Each level takes two characters at least. */
+function isShort(path: string): boolean {
+	return path.length < 2 * maxLevels;
+}
+
+function hasUsableCharacters(text: string): boolean {
+	return !unusableCharacter.test(text) && !hasLoneSurrogate(text);
+}
+
+function isUsableSegment(segment: string): boolean {
+	return segment !== '' && segment !== '.' && segment !== '..' && !isLonger(segment, maxNameBytes);
+}
+
+function isLonger(text: string, bytes: number): boolean {
+	return text.length * bytesPerUnit > bytes && utf8Length(text) > bytes;
+}
+
+function levelsOf(path: string): number {
+	let levels = 1;
+	for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1)) levels++;
+	return levels;
+}
+
+function invalidPath(): Failure {
+	return new Failure('invalidPath', 'That is not a valid path.');
 }
 
 /**
@@ -104,6 +153,6 @@ export function isWithin(path: StoragePath, folder: StoragePath): boolean {
 
 /** `path` relative to `folder`, which must contain it. */
 export function relativePath(path: StoragePath, folder: StoragePath): StoragePath {
-	if (!isWithin(path, folder)) throw new Failure('invalidPath', 'That is not a valid path.');
+	if (!isWithin(path, folder)) throw invalidPath();
 	return (folder === '' ? path : path.slice(folder.length + 1)) as StoragePath;
 }

@@ -6,6 +6,7 @@ import {
 	isFailure,
 	isPathSegment,
 	isWithin,
+	joinChecked,
 	joinPath,
 	listedNames,
 	maxListedDepth,
@@ -125,4 +126,30 @@ test('the paths to an item are those of the folders that it lies in, and its own
 	t.deepEqual(pathsTo(parsePath('a/b c/d')).map(String), ['a', 'a/b c', 'a/b c/d']);
 	t.deepEqual(pathsTo(parsePath('a')).map(String), ['a']);
 	t.deepEqual(pathsTo(rootPath), []);
+});
+
+test('a joined path is refused where its parts are too deep or too long together', (t) => {
+	const levels = (count: number, name = 'd') => parsePath(Array(count).fill(name).join('/'));
+	for (const join of [joinPath, joinChecked]) {
+		t.is(pathSegments(join(levels(1000), levels(24))).length, 1024);
+		t.throws(() => void join(levels(1000), levels(25)), { instanceOf: Failure });
+		t.is(join(levels(250, 'n'.repeat(255)), levels(1, 'm'.repeat(255))).length, 251 * 256 - 1);
+		t.throws(() => void join(levels(250, 'n'.repeat(255)), levels(7, 'é'.repeat(127))), { instanceOf: Failure });
+		t.is<string, string>(join(rootPath, parsePath('a')), 'a');
+		t.is<string, string>(join(parsePath('a'), rootPath), 'a');
+	}
+});
+
+test('a name is joined to the deepest folder in a small part of the time that its path takes to be parsed', (t) => {
+	const deepest = Array(1000).fill('a'.repeat(60)).join('/');
+	const cost = (work: () => unknown) => {
+		const begun = process.cpuUsage();
+		work();
+		const { user, system } = process.cpuUsage(begun);
+		return user + system;
+	};
+	const folder = parsePath(deepest);
+	const parsing = cost(() => Array.from({ length: 20 }, () => parsePath(deepest)));
+	const joining = cost(() => Array.from({ length: 100 }, (_, n) => joinPath(folder, `${n}`)));
+	t.true(joining < parsing, `${joining} µs for 100 names, ${parsing} µs for 20 paths`);
 });

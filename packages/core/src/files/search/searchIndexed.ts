@@ -5,6 +5,7 @@ import {
 	foldCase,
 	hasLoneSurrogate,
 	isFailure,
+	joinChecked,
 	joinPath,
 	relativePath,
 	type SearchQuery,
@@ -45,7 +46,7 @@ export async function searchIndexed(place: Place, scope: IndexScope, search: Sea
 	const rankOf = searchMatcher(query);
 	const placeAt = (folder: StoragePath): Place => ({
 		tree: place.tree,
-		path: joinPath(place.path, relativePath(folder, place.storagePath)),
+		path: joinChecked(place.path, relativePath(folder, place.storagePath)),
 		storagePath: folder,
 	});
 	/** Folders whose rows in the index don't count: with all below them, and (`listed`) alone. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { StorageItem, StorageProvider } from '@stowage/plugin-api';
-import { Failure, isFailure, joinPath, type StoragePath, undefinedIf } from '@stowage/rules';
+import { Failure, isFailure, joinChecked, joinPath, type StoragePath, undefinedIf } from '@stowage/rules';
 import { isSame } from './copyContents.js';
 import { itemsOf, TreeDigest } from './walkHome.js';
 
@@ -46,8 +46,8 @@ export class HomeComparison {
 
 	async #compareFolder(path: StoragePath, digest: TreeDigest): Promise<boolean> {
 		const { source, copy, signal } = this;
-		const items = await undefinedIf(itemsOf(source.storage, joinPath(source.root, path), path), 'notFound');
-		const copies = await undefinedIf(itemsOf(copy.storage, joinPath(copy.root, path), path), 'notFound');
+		const items = await undefinedIf(itemsOf(source.storage, joinChecked(source.root, path), path), 'notFound');
+		const copies = await undefinedIf(itemsOf(copy.storage, joinChecked(copy.root, path), path), 'notFound');
 		if (items === undefined || copies === undefined) return false;
 		const known = new Map(copies.map((item) => [item.name, item]));
 		let areSame = items.length === copies.length;
@@ -73,12 +73,12 @@ export class HomeComparison {
 			this.onBytes(item.size);
 			return true;
 		}
-		const own = await this.#hash(source.storage, joinPath(source.root, path), item, this.onBytes);
+		const own = await this.#hash(source.storage, joinChecked(source.root, path), item, this.onBytes);
 		if (own === undefined) return false;
-		const theirs = await this.#hash(copy.storage, joinPath(copy.root, path), other, () => {});
+		const theirs = await this.#hash(copy.storage, joinChecked(copy.root, path), other, () => {});
 		if (theirs === undefined) return false;
 		if (own !== theirs && item.mtime !== other.mtime) {
-			await this.onStale(joinPath(copy.root, path));
+			await this.onStale(joinChecked(copy.root, path));
 			return false;
 		}
 		if (own !== theirs) {

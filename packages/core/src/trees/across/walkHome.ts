@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { hasListWithStats, type StorageItem, type StorageProvider } from '@stowage/plugin-api';
-import { baseName, Failure, isFailure, joinPath, plural, type StoragePath } from '@stowage/rules';
+import { baseName, Failure, isFailure, joinChecked, joinPath, plural, type StoragePath } from '@stowage/rules';
 import { itemsIn } from './itemsIn.js';
 
 export interface HomeItem {
@@ -22,7 +22,7 @@ export async function* walkHome(
 	signal: AbortSignal,
 	path: StoragePath = '' as StoragePath,
 ): AsyncGenerator<HomeItem> {
-	for (const item of await itemsOf(storage, joinPath(root, path), path)) {
+	for (const item of await itemsOf(storage, joinChecked(root, path), path)) {
 		signal.throwIfAborted();
 		const inner = joinPath(path, item.name);
 		yield { path: inner, item };

@@ -1,5 +1,5 @@
 import type { FileVersion, VersionCount, VersionStore } from '@stowage/plugin-api';
-import { addTo, isWithin, joinPath, parentPath, parsePath, relativePath, type StoragePath } from '@stowage/rules';
+import { addTo, isWithin, joinChecked, parentPath, parsePath, relativePath, type StoragePath } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
@@ -82,7 +82,7 @@ export function versionStore(knex: Knex, now: () => number): VersionStore {
 					moving.push(...(await inside.select('id', 'path').limit(movedAtOnce - moving.length)));
 			await transact(knex, async (transaction) => {
 				for (const [path, ids] of idsByPath(moving)) {
-					const moved = joinPath(to, relativePath(parsePath(path), from));
+					const moved = joinChecked(to, relativePath(parsePath(path), from));
 					const change = plainRow({ path: moved, folder: parentPath(moved) });
 					for (const part of batches(ids)) await transaction<TrashRow>('trash').whereIn('id', part).update(change);
 				}

@@ -2,7 +2,7 @@ import { type VersionCount, type VersionedFile, Yielder } from '@stowage/plugin-
 import {
 	baseName,
 	homeRoot,
-	joinPath,
+	joinChecked,
 	parentPath,
 	relativePath,
 	type StoragePath,
@@ -90,7 +90,7 @@ export class VersionCounts {
 	async #present<T extends VersionedFile>({ username }: User, files: readonly T[]): Promise<T[]> {
 		const home = this.#parts.storage().home(username);
 		const isPresent = async ({ path, file }: T) => {
-			const found = home.stat(joinPath(homeRoot(username), path));
+			const found = home.stat(joinChecked(homeRoot(username), path));
 			const item = await undefinedIf(found, 'notFound', 'forbidden');
 			return item !== undefined && identityOf(item) === file;
 		};

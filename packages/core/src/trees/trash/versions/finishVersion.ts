@@ -2,6 +2,7 @@ import type { FileVersion, StorageItem } from '@stowage/plugin-api';
 import {
 	baseName,
 	homeRoot,
+	joinChecked,
 	joinPath,
 	pathSegments,
 	relativePath,
@@ -66,7 +67,7 @@ export async function itemAt(
 			parts
 				.storage()
 				.home(username)
-				.stat(joinPath(homeRoot(username), path)),
+				.stat(joinChecked(homeRoot(username), path)),
 			'notFound',
 			'forbidden',
 		);
@@ -75,7 +76,7 @@ export async function itemAt(
 	const located = record && (await locateTrashed(parts, record));
 	if (located === undefined) return undefined;
 	const { storage, idPrefix } = located.mount;
-	const item = await undefinedIf(storage.stat(joinPath(located.path, trashed.rest)), 'notFound', 'forbidden');
+	const item = await undefinedIf(storage.stat(joinChecked(located.path, trashed.rest)), 'notFound', 'forbidden');
 	return item && prefixed(item, idPrefix);
 }
 

@@ -1,5 +1,5 @@
 import type { ReboundVersions, StorageItem, TrashRecord, VersionStore } from '@stowage/plugin-api';
-import { joinPath, relativePath, type StoragePath, undefinedIf } from '@stowage/rules';
+import { joinChecked, relativePath, type StoragePath, undefinedIf } from '@stowage/rules';
 import { identityOf } from '../../identity.js';
 import type { Mount } from '../../storage/Mounts.js';
 import { prefixed } from '../../storage/rootIds.js';
@@ -36,7 +36,7 @@ export async function rebindTrashedVersions(
 	to: Mount,
 ): Promise<void> {
 	const root = trashedLinkPath(id);
-	const placeOf = (path: StoragePath) => joinPath(trashedPath(id), relativePath(path, root));
+	const placeOf = (path: StoragePath) => joinChecked(trashedPath(id), relativePath(path, root));
 	for (const { former, file } of await copiedFiles(versions, ownerId, root, placeOf, from, to))
 		await versions.bind(ownerId, former, file);
 }
