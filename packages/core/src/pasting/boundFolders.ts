@@ -1,5 +1,5 @@
 import type { ItemRef } from '@stowage/plugin-api';
-import { parentPath, pathSegments, signedIn, type Viewer } from '@stowage/rules';
+import { parentPath, type StoragePath, signedIn, type Viewer } from '@stowage/rules';
 import { pathNow } from '../members/payer.js';
 import { notSharedAnyMore, type SharedFolders } from '../members/SharedFolders.js';
 import { notFound } from '../trees/Tree.js';
@@ -12,7 +12,7 @@ export async function boundToFolders(folders: Folders, viewer: Viewer, input: Pa
 	const { from, to, items, directory } = input;
 	const paths = [...(from === 'shared' ? items.map(({ path }) => path) : []), ...(to === 'shared' ? [directory] : [])];
 	if (paths.length === 0) return input;
-	const names = new Set(paths.map((path) => pathSegments(path)[0]));
+	const names = new Set(paths.map(folderName));
 	const joined = await folders.joined(signedIn(viewer).id);
 	const meant = joined.filter(({ name }) => names.has(name));
 	return { ...input, folders: meant.map(({ name, folder }) => ({ name, id: folder.id })) };
@@ -31,7 +31,7 @@ export async function stepInFolders(
 	const located = async (ref: ItemRef): Promise<ItemRef> => {
 		// A job that an earlier version stored has only the names.
 		if (ref.area !== 'shared' || bound === undefined) return ref;
-		const [name] = pathSegments(ref.path);
+		const name = folderName(ref.path);
 		const folderId = bound.find((each) => each.name === name)?.id;
 		if (folderId === undefined) throw notFound();
 		const path = await pathNow(folders, viewer, { folderId, path: ref.path });
@@ -40,4 +40,9 @@ export async function stepInFolders(
 	};
 	// A path in the list of shared folders is in none of them, and refused as such.
 	return { from: await located(from), to: parentPath(to.path) === '' ? to : await located(to) };
+}
+
+/** Of a path that may have a thousand levels only the first one is taken. */
+function folderName(path: StoragePath): string | undefined {
+	return path.split('/', 1)[0];
 }

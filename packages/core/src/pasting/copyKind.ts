@@ -16,10 +16,7 @@ import type { HourlyLimits } from '../uploads/admission/HourlyLimits.js';
 import { stepInFolders } from './boundFolders.js';
 import { countBytes } from './countBytes.js';
 import { type PasteInput, type PasteStep, pasteInput } from './pasteInput.js';
-import { detailOf, discardStaged, pasteItems, stateOf } from './pasteItems.js';
-
-/** The least time between two progress reports. */
-const reportMs = 100;
+import { detailOf, discardStaged, pasteItems, reportMs, stateOf } from './pasteItems.js';
 
 /**
  * The time between two checkpoints. A run that gets further than this counts as progress, so the job is not given up
@@ -118,7 +115,7 @@ export function copyKind({
 				return await pasteItems(
 					job,
 					state,
-					{ operation: 'copy', done: 'Copied' },
+					{ kind: 'copy', done: 'Copied' },
 					{
 						async pasteItem(step) {
 							const entry = await retryWhileLocked(
@@ -132,6 +129,7 @@ export function copyKind({
 						},
 						discardCurrent: discardPartial,
 						reportProgress,
+						monotonic,
 					},
 				);
 			} finally {

@@ -7,7 +7,6 @@ import {
 	type Entry,
 	Failure,
 	failureKind,
-	pasteDenial,
 	plural,
 	type StoragePath,
 } from '@stowage/rules';
@@ -17,7 +16,7 @@ import { assertMayChange } from './assertMayChange.js';
 import { boundToFolders } from './boundFolders.js';
 import { type CopyDependencies, copyKind } from './copyKind.js';
 import { moveKind } from './moveKind.js';
-import { type PasteInput, stepOf } from './pasteInput.js';
+import { type PastedItem, type PasteInput, pasteDenialsOf, stepOf } from './pasteInput.js';
 
 export interface Pasting {
 	/**
@@ -49,7 +48,7 @@ export function createPasting(jobs: Jobs, dependencies: Dependencies): Pasting {
 		async start(owner, kind, input, key) {
 			const known = key === undefined ? undefined : await starters[kind].findByKey(owner, key);
 			if (known !== undefined) {
-				if (known.input !== undefined && requestOf(known.input) !== requestOf(input)) throw keyOfAnother();
+				if (known.input !== undefined && !isSameRequest(known.input, input)) throw keyOfAnother();
 				return known.job;
 			}
 			await assertSomeAllowed(owner, kind, input);
@@ -69,10 +68,15 @@ export function createPasting(jobs: Jobs, dependencies: Dependencies): Pasting {
 	return pasting;
 }
 
-/** What was requested, as a text. */
-function requestOf({ from, to, directory, items, onConflict, ifMatch }: PasteInput): string {
-	const named = items.map(({ path, owner, name }) => [path, owner, name]);
-	return JSON.stringify([from, to, directory, named, onConflict, ifMatch]);
+/** Whether the same was requested. Compared item by item: as texts, ten thousand of them would take eight megabytes each. */
+function isSameRequest(a: PasteInput, b: PasteInput): boolean {
+	const isSameItem = (one: PastedItem, other: PastedItem | undefined) =>
+		one.path === other?.path && one.owner === other.owner && one.name === other.name;
+	return (
+		(['from', 'to', 'directory', 'onConflict', 'ifMatch'] as const).every((key) => a[key] === b[key]) &&
+		a.items.length === b.items.length &&
+		a.items.every((item, index) => isSameItem(item, b.items[index]))
+	);
 }
 
 async function assertSomeAllowed(owner: JobOwner, kind: 'copy' | 'move', input: PasteInput): Promise<void> {
@@ -80,14 +84,17 @@ async function assertSomeAllowed(owner: JobOwner, kind: 'copy' | 'move', input: 
 	if (input.ifMatch !== undefined && input.items.length > 1)
 		throw new Failure('invalid', 'ifMatch: is for a single item');
 	conflictOf(input);
-	let first: Failure | undefined;
+	const denialOf = pasteDenialsOf(kind, owner, input);
 	const yielder = new Yielder();
+	let first: Failure | undefined;
 	for (const item of input.items) {
-		// The path of each may be as long as that of the directory.
 		if (yielder.shouldYield) await yielder.yield();
-		const { from, to } = stepOf(input, item);
-		const denial = pasteDenial(kind === 'move' ? 'cut' : 'copy', owner, from, to);
-		if (denial === undefined) return;
+		const denial = denialOf(item);
+		if (denial === undefined) {
+			// Refused at once if its path there is too long.
+			stepOf(input, item);
+			return;
+		}
 		first ??= denial;
 	}
 	assertAllowed(first);

@@ -12,7 +12,8 @@ export function moveKind({
 	files,
 	sharedFolders,
 	uploadLimits,
-}: Pick<CopyDependencies, 'files' | 'sharedFolders' | 'uploadLimits'>): JobKind<PasteInput> {
+	monotonic,
+}: Pick<CopyDependencies, 'files' | 'sharedFolders' | 'uploadLimits' | 'monotonic'>): JobKind<PasteInput> {
 	return {
 		name: 'move',
 		input: pasteInput,
@@ -34,7 +35,7 @@ export function moveKind({
 			return pasteItems(
 				job,
 				state,
-				{ operation: 'cut', done: 'Moved' },
+				{ kind: 'move', done: 'Moved' },
 				{
 					async pasteItem(asked) {
 						const planned = await stepInFolders(sharedFolders, viewer, input, asked);
@@ -55,6 +56,7 @@ export function moveKind({
 					},
 					discardCurrent: async () => {},
 					reportProgress,
+					monotonic,
 				},
 			);
 		},

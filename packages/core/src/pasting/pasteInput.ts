@@ -1,6 +1,6 @@
 import { schemas } from '@stowage/contract';
 import type { ItemRef } from '@stowage/plugin-api';
-import { baseName, homePath, joinPath } from '@stowage/rules';
+import { baseName, type Failure, homePath, joinPath, pasteDenials, type Viewer } from '@stowage/rules';
 import { z } from 'zod';
 
 const pastedItem = z.object({
@@ -32,11 +32,26 @@ export interface PasteStep {
 	to: ItemRef;
 }
 
-export function stepOf({ from, to, directory }: PasteInput, { path, owner, name }: PastedItem): PasteStep {
-	return {
-		from: { area: from, path, ...(owner === undefined ? {} : { owner }) },
-		to: { area: to, path: joinPath(directory, name ?? baseName(path)) },
-	};
+export function stepOf(input: PasteInput, item: PastedItem): PasteStep {
+	return { from: sourceOf(input, item), to: { area: input.to, path: joinPath(input.directory, targetName(item)) } };
+}
+
+function sourceOf({ from }: PasteInput, { path, owner }: PastedItem): ItemRef {
+	return { area: from, path, ...(owner === undefined ? {} : { owner }) };
+}
+
+function targetName({ path, name }: PastedItem): string {
+	return name ?? baseName(path);
+}
+
+/** Tells why an item can't be pasted there; undefined if it can. */
+export function pasteDenialsOf(
+	kind: 'copy' | 'move',
+	viewer: Viewer,
+	input: PasteInput,
+): (item: PastedItem) => Failure | undefined {
+	const denialOf = pasteDenials(kind === 'move' ? 'cut' : 'copy', viewer, input.to, input.directory);
+	return (item) => denialOf(sourceOf(input, item), targetName(item));
 }
 
 /** A step between areas as one move within the private area: a move between areas is one within the home. */

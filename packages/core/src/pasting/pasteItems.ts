@@ -1,18 +1,9 @@
 import { isOfDatabase } from '@stowage/database';
-import type { Files, JobContext } from '@stowage/plugin-api';
-import {
-	baseName,
-	type Entry,
-	Failure,
-	type FailureKind,
-	isFailure,
-	pasteDenial,
-	plural,
-	truncateToBytes,
-} from '@stowage/rules';
+import { type Files, type JobContext, Yielder } from '@stowage/plugin-api';
+import { baseName, type Entry, Failure, type FailureKind, isFailure, plural, truncateToBytes } from '@stowage/rules';
 import { z } from 'zod';
 import { withNewNames } from '../jobs/withNewNames.js';
-import { type PasteInput, type PasteStep, stepOf } from './pasteInput.js';
+import { type PasteInput, type PasteStep, pasteDenialsOf, stepOf } from './pasteInput.js';
 
 /** Bytes of JSON that a job keeps about the items that failed. */
 const faultsBytes = 8 * 1024;
@@ -74,7 +65,7 @@ export async function discardStaged(files: Pick<Files, 'discardCopy'>, value: un
 }
 
 interface PasteLabels {
-	operation: 'cut' | 'copy';
+	kind: 'copy' | 'move';
 	/** Such as `Copied`. */
 	done: string;
 }
@@ -84,9 +75,14 @@ interface PasteWork {
 	pasteItem(step: PasteStep): Promise<Entry>;
 	/** Removes the incomplete copy of the current item. */
 	discardCurrent(): Promise<void>;
-	/** Reports the progress of the job. */
+	/** Reports the progress of the job. Called once in a while, and at the end. */
 	reportProgress(): void;
+	/** Milliseconds of a monotonic clock. */
+	monotonic(): number;
 }
+
+/** The least time between two progress reports. */
+export const reportMs = 100;
 
 /**
  * Copies or moves the items of a job one after another. A failed item does not stop the others; the job fails if all
@@ -99,6 +95,11 @@ export async function pasteItems(
 	work: PasteWork,
 ): Promise<Record<string, unknown>> {
 	const { items } = job.input;
+	const denialOf = pasteDenialsOf(labels.kind, job.viewer, job.input);
+	const faults = new BoundedList(state.faults, faultsBytes);
+	const renamed = new BoundedList(state.renamed, renamedBytes);
+	const yielder = new Yielder();
+	let reportedAt = Number.NEGATIVE_INFINITY;
 	let entry: Entry | undefined;
 	const fail = (reason: Failure): Failure => {
 		if (items.length === 1) return reason;
@@ -108,12 +109,14 @@ export async function pasteItems(
 	};
 	for (let item = items[state.next]; item !== undefined; item = items[state.next]) {
 		try {
-			const step = stepOf(job.input, item);
-			const denial = pasteDenial(labels.operation, job.viewer, step.from, step.to);
+			// An item that is refused awaits nothing else.
+			if (yielder.shouldYield) await yielder.yield(job.signal);
+			const denial = denialOf(item);
 			if (denial !== undefined) throw denial;
 			job.signal.throwIfAborted();
+			const step = stepOf(job.input, item);
 			entry = await work.pasteItem(step);
-			if (entry.name !== baseName(step.to.path)) recordName(state, entry.name);
+			if (entry.name !== baseName(step.to.path) && !renamed.add([state.next, entry.name])) state.unlisted++;
 		} catch (error) {
 			if (job.signal.aborted && !job.isCancelled) throw error;
 			const isCopied = state.copy !== undefined;
@@ -127,9 +130,10 @@ export async function pasteItems(
 				throw new Failure('conflict', `${doneSentence(state, labels, items.length)}${kept}`, { cause: error });
 			}
 			if (!isFailure(error)) throw error;
-			const before = { ...state, faults: [...state.faults] };
-			recordFault(state, item.path, error);
-			if (goesOn || fatalKinds.includes(error.kind)) {
+			const endsRun = goesOn || fatalKinds.includes(error.kind);
+			const before = endsRun ? { ...state, faults: [...state.faults] } : undefined;
+			recordFault(faults, state.next, item.path, error);
+			if (before !== undefined) {
 				work.reportProgress();
 				// The next attempt begins with this item, or goes on with what there is of it.
 				await job.checkpoint(before);
@@ -145,6 +149,9 @@ export async function pasteItems(
 		}
 		forgetCurrent(state);
 		state.next++;
+		const now = work.monotonic();
+		if (now - reportedAt < reportMs && state.next < items.length) continue;
+		reportedAt = now;
 		work.reportProgress();
 	}
 	return { ...detailOf(state), ...(items.length === 1 && entry !== undefined ? { entry } : {}) };
@@ -175,16 +182,42 @@ function doneSentence({ next, failed }: PasteState, labels: PasteLabels, items: 
 	return done === 0 ? 'Nothing was done.' : `${labels.done} ${done} of ${plural(items, 'item')}.`;
 }
 
-function recordFault(state: PasteState, path: string, { message, code }: Failure): void {
-	const recorded = { index: state.next, path, message: truncateToBytes(message, messageBytes), code };
-	const bytes = Buffer.byteLength(JSON.stringify([...state.faults, recorded]));
-	if (bytes <= faultsBytes) state.faults.push(recorded);
+function recordFault(
+	faults: BoundedList<PasteState['faults'][number]>,
+	index: number,
+	path: string,
+	{ message, code }: Failure,
+): void {
+	// A path takes as many bytes as it has characters, or more.
+	if (path.length > faults.room) return;
+	faults.add({ index, path, message: truncateToBytes(message, messageBytes), code });
 }
 
-/** The name of the current item. */
-function recordName(state: PasteState, name: string): void {
-	const recorded: [number, string] = [state.next, name];
-	const bytes = Buffer.byteLength(JSON.stringify([...state.renamed, recorded]));
-	if (bytes <= renamedBytes) state.renamed.push(recorded);
-	else state.unlisted++;
+/** Adds to a list that is stored as JSON, as far as there is room for it. Each item is measured once. */
+class BoundedList<Item> {
+	#bytes: number;
+
+	constructor(
+		readonly list: Item[],
+		readonly maxBytes: number,
+	) {
+		this.#bytes = jsonBytes(list);
+	}
+
+	get room(): number {
+		return this.maxBytes - this.#bytes;
+	}
+
+	/** Whether it had room. */
+	add(item: Item): boolean {
+		const bytes = jsonBytes(item) + (this.list.length === 0 ? 0 : 1);
+		if (bytes > this.room) return false;
+		this.#bytes += bytes;
+		this.list.push(item);
+		return true;
+	}
+}
+
+function jsonBytes(value: unknown): number {
+	return Buffer.byteLength(JSON.stringify(value));
 }

@@ -3,7 +3,6 @@ import test from 'ava';
 import { pathNow } from '../../src/members/payer.js';
 import { SharedFolders } from '../../src/members/SharedFolders.js';
 import { assertMayChange } from '../../src/pasting/assertMayChange.js';
-import { createPasting } from '../../src/pasting/createPasting.js';
 
 const bob = { kind: 'user', id: 'b', username: 'bob' } as const;
 const owner = { id: 'a', username: 'ada' };
@@ -72,11 +71,4 @@ const pasted = (count: number) => Array.from({ length: count }, (_, n) => ({ pat
 test('others are served while a move out of many folders that may only be looked at is refused', async (t) => {
 	const input = { from: 'shared', to: 'private', directory: parsePath(''), items: pasted(100), address: '' } as const;
 	t.true((await turnsOf(() => assertMayChange(folders, bob, 'move', { ...input, items: [...input.items] }))) > 1);
-});
-
-test('others are served while a paste of many items into a folder deep down is refused', async (t) => {
-	const pasting = createPasting({ define: () => ({}) } as never, {} as never);
-	const items = Array.from({ length: 300 }, () => ({ path: parsePath('a'), owner: 'ada' }));
-	const input = { from: 'public', to: 'private', directory: deep(0), items, address: '' } as const;
-	t.true((await turnsOf(() => pasting.start(bob as never, 'move', input))) > 1);
 });

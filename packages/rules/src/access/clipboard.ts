@@ -3,15 +3,7 @@ import { Failure } from '../failure.js';
 import type { Entry } from '../listing/listing.js';
 import { joinPath, type StoragePath } from '../names/paths.js';
 import { type Area, homePath, type Owner, type Viewer } from './areas.js';
-import {
-	copyToDenial,
-	cutDenial,
-	type Item,
-	itemOf,
-	type MoveDirection,
-	moveDenial,
-	notOwnedMessage,
-} from './permissions.js';
+import { type Item, itemOf, type MoveDirection, notOwnedMessage, pasteDenials } from './permissions.js';
 
 export type ClipboardItem = Pick<Entry, 'name' | 'path' | 'type' | 'owner' | 'role'> &
 	Partial<Pick<Entry, 'size' | 'mtime'>>;
@@ -67,12 +59,12 @@ export function planPaste(
 ): PastePlan {
 	const skipped: SkippedItem[] = [];
 	const pairs: { item: ClipboardItem; from: Item; to: Item }[] = [];
+	const denialOf = pasteDenials(clipboard.operation, viewer, targetArea, targetDirectory);
 	for (const item of clipboard.items) {
 		const from = itemOf(clipboard.sourceArea, item);
-		const to: Item = { area: targetArea, path: joinPath(targetDirectory, item.name) };
-		const refusal = pasteDenial(clipboard.operation, viewer, from, to);
+		const refusal = denialOf(from, item.name);
 		if (refusal) skipped.push({ item, refusal });
-		else pairs.push({ item, from, to });
+		else pairs.push({ item, from, to: { area: targetArea, path: joinPath(targetDirectory, item.name) } });
 	}
 	if (pairs.length === 0) {
 		return { kind: 'refused', refusal: skipped[0]?.refusal ?? new Failure('invalid', 'Nothing to paste') };
@@ -80,18 +72,6 @@ export function planPaste(
 	return clipboard.operation === 'cut'
 		? { kind: 'move', steps: pairs.map(({ item, from, to }) => moveStep(item, from, to)), skipped }
 		: { kind: 'copy', steps: pairs.map(({ item, from, to }) => copyStep(item, from, to)), skipped };
-}
-
-/** Why an item that was cut or copied can't be pasted there; undefined if it can. */
-export function pasteDenial(
-	operation: Clipboard['operation'],
-	viewer: Viewer,
-	from: Item,
-	to: Item,
-): Failure | undefined {
-	return operation === 'cut'
-		? (cutDenial(viewer, from) ?? moveDenial(viewer, from, to))
-		: copyToDenial(viewer, from, to);
 }
 
 /** The call of 'Move to Public' or 'Move back to Private': the item keeps its path in the other area. */

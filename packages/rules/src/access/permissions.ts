@@ -117,34 +117,72 @@ export function copyDenial(viewer: Viewer, item: Item): Failure | undefined {
  * is one of them.
  */
 export function moveDenial(viewer: Viewer, item: Item, target: Item): Failure | undefined {
+	return moveToDenial(viewer, item, targetAt(target));
+}
+
+function moveToDenial(viewer: Viewer, item: Item, target: Target): Failure | undefined {
 	const denial = changeDenial(viewer, item) ?? foreignDenial(viewer, target) ?? directionDenial(viewer, item, target);
 	if (denial) return denial;
 	if (!isSameTree(item, target)) return undefined;
 	const from = homePath(item.area, item.path);
-	const folder = parentPath(homePath(target.area, target.path));
-	if (folder === parentPath(from)) {
+	if (target.folder === parentPath(from)) {
 		return new Failure('invalid', 'Cannot move an item into the folder that it is in');
 	}
-	return isWithin(folder, from) ? new Failure('invalid', 'Cannot move a folder into itself') : undefined;
+	return isWithin(target.folder, from) ? new Failure('invalid', 'Cannot move a folder into itself') : undefined;
 }
 
 /** Copying an item to a full new path, in the same area or the other. The same folder is fine: the copy gets a new name. */
 export function copyToDenial(viewer: Viewer, item: Item, target: Item): Failure | undefined {
+	return copyToTargetDenial(viewer, item, targetAt(target));
+}
+
+function copyToTargetDenial(viewer: Viewer, item: Item, target: Target): Failure | undefined {
 	const denial = copyDenial(viewer, item) ?? foreignDenial(viewer, target);
 	if (denial || isForeign(viewer, item) || !isSameTree(item, target)) return denial;
-	const folder = parentPath(homePath(target.area, target.path));
-	return isWithin(folder, homePath(item.area, item.path))
+	return isWithin(target.folder, homePath(item.area, item.path))
 		? new Failure('invalid', 'Cannot copy a folder into itself')
 		: undefined;
 }
 
+/** Where an item is moved or copied to. */
+interface Target extends Pick<Item, 'area' | 'owner'> {
+	/** The folder that it comes into, as the home has it. */
+	folder: StoragePath;
+	isPublic: boolean;
+}
+
+function targetAt(target: Item): Target {
+	const { area, owner, path } = target;
+	return { area, owner, folder: parentPath(homePath(area, path)), isPublic: isPublic(target) };
+}
+
+/**
+ * Why one of many items that are cut or copied into a folder of an area can't get a name there. Of them only their own paths are looked
+ * at, however deep the folder is.
+ */
+export function pasteDenials(
+	operation: 'cut' | 'copy',
+	viewer: Viewer,
+	area: Area,
+	directory: StoragePath,
+): (item: Item, name: string) => Failure | undefined {
+	const folder = homePath(area, directory);
+	const isPublicFolder = isPublic({ area, path: directory });
+	return (item, name) => {
+		const isTargetPublic = isPublicFolder || (area === 'private' && directory === '' && name === publicFolderName);
+		const target = { area, owner: undefined, folder, isPublic: isTargetPublic };
+		if (operation === 'copy') return copyToTargetDenial(viewer, item, target);
+		return cutDenial(viewer, item) ?? moveToDenial(viewer, item, target);
+	};
+}
+
 /** Whether paths of both can be compared: what is shared with the viewer lies in homes of others. */
-function isSameTree(item: Item, target: Item): boolean {
+function isSameTree(item: Item, target: Target): boolean {
 	return (item.area === 'shared') === (target.area === 'shared');
 }
 
-function directionDenial(viewer: Viewer, item: Item, target: Item): Failure | undefined {
-	switch (moveDirection(item, target)) {
+function directionDenial(viewer: Viewer, item: Item, target: Target): Failure | undefined {
+	switch (directionOf(isPublic(item), target.isPublic)) {
 		case 'toPublic':
 			return moveToPublicDenial(viewer, item);
 		case 'toPrivate':
@@ -162,8 +200,12 @@ export type MoveDirection = 'toPublic' | 'toPrivate';
  * the home.
  */
 export function moveDirection(item: Item, target: Item): MoveDirection | undefined {
-	if (isPublic(item) === isPublic(target)) return undefined;
-	return isPublic(target) ? 'toPublic' : 'toPrivate';
+	return directionOf(isPublic(item), isPublic(target));
+}
+
+function directionOf(fromPublic: boolean, toPublic: boolean): MoveDirection | undefined {
+	if (fromPublic === toPublic) return undefined;
+	return toPublic ? 'toPublic' : 'toPrivate';
 }
 
 /** An item below `Public` in a home, as the public area has it. */
@@ -230,7 +272,7 @@ function onwardsDenial({ area }: Item): Failure | undefined {
 }
 
 function isPublic(item: Item): boolean {
-	return item.area !== 'shared' && isWithin(homePath(item.area, item.path), parsePath(publicFolderName));
+	return item.area === 'public' || (item.area === 'private' && isWithin(item.path, parsePath(publicFolderName)));
 }
 
 /** The root of a public tree is the protected folder of its home, and a shared folder is changed in the home of its owner only. */
@@ -240,7 +282,7 @@ function isRootOrProtected(item: Item): boolean {
 }
 
 /** What a member may do with the files of another one is for the folder to say. */
-function isForeign(viewer: Viewer, item: Item): boolean {
+function isForeign(viewer: Viewer, item: Pick<Item, 'area' | 'owner'>): boolean {
 	if (item.area === 'shared') return viewer.kind !== 'user';
 	return item.owner !== undefined && (viewer.kind !== 'user' || item.owner !== viewer.username);
 }
@@ -256,7 +298,7 @@ function anonymousDenial(viewer: Viewer): Failure | undefined {
 	return viewer.kind !== 'user' ? new Failure('notSignedIn', 'You must be logged in to do that.') : undefined;
 }
 
-function foreignDenial(viewer: Viewer, item: Item, message?: string): Failure | undefined {
+function foreignDenial(viewer: Viewer, item: Pick<Item, 'area' | 'owner'>, message?: string): Failure | undefined {
 	return anonymousDenial(viewer) ?? (isForeign(viewer, item) ? notOwner(message) : undefined);
 }
 

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import {
 	type Area,
 	assertAllowed,
+	baseName,
 	browseDenial,
 	convertDenial,
 	copyDenial,
@@ -16,6 +17,7 @@ import {
 	hasPlainLink,
 	type Item,
 	itemOf,
+	joinPath,
 	leaveDenial,
 	type MoveDirection,
 	moveDenial,
@@ -24,6 +26,7 @@ import {
 	moveToPublicDenial,
 	type Owner,
 	parsePath,
+	pasteDenials,
 	readDenial,
 	renameDenial,
 	replaceDenial,
@@ -356,6 +359,32 @@ test('a move between areas is refused like a move to public or to private, which
 			if (rule) t.is(refusal?.message, rule.message);
 			else t.not(refusal?.kind, 'protected');
 		}),
+	);
+});
+
+test('what is pasted into a folder is refused as its move or copy to the full path would be', (t) => {
+	const names = fc.constantFrom('a', 'Public', 'Public/a', 'Public/a/b', 'docs/a', 'Publications/a');
+	const folders = fc.constantFrom('', 'a', 'docs', 'docs/a', 'Public', 'Public/a');
+	const areas = fc.constantFrom<Area>('private', 'public', 'shared');
+	const owners = fc.constantFrom(undefined, 'ann', 'bob');
+	fc.assert(
+		fc.property(
+			fc.constantFrom(ann, visitor),
+			areas,
+			owners,
+			names,
+			areas,
+			folders,
+			(viewer, area, owner, path, to, folder) => {
+				const item = { area, owner, path: parsePath(path) };
+				const directory = parsePath(folder);
+				const target = { area: to, path: joinPath(directory, baseName(item.path)) };
+				const denial = (operation: 'cut' | 'copy') =>
+					pasteDenials(operation, viewer, to, directory)(item, baseName(item.path));
+				t.is(denial('copy')?.message, copyToDenial(viewer, item, target)?.message);
+				t.is(denial('cut')?.message, (cutDenial(viewer, item) ?? moveDenial(viewer, item, target))?.message);
+			},
+		),
 	);
 });
 
