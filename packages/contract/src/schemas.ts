@@ -14,17 +14,32 @@ export const path = z.string().transform((text, context) => {
 /** The path of something other than the root. */
 export const itemPath = path.refine((value) => value !== '', { message: 'must not be empty' });
 
+/** Work that is divided into time slices, as a server's is. */
+interface Slices {
+	readonly shouldYield: boolean;
+	yield(): Promise<void>;
+}
+
+let newSlices: () => Slices = () => ({ shouldYield: false, yield: async () => {} });
+
+/** Sets how lists are parsed from now on: those of a server may be long, and others wait meanwhile. */
+export function parseListsInSlices(create: () => Slices): void {
+	newSlices = create;
+}
+
 /**
- * An array of at most this many items. Only the first invalid one is reported: an error for each of a hundred thousand would cost more
- * than the call.
+ * An array of at most this many items, which is parsed asynchronously. Only the first invalid one is reported: an error for each of a
+ * hundred thousand would cost more than the call.
  */
 export function listOf<Item extends z.ZodType>(item: Item, limit: number) {
 	const list = z
 		.array(z.unknown())
 		.max(limit)
-		.transform((values, context): z.output<Item>[] => {
+		.transform(async (values, context): Promise<z.output<Item>[]> => {
+			const slices = newSlices();
 			const parsed: z.output<Item>[] = [];
 			for (const [index, value] of values.entries()) {
+				if (slices.shouldYield) await slices.yield();
 				const result = item.safeParse(value);
 				if (!result.success) {
 					const [issue] = result.error.issues;

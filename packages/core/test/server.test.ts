@@ -16,6 +16,7 @@ import './http/heldAnswers.test.js';
 import './http/hostile.test.js';
 import './http/http.test.js';
 import './http/logSecrets.test.js';
+import './http/longLists.test.js';
 import './http/requestScheduler.test.js';
 import './http/stopping.test.js';
 import './limits/fairQueue.test.js';

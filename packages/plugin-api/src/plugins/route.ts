@@ -5,10 +5,14 @@ import {
 	type PayloadOf,
 	type QueryOf,
 	type ResultInput,
+	schemas,
 } from '@stowage/contract';
 import { Failure, type Viewer } from '@stowage/rules';
 import { z } from 'zod';
+import { Yielder } from '../limits/Yielder.js';
 import type { Request } from './server.js';
+
+schemas.parseListsInSlices(() => new Yielder());
 
 /** One call, parsed and typed by its endpoint. */
 export interface Call<E extends AnyEndpoint> {
@@ -71,7 +75,7 @@ export function route<E extends AnyEndpoint>(
 			const { bodies } = request.server;
 			try {
 				const json = await bodies.readJson(request, maxPayloadBytesFor(endpoint, viewer));
-				return await respond(parseInput(endpoint.payload, json));
+				return await respond(outputOf(await endpoint.payload.safeParseAsync(json)));
 			} finally {
 				bodies.release(request);
 			}
@@ -86,7 +90,10 @@ function hasBody({ raw }: Request): boolean {
 
 /** Parses untrusted input. Throws `invalid` (or `invalidPath`) with the field's name in the message. */
 export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
-	const result = schema.safeParse(input);
+	return outputOf(schema.safeParse(input));
+}
+
+function outputOf<T>(result: z.ZodSafeParseResult<T>): T {
 	if (result.success) return result.data;
 	const issue = result.error.issues[0];
 	if (issue === undefined) throw new Failure('invalid', 'The request is not valid.');
