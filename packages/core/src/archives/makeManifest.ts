@@ -8,6 +8,7 @@ import {
 	Failure,
 	type Owner,
 	parentPath,
+	pathSegments,
 	type StoragePath,
 	utf8Length,
 	type Viewer,
@@ -59,6 +60,9 @@ const maxNameBytes = 65_534;
 /** An object for a chosen item, besides its path. */
 const itemBytes = 300;
 
+/** A folder above a chosen one, besides its name. */
+const folderBytes = 300;
+
 /** Bytes of text that are hashed at once. */
 const hashBatchBytes = 16 * 1024;
 
@@ -72,16 +76,21 @@ export async function statSelected(
 ): Promise<WalkedItem[]> {
 	const items = new Map<string, WalkedItem>();
 	const yielder = new Yielder(turn);
-	for await (const item of files.stat(viewer, area, withoutDuplicates(area, chosen), signal)) {
+	const distinct = await withoutDuplicates(area, chosen, yielder, signal);
+	for await (const item of files.stat(viewer, area, distinct, signal)) {
 		if (yielder.shouldYield) await yielder.yield(signal);
 		reserve(itemBytes + 2 * item.path.length);
 		items.set(keyOf(item), item);
 	}
-	const isContained = containedIn(items);
+	const folders = new ChosenFolders(reserve);
+	for (const item of items.values()) {
+		if (yielder.shouldYield) await yielder.yield(signal);
+		if (item.type === 'directory') folders.add(item);
+	}
 	const kept: WalkedItem[] = [];
 	for (const item of items.values()) {
 		if (yielder.shouldYield) await yielder.yield(signal);
-		if (!isContained(item)) kept.push(item);
+		if (!folders.contain(item)) kept.push(item);
 	}
 	return kept;
 }
@@ -188,33 +197,61 @@ async function finish(manifest: Manifest, yielder: Yielder, signal: AbortSignal 
 /** The owner has no meaning but in the public area, and a search in all trees is not the same as a name in one. */
 const keyOf = ({ path, owner }: ChosenItem) => `${owner === undefined ? '' : `${owner ?? ''}/`}/${path}`;
 
-function* withoutDuplicates(area: Area, chosen: readonly ChosenItem[]): Generator<ChosenItem> {
-	const seen = new Set<string>();
+async function withoutDuplicates(
+	area: Area,
+	chosen: readonly ChosenItem[],
+	yielder: Yielder,
+	signal: AbortSignal | undefined,
+): Promise<Iterable<ChosenItem>> {
+	const distinct = new Map<string, ChosenItem>();
 	for (const { path, owner } of chosen) {
+		if (yielder.shouldYield) await yielder.yield(signal);
 		const item: ChosenItem = area === 'public' ? { path, ...ownedBy(owner) } : { path };
 		const key = keyOf(item);
-		if (seen.has(key)) continue;
-		seen.add(key);
-		yield item;
+		if (!distinct.has(key)) distinct.set(key, item);
 	}
+	return distinct.values();
 }
 
-/** Whether an item lies in another one. Only existing folders contain items, so all of them together are few. */
-function containedIn(items: ReadonlyMap<string, WalkedItem>): (item: WalkedItem) => boolean {
-	const known = new Map<string, boolean>();
-	return (item) => {
-		/** Folders from the item's own upwards, until a known one. */
-		const above: string[] = [];
-		let isInside = false;
-		for (let path = parentPath(item.path); path !== ''; path = parentPath(path)) {
-			const key = keyOf({ path, ...ownedBy(item.owner) });
-			isInside = known.get(key) ?? items.has(key);
-			above.push(key);
-			if (isInside || known.has(key)) break;
+interface FolderNode {
+	isChosen: boolean;
+	readonly inside: Map<string, FolderNode>;
+}
+
+/**
+ * The chosen folders, level by level: a folder may lie a thousand levels deep, and the path of each level, as a text, would take its length
+ * once more.
+ */
+class ChosenFolders {
+	readonly #trees = new Map<Owner | undefined, FolderNode>();
+
+	constructor(readonly reserve: (bytes: number) => void) {}
+
+	add({ path, owner }: ChosenItem): void {
+		let node = this.#inside(this.#trees, owner, 0);
+		for (const name of pathSegments(path)) node = this.#inside(node.inside, name, name.length);
+		node.isChosen = true;
+	}
+
+	/** Whether an item lies in one of them. */
+	contain({ path, owner }: ChosenItem): boolean {
+		let node = this.#trees.get(owner);
+		for (const name of pathSegments(parentPath(path))) {
+			node = node?.inside.get(name);
+			if (node === undefined) return false;
+			if (node.isChosen) return true;
 		}
-		for (const key of above) known.set(key, isInside);
-		return isInside;
-	};
+		return false;
+	}
+
+	#inside<Key>(nodes: Map<Key, FolderNode>, key: Key, length: number): FolderNode {
+		const known = nodes.get(key);
+		if (known !== undefined) return known;
+		this.reserve(folderBytes + 2 * length);
+		const node = { isChosen: false, inside: new Map() };
+		nodes.set(key, node);
+		return node;
+	}
 }
 
 export const ownedBy = (owner: Owner | undefined) => (owner === undefined ? {} : { owner });

@@ -5,6 +5,7 @@ import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import {
 	type ArchiveFormat,
 	Failure,
+	type Files,
 	hasListWithStats,
 	isFailure,
 	type StorageProvider,
@@ -15,7 +16,9 @@ import { parsePath, type Viewer } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { type ArchiveLimits, createArchives } from '../../src/archives/createArchives.js';
 import { Manifest } from '../../src/archives/Manifest.js';
+import { statSelected } from '../../src/archives/makeManifest.js';
 import { FairQueue } from '../../src/limits/FairQueue.js';
+import { turnsDuring } from '../slowClock.js';
 import { Client, json, type TestApp, testApp } from '../testApp.js';
 import { until } from '../until.js';
 
@@ -258,32 +261,41 @@ test('further requests for the last bytes of a ZIP do not read its small files a
 test.serial('building a long manifest yields to the event loop at every step', async (t) => {
 	const { app, viewer } = await withDocs(t, 500);
 	const archives = archivesOf(app, {});
-	let turns = 0;
-	let isDone = false;
-	const others = (async () => {
-		while (!isDone) {
-			await setImmediate();
-			turns++;
-		}
-	})();
-	const now = performance.now.bind(performance);
-	let clock = now();
-	// As on a machine so slow that the time of a step is over whenever the clock is read.
-	performance.now = () => {
-		clock += 6;
-		return clock;
-	};
-	t.teardown(() => {
-		performance.now = now;
-	});
 	const items = Array.from({ length: 500 }, (_, n) => ({ path: parsePath(`docs/${n}`) }));
-	await archives.open(viewer, { area: 'private', items }, { client: 'a' });
-	performance.now = now;
-	isDone = true;
-	await others;
+	const turns = await turnsDuring(() => archives.open(viewer, { area: 'private', items }, { client: 'a' }));
 	// Each item is read, added, named, hashed and laid out.
 	t.true(turns >= 4 * 500, `${turns}`);
 });
+
+test.serial(
+	'chosen folders of a thousand levels take memory for their levels, and not for the path of each level',
+	async (t) => {
+		const stats = { type: 'directory', size: 0, mtime: 0, version: '' } as const;
+		const levels = Array(1000).fill('n'.repeat(60)).join('/');
+		const paths = [...Array(8).keys()].map((n) => parsePath(`${n}/${levels}`));
+		const files = {
+			async *stat(_viewer: unknown, _area: unknown, chosen: Iterable<{ path: string }>) {
+				for (const { path } of chosen) yield { ...stats, name: path.slice(-60), id: path, path };
+			},
+		} as unknown as Files;
+		let reserved = 0;
+		const dependencies = {
+			files,
+			viewer: { kind: 'user', id: 'a', username: 'ada' } as const,
+			area: 'private' as const,
+			reserve(bytes: number) {
+				reserved += bytes;
+			},
+			signal: undefined,
+		};
+		const chosen = [...paths, parsePath('0'), ...paths].map((path) => ({ path }));
+		const before = process.memoryUsage().heapUsed;
+		t.is((await statSelected(dependencies, chosen)).length, 8, 'what lies in another one is left out');
+		const bytes = process.memoryUsage().heapUsed - before;
+		t.true(bytes < 32_000_000, `${bytes}`);
+		t.true(reserved > 7 * 1000 * 300 && reserved < 16_000_000, `${reserved}`);
+	},
+);
 
 test('of several paced tasks one continues in each turn of the event loop, and an aborted one rejects', async (t) => {
 	const order: string[] = [];
