@@ -6,7 +6,7 @@ import {
 	baseName,
 	Failure,
 	homeRoot,
-	joinPath,
+	joinChecked,
 	maxSharedItems,
 	type ShareMode,
 	type ShareState,
@@ -121,16 +121,19 @@ export function createShares(parts: Dependencies): Shares {
 			if (chosen.length === 0) throw new Failure('invalid', 'Please choose what to share.');
 			if (chosen.length > maxSharedItems)
 				throw new Failure('invalid', `A share can have ${maxSharedItems.toLocaleString('en')} items at most.`);
-			for (const path of chosen) assertAllowed(shareDenial(viewer, { area: 'private', path }));
+			const yielder = new Yielder();
+			for (const path of chosen) {
+				if (yielder.shouldYield) await yielder.yield();
+				assertAllowed(shareDenial(viewer, { area: 'private', path }));
+			}
 			const settings = await settingsOf(parts, { ...choices, password: choices.password ?? null }, client);
 			const home = homeRoot(username);
 			// Items have other ids on another root.
 			return storage.changing(username, async () => {
 				const items: Parameters<ShareStore['add']>[0]['items'][number][] = [];
-				const yielder = new Yielder();
 				for (const path of chosen) {
 					if (yielder.shouldYield) await yielder.yield();
-					const item = await storage.stat(joinPath(home, path));
+					const item = await storage.stat(joinChecked(home, path));
 					items.push({ path, itemId: identityOf(item), type: item.type });
 				}
 				const [only] = items;
