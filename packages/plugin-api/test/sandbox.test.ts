@@ -19,6 +19,7 @@ import os, { availableParallelism } from 'node:os';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { isFailure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
@@ -555,6 +556,23 @@ test.serial(
 		t.is(await look(), 'bubblewrap');
 	},
 );
+
+test.serial('who waits for a sandbox that is being tried does not try it again, however long that takes', async (t) => {
+	const begun = path.join(await temporaryFolder(t), 'begun');
+	const strongerUnknown = 'case "$*" in *launch.js*) kill -KILL $$;; esac';
+	const fake = await fakeBubblewrap(t, `echo >> ${begun}; sleep 0.1; ${strongerUnknown}; printf '[]'`);
+	const look = async () => (await findSandbox({ bwrap: fake, landlock: false }))?.description;
+	const waiting = Array.from({ length: 5 }, look);
+	// By then it is under way.
+	await setImmediate();
+	const { now } = performance;
+	performance.now = () => now.call(performance) + 61_000;
+	t.teardown(() => {
+		performance.now = now;
+	});
+	t.deepEqual(await Promise.all(waiting), Array(5).fill('bubblewrap'));
+	t.is((await readFile(begun, 'utf8')).length, 3);
+});
 
 test('a sandbox that confines nothing is not taken', async (t) => {
 	const fake = await fakeBubblewrap(t, `${confinesNothing}; exec "$@"`);

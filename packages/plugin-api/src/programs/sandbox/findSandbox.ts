@@ -63,7 +63,13 @@ const retryMs = 60_000;
 
 const timeoutMs = 30_000;
 
-const found = new Map<string, { tried: Promise<Tried>; at: number }>();
+interface Attempt {
+	tried: Promise<Tried>;
+	/** When it ended; infinite while it is under way. */
+	endedAt: number;
+}
+
+const found = new Map<string, Attempt>();
 
 interface Tried {
 	sandbox: Sandbox | undefined;
@@ -83,10 +89,15 @@ export async function findSandbox(options: SandboxOptions = {}): Promise<Sandbox
 	const key = JSON.stringify([bwrap, landlock]);
 	const known = found.get(key);
 	const before = await known?.tried;
-	if (known !== undefined && (before?.isStrongest || performance.now() - known.at < retryMs)) return before?.sandbox;
+	// What was under way is not tried again by each that has waited for it, however long it took.
+	if (known !== undefined && (before?.isStrongest || performance.now() - known.endedAt < retryMs))
+		return before?.sandbox;
 	// Another call tries again meanwhile.
 	if (found.get(key) !== known) return findSandbox(options);
-	const attempt = { tried: tryAll(bwrap, landlock, before?.sandbox), at: performance.now() };
+	const tried = tryAll(bwrap, landlock, before?.sandbox).finally(() => {
+		attempt.endedAt = performance.now();
+	});
+	const attempt: Attempt = { tried, endedAt: Number.POSITIVE_INFINITY };
 	found.set(key, attempt);
 	const forget = () => found.get(key) === attempt && found.delete(key);
 	try {
