@@ -64,6 +64,7 @@ test('boxes of MP4 and MOV that are read by nobody are named also where only som
 	const inTexts = (...boxes: Buffer[]) => unread(media, box('moov', box('udta', ...boxes)));
 	t.deepEqual(await inTexts(box('GPSd', positions)), ['GPSd']);
 	t.deepEqual(await inTexts(box('\u00a9xsp', positions)), ['\u00a9xsp']);
+	t.deepEqual(await inTexts(box('\u00a9TIM', '\0\x0b\x55\xc4', '01:00:00:00')), ['\u00a9TIM']);
 	t.deepEqual(await inTexts(joined(big(0), positions)), ['behind its boxes']);
 	const items = (...boxes: Buffer[]) => inTexts(box('meta', big(0), box('hdlr', 'x'), box('ilst', ...boxes)));
 	t.deepEqual(await items(box('purl', box('data', positions))), ['purl']);
@@ -82,6 +83,7 @@ test('boxes that mobile phones, cameras and shops write into an MP4 or MOV are k
 	const shop = ['\u00a9nam', 'covr', 'stik', 'cnID', 'xid ', '----'].map((name) => box(name, data));
 	const bought = box('meta', big(0), box('hdlr', 'x'), box('ilst', ...shop, box('covr', data, data)), box('free'));
 	const windows = box('udta', box('WLOC', 'x'), box('name', 'x'), box('tsel', 'x'), big(0));
+	const cut = ['\u00a9TIM', '\u00a9TSC', '\u00a9TSZ'].map((name) => box(name, '\0\x0b\x55\xc4', '00:00:00:00'));
 	const drm = box('uuid', hex('d08a4f1810f34a82b6c832d8aba183d3'), 'x');
 	const track = box('trak', box('tkhd', 'x'), windows, box('mdia', box('mdhd', 'x'), box('minf', box('stbl'))), drm);
 	const kind = box('uuid', hex('50524f4621d24fcebb88695cfac9c740'), 'x'.repeat(100));
@@ -90,7 +92,7 @@ test('boxes that mobile phones, cameras and shops write into an MP4 or MOV are k
 		await unread(
 			kind,
 			media,
-			box('moov', box('mvhd', 'x'), track, box('udta', ...phone), box('meta', box('hdlr', 'x'), ...keys)),
+			box('moov', box('mvhd', 'x'), track, box('udta', ...phone, ...cut), box('meta', box('hdlr', 'x'), ...keys)),
 		),
 		[],
 	);
@@ -112,6 +114,7 @@ test('chunks of an AVI that no program knows are named, wherever cameras put the
 	const movi = list(
 		'movi',
 		chunk('00dc', 'x'),
+		chunk('00__', 'x'),
 		chunk('01wb', 'xy'),
 		list('rec ', chunk('00db', 'x')),
 		chunk('ix01', 'x'),
@@ -408,7 +411,7 @@ test('walkers name a hundred parts at most, end at a bound and are ended by a si
 		await t.throwsAsync(walk(walker), { message: 'ended' });
 });
 
-const sources = [...picture('160x90', 1), ...tone(440, 1)];
+const sources = [...picture('160x90', 0.4), ...tone(440, 0.4)];
 const modern = [...h264, '-c:a', 'aac'];
 const about = [
 	'-metadata',
@@ -425,7 +428,6 @@ const about = [
 const ordinary: Readonly<Record<string, readonly [VideoContainer, readonly string[]]>> = {
 	'index.mp4': ['mov', [...sources, ...modern, ...about, '-movflags', '+faststart']],
 	'parts.mp4': ['mov', [...sources, ...modern, '-movflags', 'frag_keyframe+empty_moov', '-g', '10']],
-	'dash.mp4': ['mov', [...sources, ...modern, '-movflags', '+dash', '-g', '10']],
 	'phone.mp4': [
 		'mov',
 		[...sources, ...modern, '-movflags', 'use_metadata_tags', '-metadata', 'com.android.version=12'],
@@ -435,23 +437,13 @@ const ordinary: Readonly<Record<string, readonly [VideoContainer, readonly strin
 		'mov',
 		[...sources, ...modern, ...about, '-f', 'ipod', '-metadata', 'show=Us', '-metadata', 'track=1/2'],
 	],
-	'lines.mp4': ['mov', [...sources, '-i', 'film.srt', ...modern, '-c:s', 'mov_text']],
 	'lines.mkv': ['matroska', [...sources, '-i', 'film.srt', ...modern, ...about, '-c:s', 'srt']],
 	'browser.webm': ['matroska', [...sources, '-c:v', 'libvpx', '-cpu-used', '8', '-c:a', 'libopus', '-live', '1']],
-	'room.mkv': ['matroska', [...sources, ...modern, '-reserve_index_space', '20000']],
 	'old.avi': ['avi', [...sources, ...about, '-c:v', 'mpeg4', '-c:a', 'mp3']],
-	'pipe.avi': ['avi', [...sources, '-c:v', 'mpeg4', '-c:a', 'mp3', '-seekable', '0']],
-	'tape.avi': [
-		'avi',
-		[...sources, '-s', '720x576', '-pix_fmt', 'yuv420p', '-c:v', 'dvvideo', '-ar', '48000', '-ac', '2'],
-	],
 	'broadcast.mts': ['mpegts', [...sources, ...modern, '-f', 'mpegts', '-metadata', 'service_name=Us']],
-	'disc.m2ts': ['mpegts', [...sources, ...modern, '-f', 'mpegts', '-mpegts_m2ts_mode', '1']],
 	'disc.mpg': ['mpeg', [...sources, '-c:v', 'mpeg2video', '-c:a', 'mp2', '-f', 'dvd']],
-	'disc1.mpg': ['mpeg', [...sources, '-c:v', 'mpeg1video', '-c:a', 'mp2', '-f', 'vcd']],
 	'windows.wmv': ['asf', [...sources, ...about, '-c:v', 'wmv2', '-c:a', 'wmav2']],
 	'clip.flv': ['flv', [...sources, '-c:v', 'flv', '-c:a', 'mp3', '-ar', '44100', '-flvflags', 'add_keyframe_index']],
-	'real.rm': ['rm', [...sources, '-c:v', 'rv20', '-s', '176x144', '-c:a', 'real_144', '-ar', '8000']],
 };
 
 test('films of ordinary programs have nothing that no program knows', async (t) => {

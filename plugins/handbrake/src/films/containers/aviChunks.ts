@@ -32,8 +32,8 @@ const known: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 
 const padding: ReadonlySet<string> = new Set(['JUNK', 'JUNQ']);
 
-/** Of any frame or index of a track; tracks have numbers of two digits. */
-const trackChunk = /^(?:(\d\d)[A-Za-z]{2}|ix(\d\d))$/;
+/** Of any frame or index of a track, such as `00dc` or, of tapes, `00__`; tracks have numbers of two digits. */
+const trackChunk = /^(?:(\d\d)[A-Za-z_]{2}|ix(\d\d))$/;
 
 const maxXmpBytes = 2 ** 20;
 /** Of a codec, such as its tables; cameras write there, too, what they did. */

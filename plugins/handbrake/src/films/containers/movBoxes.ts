@@ -51,16 +51,16 @@ const known: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 	Object.entries({
 		// WhatsApp marks its films by `beam`.
 		[theFile]: 'ftyp styp mdat moof mfra sidx ssix pdin prft emsg meta pnot PICT beam',
-		moov: 'mvhd iods mvex ctab clip pssh',
+		moov: 'mvhd iods mvex ctab clip pssh prfl',
 		moof: 'mfhd pssh',
 		traf: 'tfhd tfdt trun sdtp sbgp sgpd csgp subs saiz saio senc',
-		trak: 'tkhd edts tref tapt load txas clip matt kmat imap ctab trgr mere',
+		trak: 'tkhd edts tref tapt load txas clip matt kmat imap ctab trgr mere prfl',
 		mdia: 'mdhd hdlr elng',
 		minf: 'vmhd smhd sthd hmhd nmhd gmhd hdlr dinf',
 		stbl: 'stts ctts cslg stsc stsz stz2 stco co64 stss stps stsh padb stdp sdtp sbgp sgpd csgp subs saiz saio senc',
 		meta: 'hdlr keys mhdr ctry lang pitm iloc iref iprp ipro dinf',
-		// Windows of players, chapters, the names of tracks, hints for servers, loudness, marks of mobile phones.
-		udta: `${printed} WLOC LOOP SelO AllF PlyD chpl name tsel kind strk tagc vers hnti hinf ludt smta smrd SDLN`,
+		// Windows of players, chapters, the names of tracks, hints for servers, loudness, marks of mobile phones, units of a timecode.
+		udta: `${printed} WLOC LOOP SelO AllF PlyD chpl name tsel kind strk tagc vers hnti hinf ludt smta smrd SDLN \xa9TSC \xa9TSZ`,
 		// Numbers of shops.
 		ilst: `${printed} ---- covr cnID sfID atID plID geID cmID xid_ flvr ownr shwm itnu prID`,
 	}).map(([parent, names]) => [parent, new Set(names.split(' ').map((name) => name.replace('_', ' ')))]),
@@ -103,6 +103,9 @@ const encrypted: ReadonlySet<string> = new Set([
 	...['encv', 'enca', 'enct', 'encs', 'encm', 'encf', 'drms', 'drmi', 'drmt'],
 ]);
 
+/** Of programs for cutting. They count from 0 where there is none. */
+const timecode = '\xa9TIM';
+
 const xmpUuid = 'be7acfcb97a942e89c71999491e3afac';
 
 /** Properties of Windows that programs fill in. */
@@ -138,7 +141,10 @@ export async function movBoxes(readAt: ReadAt, signal: AbortSignal): Promise<Con
 		if (read !== undefined) return takeTexts(read, at, end);
 		const text = single.get(name);
 		if (text !== undefined) found.texts.add(text);
-		else if (padding.has(name)) {
+		else if (name === timecode) {
+			// Behind its length and language.
+			if (/[1-9]/.test((await scanner.bytes(at + 4, Math.min(end - at, 20))).toString('latin1'))) found.addUnread(name);
+		} else if (padding.has(name)) {
 			if (isUsed(await scanner.bytes(at, Math.min(end - at, sampleBytes)), end - at)) found.addUnread(name);
 		} else if (name === 'uuid') {
 			if (end - at > 16 && !knownUuids.has(uuid)) found.addUnread(`uuid ${uuid.slice(0, 8)}`);
