@@ -434,7 +434,7 @@ export const parsers: readonly Parser[] = [
 		fragments: ['sid=Fe26.2*', 'sid=', 'device=a~', ';', ' ', '=', '*', 'a'],
 		run: (text) => [
 			hasSessionCookie({ raw: { req: { headers: { cookie: text } } } } as never),
-			keepOwnCookies({ cookie: text }, { session: 'sid', device: 'device', share: 'share' }),
+			keepOwnCookies({ cookie: text }, { session: 'sid', device: 'device', share: 'share', binding: '__Host-sid-a' }),
 		],
 	},
 	{

@@ -130,6 +130,8 @@ export class Client {
 	cookie: string | undefined;
 	/** The cookie by which the server recognizes a client that has signed in before. */
 	device: string | undefined;
+	/** The cookie that says that this host has begun the session. */
+	binding: string | undefined;
 
 	constructor(readonly app: App) {}
 
@@ -138,7 +140,7 @@ export class Client {
 			payload === undefined || Buffer.isBuffer(payload) || typeof payload === 'string'
 				? payload
 				: JSON.stringify(payload);
-		const cookies = [this.cookie, this.device].filter(Boolean).join('; ');
+		const cookies = [this.cookie, this.device, this.binding].filter(Boolean).join('; ');
 		const { hostname, port } = new URL(this.app.server.info.uri);
 		// The path unchanged: a URL would resolve its dots.
 		const sent = request({
@@ -161,7 +163,7 @@ export class Client {
 		for (const line of answer.headers['set-cookie'] ?? []) {
 			const [pair = ''] = line.split(';');
 			if (/^(__\w+-)?device=/.test(pair)) this.device = pair;
-			else this.cookie = /Max-Age=0/i.test(line) ? undefined : pair;
+			else this[pair.startsWith('__Host-sid-') ? 'binding' : 'cookie'] = /Max-Age=0/i.test(line) ? undefined : pair;
 		}
 		return { statusCode: answer.statusCode ?? 0, headers: answer.headers, payload: bytes.toString(), bytes };
 	}

@@ -40,8 +40,8 @@ export function createKnownClients(config: Pick<Config, 'basePath'>, secret: str
 	const proofsOf = (request: Request): string[] =>
 		[request.state[nameFor(request)] as unknown]
 			.flat()
-			.flatMap((cookie) => (typeof cookie === 'string' ? cookie.split('~') : []))
-			.slice(0, maxAccounts);
+			// Of each, since another host of the domain may have set one, which is sent before the own one.
+			.flatMap((cookie) => (typeof cookie === 'string' ? cookie.split('~', maxAccounts) : []));
 
 	return {
 		idOf(request, user) {

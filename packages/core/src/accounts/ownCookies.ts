@@ -2,23 +2,34 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Request } from '@stowage/plugin-api';
 import type { Config } from '../config/schema.js';
 import { Counts } from '../limits/Counts.js';
+import { secretHash } from '../secretHash.js';
 
 type Site = Pick<Config, 'basePath'>;
 
 export interface CookieNames {
 	/** Who is signed in. */
 	session: string;
+	/** Which session this host has begun, where the name of that cookie does not say that this host has set it. */
+	binding: string | undefined;
 	/** Which accounts this client has signed in to before. */
 	device: string;
 	/** Which client of a share this is. */
 	share: string;
 }
 
-/** Over https a cookie is one that no other host or plain page can set (`__Host-`), over plain http an ordinary one. */
+/**
+ * Over https the session's cookie is one that no other host or plain page can set (`__Host-`), which permits no path. Below a base path
+ * other hosts of the domain could set it, so it counts only with a second one that they can't set, under a name of the path. Over plain
+ * http both are ordinary ones.
+ */
 export function cookieNames({ basePath }: Site, isHttps: boolean): CookieNames {
 	const prefix = isHttps ? (basePath === '' ? '__Host-' : '__Secure-') : '';
-	// That of a share has a path of its own, which the strictest prefix does not permit.
-	return { session: `${prefix}sid`, device: `${prefix}device`, share: `${isHttps ? '__Secure-' : ''}share` };
+	return {
+		...{ session: `${prefix}sid`, device: `${prefix}device` },
+		binding: isHttps && basePath !== '' ? `__Host-sid-${secretHash(basePath).slice(0, 8)}` : undefined,
+		// It has a path of its own, which the strictest prefix does not permit.
+		share: `${isHttps ? '__Secure-' : ''}share`,
+	};
 }
 
 /** The attributes of every cookie of the server. */
@@ -43,12 +54,14 @@ const maxValues = 16;
  * host before us, may have set a cookie of the same name or one that can't be parsed: neither may keep a person's own from being seen.
  * Several may remain, but not thousands.
  */
-export function keepOwnCookies(headers: IncomingHttpHeaders, { session, device, share }: CookieNames): void {
+export function keepOwnCookies(headers: IncomingHttpHeaders, names: CookieNames): void {
 	if (headers.cookie === undefined) return;
+	const { session, device, share, binding } = names;
+	const proofNames = [device, share, ...(binding === undefined ? [] : [binding])];
 	const found = new Counts();
 	const isOwn = (pair: string) => {
 		const [, name = '', value = ''] = /^([^=]*)=(.*)$/.exec(pair) ?? [];
-		const mayBe = (name === session && sealed.test(value)) || ([device, share].includes(name) && proofs.test(value));
+		const mayBe = (name === session && sealed.test(value)) || (proofNames.includes(name) && proofs.test(value));
 		if (mayBe) found.add(name, 1);
 		return mayBe && found.of(name) <= maxValues;
 	};

@@ -5,13 +5,20 @@ import { secretHash } from '../secretHash.js';
 /** The most remembered cookies; each takes about half a kilobyte. */
 const maxRemembered = 1000;
 
+/** What is in the cookie of a session. */
+interface SealedSession {
+	idHash: string;
+	/** The name under which it was given; earlier versions noted none. */
+	name: string | undefined;
+}
+
 export interface SessionSeal {
-	/** The value of the cookie of a session. */
-	seal(id: string): Promise<string>;
-	/** The hash of the id in a value that was opened before, if it is remembered. */
-	opened(value: string): string | undefined;
-	/** The hash of the id in a value; undefined for one that was not sealed here. */
-	open(value: string): Promise<string | undefined>;
+	/** The value of the cookie of a session, under that name. */
+	seal(id: string, name: string): Promise<string>;
+	/** What is in a value that was opened before, if it is remembered. */
+	opened(value: string): SealedSession | undefined;
+	/** What is in a value; undefined for one that was not sealed here. */
+	open(value: string): Promise<SealedSession | undefined>;
 }
 
 /**
@@ -21,22 +28,22 @@ export interface SessionSeal {
 export function createSessionSeal(secret: string): SessionSeal {
 	// From a text the encryption would derive two keys anew for each value.
 	const key = createHash('sha256').update(`cookies ${secret}`).digest();
-	const remembered = new Map<string, string>();
+	const remembered = new Map<string, SealedSession>();
 	return {
-		seal: (id) => seal({ id }, key, defaults),
+		seal: (id, name) => seal({ id, name }, key, defaults),
 		opened: (value) => remembered.get(value),
 		async open(value) {
 			// iron refuses what it did not seal with an error of its own; a client that sends such a cookie is signed out.
 			const opened: unknown = await unseal(value, key, defaults).catch(() => undefined);
 			if (!isCookie(opened)) return undefined;
-			const idHash = secretHash(opened.id);
+			const session = { idHash: secretHash(opened.id), name: opened.name };
 			if (remembered.size >= maxRemembered) remembered.clear();
-			remembered.set(value, idHash);
-			return idHash;
+			remembered.set(value, session);
+			return session;
 		},
 	};
 }
 
-function isCookie(cookie: unknown): cookie is { id: string } {
+function isCookie(cookie: unknown): cookie is { id: string; name?: string } {
 	return typeof cookie === 'object' && cookie !== null && 'id' in cookie && typeof cookie.id === 'string';
 }

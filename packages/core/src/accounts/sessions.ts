@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { ResponseToolkit } from '@hapi/hapi';
+import type { ResponseToolkit, ServerStateCookieOptions } from '@hapi/hapi';
 import type { Request, Server, SessionClient, SessionStore, UserRecord } from '@stowage/plugin-api';
 import { Failure, isFailure } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
@@ -77,6 +77,15 @@ function publicSessionId(idHash: string): string {
 	return idHash.slice(0, 16);
 }
 
+/** What a cookie says of the session that its host has begun. It grants nothing. */
+function bindingOf(idHash: string): string {
+	return secretHash(`binding ${idHash}`);
+}
+
+function valuesOf(request: Request, name: string): string[] {
+	return [request.state[name] as unknown].flat().filter((value) => typeof value === 'string');
+}
+
 interface Dependencies {
 	store: SessionStore;
 	config: Config;
@@ -97,30 +106,56 @@ export function createSessions({ store, config, secret, siblings, log, now: cloc
 	close(): Promise<void>;
 } {
 	const seal = createSessionSeal(secret);
-	const cookieName = ({ client }: Request) => cookieNames(config, client.isHttps).session;
 	const visits = new WeakMap<Request, Visit>();
 
 	const ended = createEndedSessions(store, siblings, (error) =>
 		log.error({ err: error }, 'an ended session could not be deleted'),
 	);
 	const find = async (idHash: string, now: number) => (ended.has(idHash) ? undefined : await store.find(idHash, now));
+	/** Those of the request's cookies that this server has sealed, and whether the browser says, too, that this host has set them. */
+	const cookiesOf = async (request: Request) => {
+		const names = cookieNames(config, request.client.isHttps);
+		const bindings = new Set(names.binding === undefined ? [] : valuesOf(request, names.binding));
+		const found: { idHash: string; isOwn: boolean }[] = [];
+		for (const value of valuesOf(request, names.session)) {
+			const { idHash, name } = seal.opened(value) ?? (await seal.open(value)) ?? {};
+			if (idHash === undefined) continue;
+			const isBound = names.binding === undefined || bindings.has(bindingOf(idHash));
+			// Of an earlier version there are sessions without either, for 30 days.
+			found.push({ idHash, isOwn: name === undefined || (name === names.session && isBound) });
+		}
+		return found;
+	};
 	const lookUp = async (request: Request, h: ResponseToolkit): Promise<Visit> => {
-		const idHashes: string[] = [];
-		// A cookie of a parent path may be sent beside the server's own: any known value is accepted.
-		for (const value of [request.state[cookieName(request)] as unknown].flat()) {
-			const idHash = typeof value === 'string' ? (seal.opened(value) ?? (await seal.open(value))) : undefined;
-			if (idHash !== undefined) idHashes.push(idHash);
-		}
+		const cookies = await cookiesOf(request);
+		const idHashes = cookies.map(({ idHash }) => idHash);
 		const now = clock();
-		for (const idHash of idHashes) {
+		const valid = [];
+		// A cookie of a parent path may be sent beside the server's own: any known value is accepted.
+		for (const { idHash } of cookies.filter(({ isOwn }) => isOwn)) {
 			const found = await find(idHash, now);
-			if (found === undefined) continue;
-			if (now - found.session.lastSeenAt > touchMs) await touch(idHash, now);
-			const { id, username, generation } = found.user;
-			const { createdAt } = found.session;
-			return { h, idHashes, session: { user: { id, username }, generation, idHash, createdAt } };
+			if (found !== undefined) valid.push({ idHash, ...found });
 		}
-		return { h, idHashes, session: undefined };
+		const [first] = valid;
+		if (first === undefined) return { h, idHashes, session: undefined };
+		if (valid.some(({ user }) => user.id !== first.user.id)) {
+			await endAll(valid);
+			return { h, idHashes, session: undefined };
+		}
+		const { idHash, user, session } = first;
+		if (now - session.lastSeenAt > touchMs) await touch(idHash, now);
+		const { id, username, generation } = user;
+		return { h, idHashes, session: { user: { id, username }, generation, idHash, createdAt: session.createdAt } };
+	};
+	/**
+	 * Ends the sessions of several users that one request has the cookies of. Another host of the domain may have set one of them, so that
+	 * what its user does is done in another's account: which one can't be told. Once they have ended a sign-in is all it takes, whatever
+	 * cookies remain.
+	 */
+	const endAll = async (valid: readonly { idHash: string; user: SessionOwner }[]) => {
+		const users = valid.map(({ user }) => user.username);
+		log.warn({ users }, 'a request had the cookies of sessions of several users: the sessions were ended');
+		for (const { idHash } of valid) await ended.end(idHash);
 	};
 	const touch = async (idHash: string, now: number) => {
 		try {
@@ -166,14 +201,17 @@ export function createSessions({ store, config, secret, siblings, log, now: cloc
 	};
 	const serve = (server: Server) => {
 		for (const isSecure of [true, false]) {
-			server.state(cookieNames(config, isSecure).session, {
+			const { session, binding } = cookieNames(config, isSecure);
+			const options: ServerStateCookieOptions = {
 				...cookieAttributes(config, isSecure),
 				ttl: cookieTtlMs,
 				// It is sealed here.
 				encoding: 'none',
 				// A value that does not match may be another program's, or be sent beside a valid one.
 				clearInvalid: false,
-			});
+			};
+			server.state(session, options);
+			if (binding !== undefined) server.state(binding, { ...options, path: '/' });
 		}
 		addStep(server, 'onRequest', (request) =>
 			keepOwnCookies(request.raw.req.headers, cookieNames(config, request.client.isHttps)),
@@ -202,11 +240,17 @@ export function createSessions({ store, config, secret, siblings, log, now: cloc
 			const id = randomBytes(32).toString('base64url');
 			const userAgent = request.raw.req.headers['user-agent'] ?? null;
 			await store.add(secretHash(id), user, { userAgent, address: request.client.address });
-			visitOf(request).h.state(cookieName(request), await seal.seal(id));
+			const { session, binding } = cookieNames(config, request.client.isHttps);
+			const { h } = visitOf(request);
+			h.state(session, await seal.seal(id, session));
+			if (binding !== undefined) h.state(binding, bindingOf(secretHash(id)));
 		},
 		async end(request) {
 			await endCurrent(request);
-			visitOf(request).h.unstate(cookieName(request));
+			const { session, binding } = cookieNames(config, request.client.isHttps);
+			const { h } = visitOf(request);
+			h.unstate(session);
+			if (binding !== undefined) h.unstate(binding);
 		},
 		list,
 		async endOne(user, id) {

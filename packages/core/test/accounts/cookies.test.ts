@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
+import { defaults, seal } from '@hapi/iron';
 import test, { type ExecutionContext } from 'ava';
 import { keepOwnCookies } from '../../src/accounts/ownCookies.js';
-import { Client, json, type TestApp, testApp } from '../testApp.js';
+import { Client, file, json, type TestApp, testApp } from '../testApp.js';
 
 async function isLoggedIn(app: TestApp, cookie: string): Promise<boolean> {
 	return json(await new Client(app).get('/api/checkLoginStatus', { cookie })).isLoggedIn;
@@ -33,7 +35,7 @@ test(
 
 test('of thousands of values under the name of the session a few are tried', (t) => {
 	const headers = { cookie: `${'sid=Fe26.2*a; '.repeat(2000)}device=b~c; ${'device=a~; '.repeat(100)}` };
-	keepOwnCookies(headers, { session: 'sid', device: 'device', share: 'share' });
+	keepOwnCookies(headers, { session: 'sid', device: 'device', share: 'share', binding: undefined });
 	const kept = headers.cookie.split('; ');
 	t.is(kept.filter((pair) => pair === 'sid=Fe26.2*a').length, 16);
 	t.is(kept.filter((pair) => pair.startsWith('device=')).length, 16);
@@ -68,4 +70,94 @@ test('signing out ends every session whose cookie the browser sends', async (t) 
 	t.is((await new Client(app).get('/api/logout', { cookie: both })).statusCode, 200);
 	t.false(await isLoggedIn(app, first.cookie ?? ''));
 	t.false(await isLoggedIn(app, second.cookie ?? ''));
+});
+
+const login = { username: 'ada', password: 'correct horse' };
+
+/** Who a request with these cookies is. */
+const userOf = async (app: TestApp, base: string, ...cookies: (string | undefined)[]) =>
+	json(await new Client(app).get(`${base}/api/checkLoginStatus`, { cookie: cookies.filter(Boolean).join('; ') }))
+		.username;
+
+test('a session that another host of the domain has set beside the own one is nobody’s, both end, and a sign-in is enough', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const mallory = await new Client(app).register('mallory');
+	const foreign = mallory.cookie ?? '';
+	const sent = `${foreign}; ${ada.cookie}`;
+	const upload = await new Client(app).upload('/api/upload', [file('secret.txt', 'hers')], { cookie: sent });
+	t.is(upload.statusCode, 401, upload.payload);
+	t.is(await userOf(app, '', sent), null);
+	for (const each of [ada, mallory]) t.is(await userOf(app, '', each.cookie), null);
+	// The foreign cookie is still sent first.
+	const signedIn = await ada.post('/api/login', login, { cookie: sent });
+	t.is(signedIn.statusCode, 200, signedIn.payload);
+	t.is(await userOf(app, '', foreign, ada.cookie), 'ada');
+});
+
+test('two sessions of one user in a request are that user', async (t) => {
+	const app = await testApp(t);
+	const first = await new Client(app).register('ada');
+	const second = new Client(app);
+	await second.post('/api/login', login);
+	for (let n = 0; n < 2; n++) t.is(await userOf(app, '', first.cookie, second.cookie), 'ada');
+});
+
+const below = { '--public-url': 'https://example.org/files', '--base-path': '/files' };
+
+/** Somebody who has signed up there. */
+async function newUser(app: TestApp, username: string) {
+	const client = new Client(app);
+	const { password } = login;
+	const answer = await client.post('/files/api/register', { username, password, passwordConfirm: password });
+	return { client, setCookie: answer.headers['set-cookie'] ?? [] };
+}
+
+test('over https below a base path a session counts only with a cookie that no other host can set', async (t) => {
+	const app = await testApp(t, below);
+	const { client: ada, setCookie } = await newUser(app, 'ada');
+	t.regex(
+		setCookie.find((line) => line.startsWith('__Host-')) ?? '',
+		/^__Host-sid-\w+=\w+; .*Secure; HttpOnly; SameSite=Lax; Path=\/$/,
+	);
+	const { client: mallory } = await newUser(app, 'mallory');
+	t.is(await userOf(app, '/files', ada.cookie, ada.binding), 'ada');
+	t.is(await userOf(app, '/files', mallory.cookie), null, 'to who is not signed in');
+	t.is(await userOf(app, '/files', mallory.cookie, ada.binding), null);
+	t.is(await userOf(app, '/files', mallory.cookie, ada.cookie, ada.binding), 'ada');
+	t.is(await userOf(app, '/files', mallory.cookie, mallory.binding), 'mallory', 'it has ended none');
+	await ada.get('/files/api/logout');
+	t.deepEqual([ada.cookie, ada.binding], [undefined, undefined]);
+});
+
+test('a session that was begun over plain http is none over https', async (t) => {
+	const app = await testApp(t, { '--trusted-proxies': '127.0.0.1', '--base-path': '/files' });
+	const { client: mallory } = await newUser(app, 'mallory');
+	t.is(await userOf(app, '/files', mallory.cookie), 'mallory');
+	const asSecure = `__Secure-${mallory.cookie}`;
+	const headers = { cookie: asSecure, 'x-forwarded-proto': 'https' };
+	t.is(json(await new Client(app).get('/files/api/checkLoginStatus', headers)).username, null);
+});
+
+test('a session of an earlier version, whose cookie has no name in it, goes on', async (t) => {
+	const sessionKey = 'a key that is long enough for this';
+	const app = await testApp(t, { ...below, '--session-key': sessionKey });
+	await newUser(app, 'ada');
+	const { accounts, database } = app.services;
+	await database.sessions.add(createHash('sha256').update('an id').digest('hex'), await accounts.find('ada'));
+	const key = createHash('sha256').update(`cookies ${sessionKey}`).digest();
+	t.is(await userOf(app, '/files', `__Secure-sid=${await seal({ id: 'an id' }, key, defaults)}`), 'ada');
+});
+
+test('a client is known to an account also behind the proofs that another host of the domain has set', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const { knownClients, accounts } = app.services;
+	const user = await accounts.find('ada');
+	const own = ada.device?.split('=')[1] ?? '';
+	const foreign = Array.from({ length: 10 }, () => own.replace(/^.{22}/, 'x'.repeat(22))).join('~');
+	const known = (...device: string[]) =>
+		knownClients.idOf({ client: { isHttps: false }, state: { device } } as never, user);
+	t.truthy(known(own));
+	t.is(known(foreign, own), known(own));
 });

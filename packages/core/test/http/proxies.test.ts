@@ -86,6 +86,7 @@ const worksBehind = async (t: ExecutionContext, name: 'nginx' | 'caddy', prefix:
 	t.regex(cookie, /; Path=\/files/);
 	const ada = clientAt(app, uri);
 	ada.cookie = cookie.split(';')[0];
+	ada.binding = visitor.binding;
 
 	const large = Buffer.alloc(3_000_000, 'stowage');
 	const sent = await ada.upload('/files/api/upload', [field('type', 'private'), file('large.bin', large)]);
