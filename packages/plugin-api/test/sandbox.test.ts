@@ -480,6 +480,9 @@ async function fakeBubblewrap(t: ExecutionContext, script: string): Promise<stri
 
 const noThreads = "node[12]: ../deps/uv/src/threadpool.c:58: Assertion `0 == uv_thread_create()' failed.";
 
+const noLibrary =
+	'echo "node: error while loading shared libraries: libuv.so.1: cannot open shared object file" >&2; exit 127';
+
 const ends: Readonly<Record<string, 'unknown' | 'none'>> = {
 	'kill -KILL $$': 'unknown',
 	'exit 137': 'unknown',
@@ -487,6 +490,7 @@ const ends: Readonly<Record<string, 'unknown' | 'none'>> = {
 	'kill -ABRT $$': 'unknown',
 	[`echo "${noThreads.replace('`', '\\`')}" >&2; exit 1`]: 'unknown',
 	'exit 1': 'unknown',
+	[noLibrary]: 'unknown',
 	'exit 0': 'unknown',
 	'echo "bwrap: Can\'t find source path /opt/stowage: No such file or directory" >&2; exit 1': 'unknown',
 	'echo "sandbox: landlock_add_rule failed with error 12." >&2; exit 126': 'unknown',
@@ -517,6 +521,25 @@ test.serial('that there is no Landlock follows only from what is said, too', asy
 		}
 	}
 });
+
+test.serial(
+	'what fails in each sandbox without a word, or for missing files, for longer than an upgrade takes does not work here',
+	async (t) => {
+		const lasting = { [noLibrary]: 'none', 'kill -SEGV $$': 'none', 'exit 1': 'none', 'kill -KILL $$': 'unknown' };
+		const fakes = await Promise.all(Object.keys(lasting).map((script) => fakeBubblewrap(t, script)));
+		const look = () =>
+			Promise.all(fakes.map(async (bwrap) => (await findSandbox({ bwrap, landlock: false }))?.kind ?? 'none'));
+		const { now } = performance;
+		t.teardown(() => {
+			performance.now = now;
+		});
+		t.deepEqual(await look(), ['unknown', 'unknown', 'unknown', 'unknown']);
+		performance.now = () => now.call(performance) + 120_000;
+		t.deepEqual(await look(), ['unknown', 'unknown', 'unknown', 'unknown']);
+		performance.now = () => now.call(performance) + 301_000;
+		t.deepEqual(await look(), Object.values(lasting));
+	},
+);
 
 /** Goes on to the program, also behind the shell that would open files by its mounts. */
 const confinesNothing = 'while [ "$1" != -- ]; do shift; done; shift; [ "$1" != /bin/sh ] || shift 4';

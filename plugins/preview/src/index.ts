@@ -27,8 +27,12 @@ export const plugin = definePlugin({
 		const log = server.logOf('@stowage/preview');
 		const memoryBytes = memoryMiB * 1024 * 1024;
 		const workers = new ImageWorkers({ memoryBytes, log, findSandbox });
-		server.ext('onPostStop', () => workers.close());
-		afterStart(server, () => void logSandbox(log));
+		const stopped = new AbortController();
+		server.ext('onPostStop', () => {
+			stopped.abort();
+			workers.close();
+		});
+		afterStart(server, () => void logSandbox(log, stopped.signal));
 		const means = { workers, memoryBytes, findSandbox };
 		const register = (name: string, renderer: Renderer) => server.providers.renderer.register(name, renderer);
 		register('image', imageRenderer(means));
@@ -41,13 +45,18 @@ export const plugin = definePlugin({
 	},
 });
 
-async function logSandbox(log: PluginLog): Promise<void> {
+/** How often it is looked for a sandbox that is not known: where none works that is found out by trying again. */
+const retryMs = 60_000;
+
+async function logSandbox(log: PluginLog, stopped: AbortSignal, isRepeated = false): Promise<void> {
 	try {
 		const sandbox = await findSandbox();
-		if (sandbox?.kind === 'unknown')
-			log.warn({}, 'the sandbox of thumbnails could not be found out: until it is, there are none');
-		else if (sandbox !== undefined) log.info({ sandbox: sandbox.description }, 'thumbnails are decoded in a sandbox');
-		else log.warn({}, 'thumbnails are decoded with limits only: neither bubblewrap nor Landlock works here');
+		if (sandbox?.kind === 'unknown') {
+			if (!isRepeated) log.warn({}, 'the sandbox of thumbnails could not be found out: until it is, there are none');
+			setTimeout(() => void (stopped.aborted || logSandbox(log, stopped, true)), retryMs).unref();
+		} else if (sandbox !== undefined) {
+			log.info({ sandbox: sandbox.description }, 'thumbnails are decoded in a sandbox');
+		} else log.warn({}, 'thumbnails are decoded with limits only: neither bubblewrap nor Landlock works here');
 	} catch (error) {
 		// The next picture tries again.
 		log.warn({ err: error }, 'the sandbox of thumbnails could not be found out');

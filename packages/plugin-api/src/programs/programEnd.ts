@@ -56,12 +56,19 @@ export function wasDisturbed({ code, signal, errors }: ProgramEnd): boolean {
 const momentaryError =
 	/Resource temporarily unavailable|Cannot allocate memory|Too many open files|Cannot fork|Out of (?:memory|space)|\bE(?:AGAIN|NOMEM|MFILE|NFILE)\b|\berror (?:11|12|23|24)\b/i;
 
+/** Whether a program that failed was ended by others, or has said that it lacked memory, processes, threads or descriptors for the moment. */
+export function wasMomentary({ code, signal, errors }: ProgramEnd): boolean {
+	if (momentaryError.test(errors) || nodeError.test(errors)) return true;
+	const endedBy = signalOf({ code, signal });
+	return endedBy !== undefined && !own.has(endedBy);
+}
+
 /**
  * Whether a program that failed has said why by itself, so that it will say so the next time as well: what is decided for longer follows
  * from that only. Not where it was ended by a signal, said nothing, or lacked memory, processes or descriptors for the moment.
  */
 export function hasSaidWhy({ code, signal, errors }: ProgramEnd): boolean {
-	if (momentaryError.test(errors) || nodeError.test(errors)) return false;
+	if (wasMomentary({ code, signal, errors })) return false;
 	const endedBy = signalOf({ code, signal });
 	// By this one the kernel says that a filter of system calls forbids something.
 	if (endedBy !== undefined) return endedBy === 'SIGSYS';

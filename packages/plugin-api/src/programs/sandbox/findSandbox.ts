@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { Failure } from '@stowage/rules';
 import { findProgram } from '../findProgram.js';
 import { assertDescriptors, killGroup, nodeReservesBytes, spawnLimited } from '../limitedProgram.js';
-import { hasSaidWhy } from '../programEnd.js';
+import { hasSaidWhy, type ProgramEnd, wasMomentary } from '../programEnd.js';
 import { runAlone } from '../runAlone.js';
 import { type Bubblewrap, bubblewrapArguments } from './bubblewrap.js';
 import type { Launch } from './landlock/launch.js';
@@ -61,6 +61,9 @@ function isInstalled(name: string): boolean {
 /** One that did not work is tried again after this time: the machine may have been too busy, or bubblewrap is installed now. */
 const retryMs = 60_000;
 
+/** How long an upgrade may take. What fails without a word, or for files that are missing, and does so for longer, does not work here. */
+const upgradeMs = 5 * 60_000;
+
 const timeoutMs = 30_000;
 
 interface Attempt {
@@ -70,6 +73,9 @@ interface Attempt {
 }
 
 const found = new Map<string, Attempt>();
+
+/** When programs failed first and last in what is tried, without a word or for missing files, by its options; none has held since. */
+const failures = new Map<string, { first: number; last: number }>();
 
 interface Tried {
 	sandbox: Sandbox | undefined;
@@ -82,7 +88,8 @@ interface Tried {
  * filter, else bubblewrap alone, as on processors for which there is no filter. Undefined where there is none. Tried once for all that
  * ask. That one does not work follows only from what is said by it or by the system. Where it could not be found out, as for want of
  * descriptors, processes, memory or time, of files that an upgrade exchanges, or because what was tried was killed, the result is of the
- * kind `unknown`, and the next call tries again; where that is so of the stronger ones only, they are tried again later.
+ * kind `unknown`, and the next call tries again; where that is so of the stronger ones only, they are tried again later. There is none,
+ * too, where programs fail in each without a word, or for missing files, for longer than an upgrade takes.
  */
 export async function findSandbox(options: SandboxOptions = {}): Promise<Sandbox | undefined> {
 	const { bwrap = 'bwrap', landlock = true } = options;
@@ -94,7 +101,7 @@ export async function findSandbox(options: SandboxOptions = {}): Promise<Sandbox
 		return before?.sandbox;
 	// Another call tries again meanwhile.
 	if (found.get(key) !== known) return findSandbox(options);
-	const tried = tryAll(bwrap, landlock, before?.sandbox).finally(() => {
+	const tried = tryAll(bwrap, landlock, key, before?.sandbox).finally(() => {
 		attempt.endedAt = performance.now();
 	});
 	const attempt: Attempt = { tried, endedAt: Number.POSITIVE_INFINITY };
@@ -111,11 +118,16 @@ export async function findSandbox(options: SandboxOptions = {}): Promise<Sandbox
 }
 
 /** `before` is one that has worked, for where it can't be found out now whether a stronger one does. */
-async function tryAll(bwrap: string | false, landlock: boolean, before: Sandbox | undefined): Promise<Tried> {
+async function tryAll(
+	bwrap: string | false,
+	landlock: boolean,
+	key: string,
+	before: Sandbox | undefined,
+): Promise<Tried> {
 	// Without a sandbox a program would run with limits only, so that must not follow from a machine that is busy for a moment.
 	const unknown = { sandbox: before ?? unknownSandbox, isStrongest: false };
 	const bwrapAt = bwrap === false ? undefined : await findProgram(bwrap);
-	const version = landlock ? await landlockHere() : 0;
+	const version = landlock ? await landlockHere(key) : 0;
 	if (version === 'unknown') return unknown;
 	const inBubblewrap = (inner: Bubblewrap['inner']) =>
 		bwrapAt === undefined
@@ -125,8 +137,11 @@ async function tryAll(bwrap: string | false, landlock: boolean, before: Sandbox 
 	const sandboxes = [...withLandlock, ...inBubblewrap({ landlock: 0 }), ...inBubblewrap(undefined)];
 	let isUnknown = false;
 	for (const sandbox of sandboxes) {
-		const outcome = await trySandbox(sandbox);
-		if (outcome === 'holds') return { sandbox, isStrongest: !isUnknown };
+		const outcome = await trySandbox(sandbox, key);
+		if (outcome === 'holds') {
+			failures.delete(key);
+			return { sandbox, isStrongest: !isUnknown };
+		}
 		isUnknown ||= outcome === 'unknown';
 	}
 	return isUnknown ? unknown : { sandbox: undefined, isStrongest: false };
@@ -205,13 +220,13 @@ const frugal = ['--max-old-space-size=32', '--v8-pool-size=1'];
 const plainDevices = ['null', 'full', 'random', 'urandom'].map((name) => `/dev/${name}`);
 
 /** The version of Landlock; 0 for none, also where what makes the calls says that it can't be loaded here. */
-async function landlockHere(): Promise<number | 'unknown'> {
+async function landlockHere(key: string): Promise<number | 'unknown'> {
 	try {
 		assertDescriptors();
 		const { stdout } = await runAlone(process.execPath, [...frugal, launcher], { timeout: timeoutMs });
 		return /^\d+$/.test(stdout) ? Number(stdout) : 'unknown';
 	} catch (error) {
-		return isRefusal(error) ? 0 : 'unknown';
+		return isRefusal(error, key) ? 0 : 'unknown';
 	}
 }
 
@@ -250,13 +265,25 @@ const isGone = (errors: string) =>
 
 /**
  * Whether the error of this process, or of a child, says that something does not work on this machine. Where it is not said, and where
- * files of this program are being exchanged by an upgrade, a weaker sandbox, or none, must not follow from it.
+ * files of this program are being exchanged by an upgrade, a weaker sandbox, or none, must not follow from it, unless it stays so.
  */
-function isRefusal(error: unknown): boolean {
+function isRefusal(error: unknown, key: string): boolean {
 	const { code = null, signal = null, stderr } = error as { code?: unknown; signal?: NodeJS.Signals; stderr?: string };
 	if (stderr === undefined) return refusals.has(String(code));
-	if (code === notFound || isGone(stderr) || (hadLibrary && /^node:internal\//.test(stderr))) return false;
-	return hasSaidWhy({ code: typeof code === 'number' ? code : null, signal, errors: stderr });
+	const end: ProgramEnd = { code: typeof code === 'number' ? code : null, signal, errors: stderr };
+	const lacksFile = code === notFound || isGone(stderr) || (hadLibrary && /^node:internal\//.test(stderr));
+	if (!lacksFile && hasSaidWhy(end)) return true;
+	return !wasMomentary(end) && failsForLong(key);
+}
+
+/** Such as a Node whose libraries lie where a sandbox has none: pictures and conversions would wait for ever. */
+function failsForLong(key: string): boolean {
+	const now = performance.now();
+	const known = failures.get(key);
+	// Two upgrades between which nobody has asked are not a long one.
+	const first = known !== undefined && now - known.last < upgradeMs ? known.first : now;
+	failures.set(key, { first, last: now });
+	return now - first >= upgradeMs;
 }
 
 /**
@@ -304,7 +331,7 @@ async function outputOf(child: ChildProcess): Promise<string> {
 }
 
 /** Whether a program runs in it and reaches nothing, by running one. */
-async function trySandbox(sandbox: Sandbox): Promise<'holds' | 'fails' | 'unknown'> {
+async function trySandbox(sandbox: Sandbox, key: string): Promise<'holds' | 'fails' | 'unknown'> {
 	const { file, source, folder, remove } = await outside();
 	// A connection that can't be accepted is an error of its own.
 	const server = createServer((socket) => socket.destroy()).on('error', () => {});
@@ -321,7 +348,7 @@ async function trySandbox(sandbox: Sandbox): Promise<'holds' | 'fails' | 'unknow
 		if (reached === '[]') return 'holds';
 		return reached.startsWith('["') ? 'fails' : 'unknown';
 	} catch (error) {
-		return isRefusal(error) ? 'fails' : 'unknown';
+		return isRefusal(error, key) ? 'fails' : 'unknown';
 	} finally {
 		await lent?.close().catch(() => {});
 		server.close();
