@@ -1113,6 +1113,11 @@ test('where root stays root, it opens no database that is somebody else’s, or 
 			const { code, stderr } = await call(command, database);
 			t.is(code, 78, stderr);
 			t.true(stderr.startsWith(`Root does not work on the database ${database}, for ${why}: `), stderr);
+			const isBelongs = why.includes('belongs');
+			t.true(
+				stderr.includes(isBelongs ? `, or give that to root (chown -h root ${why.split(' ')[0]}).` : 'mkdir -m 700'),
+			);
+			t.false(stderr.includes('chmod go-w'), 'a sticky folder stays open');
 		}
 	};
 	const main = at('closed/main.db');
@@ -1202,6 +1207,10 @@ test('where root stays root, it works on no data folder that somebody else could
 	const first = await list(absent);
 	t.is(first.code, 78);
 	t.true(first.stderr.includes(`for ${absent} is missing, and others could make it first: `), first.stderr);
+	// What it advises is enough, and closes no folder that is everybody's.
+	t.regex(first.stderr, /, or make it first \(mkdir -m 700 .*absent\)\.$/m);
+	await mkdir(absent, { mode: 0o700 });
+	t.like(await list(absent), { code: 0 });
 	// But a link there leads root to where its owner wants.
 	await mkdir(at('victim'), { mode: 0o700 });
 	await rm(path.join(own, 'audit'), { recursive: true, force: true });

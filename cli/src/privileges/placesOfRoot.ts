@@ -3,6 +3,7 @@ import path from 'node:path';
 import {
 	type Config,
 	linkOfOthersIn,
+	type Objection,
 	socketPathOf,
 	whyOthersMayAdd,
 	whyOthersMayReplace,
@@ -27,9 +28,10 @@ async function objectionToDataFolder(dataDir: string): Promise<string | undefine
 	const link = await linkOfOthersIn(dataDir);
 	if (link !== undefined)
 		return `Root does not work on the data folder ${dataDir}, for others may write to it, and ${link} is a link of one of them: remove it, and close the folder (chmod go-w), or give it to the user of the server, whom root becomes then.`;
-	const reason = await whyOthersMayReplace(dataDir);
-	if (reason === undefined) return undefined;
-	return `Root does not work on the data folder ${dataDir}, for ${reason}: who may do that can put another folder in its place meanwhile, with links by which root would write anywhere. Give the folders above it to root (chown root, chmod go-w), move it, or give it to the user of the server, whom root becomes then.`;
+	const objection = await whyOthersMayReplace(dataDir);
+	if (objection === undefined) return undefined;
+	const { reason, remedy } = objection;
+	return `Root does not work on the data folder ${dataDir}, for ${reason}: who may do that can put another folder in its place meanwhile, with links by which root would write anywhere. Name another folder, give this one to the user of the server, whom root becomes then, or ${remedy}.`;
 }
 
 /** What SQLite keeps beside a database: it takes over what lies there. */
@@ -42,20 +44,21 @@ const endings = ['', '-journal', '-wal', '-shm'];
 export async function objectionToDatabase(databaseUrl: string, dataDir: string): Promise<string | undefined> {
 	if (!databaseUrl.startsWith('sqlite:')) return undefined;
 	const file = path.resolve(databaseUrl.slice('sqlite:'.length));
-	const reason = await whyOthersHave(file, dataDir);
-	if (reason === undefined) return undefined;
-	return `Root does not work on the database ${file}, for ${reason}: who may do that can read or change all that is in it, or lead root elsewhere by a link. Give it and the folders above it to root (chown -h root, chmod go-w), name another folder, or give the data folder to the user of the server, whom root becomes then.`;
+	const objection = await whyOthersHave(file, dataDir);
+	if (objection === undefined) return undefined;
+	const { reason, remedy } = objection;
+	return `Root does not work on the database ${file}, for ${reason}: who may do that can read or change all that is in it, or lead root elsewhere by a link. Name another folder, give the data folder to the user of the server, whom root becomes then, or ${remedy}.`;
 }
 
-async function whyOthersHave(file: string, dataDir: string): Promise<string | undefined> {
+async function whyOthersHave(file: string, dataDir: string): Promise<Objection | undefined> {
 	const folder = path.dirname(file);
 	if (folder !== dataDir) {
-		const reason = await whyOthersMayAdd(folder);
-		if (reason !== undefined) return reason;
+		const objection = await whyOthersMayAdd(folder);
+		if (objection !== undefined) return objection;
 	}
 	for (const ending of endings) {
-		const reason = await whyOthersOwn(`${file}${ending}`);
-		if (reason !== undefined) return reason;
+		const objection = await whyOthersOwn(`${file}${ending}`);
+		if (objection !== undefined) return objection;
 	}
 	const found = await lstat(file).catch(() => undefined);
 	// SQLite works in the folder to which a link leads. One that leads nowhere it refuses.
@@ -66,7 +69,8 @@ async function whyOthersHave(file: string, dataDir: string): Promise<string | un
 /** Why root must not make the socket of the configuration: somebody else may put another folder in the place of the one it lies in. */
 export async function objectionToSocket(config: Pick<Config, 'listen'>): Promise<string | undefined> {
 	const socket = socketPathOf(config);
-	const reason = socket === undefined ? undefined : await whyOthersMayReplace(path.dirname(path.resolve(socket)));
-	if (reason === undefined) return undefined;
-	return `Root does not listen at the socket ${socket}, for ${reason}: who may do that can lead root elsewhere by a link. Give the folders above that of the socket to root (chown root, chmod go-w), name another one in listen, or give the data folder to the user of the server, whom root becomes then.`;
+	const objection = socket === undefined ? undefined : await whyOthersMayReplace(path.dirname(path.resolve(socket)));
+	if (objection === undefined) return undefined;
+	const { reason, remedy } = objection;
+	return `Root does not listen at the socket ${socket}, for ${reason}: who may do that can lead root elsewhere by a link. Name another one in listen, give the data folder to the user of the server, whom root becomes then, or ${remedy}.`;
 }

@@ -58,6 +58,7 @@ export { listMounts, unescapeOctal } from './config/systemMounts.js';
 export { type Step, walkPath } from './config/walkPath.js';
 export {
 	linkOfOthersIn,
+	type Objection,
 	whyOthersMayAdd,
 	whyOthersMayReplace,
 	whyOthersMayWrite,

@@ -2,6 +2,7 @@ import type { Stats } from 'node:fs';
 import { lstat, readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { shellCommand } from '../shellCommand.js';
 import { isOnReadOnlyMount } from './readOnlyMount.js';
 import { walkPath } from './walkPath.js';
 
@@ -27,30 +28,39 @@ export async function whyOthersMayWrite(
 	return tree ? whyOthersMayWriteBelow(await realpath(file), trust, without) : undefined;
 }
 
+/** Why somebody else than root decides about a place, and what ends that: `close it (chmod go-w /srv/files)`. */
+export interface Objection {
+	reason: string;
+	remedy: string;
+}
+
 /**
- * The reason why a user other than root may replace a folder, or make it where it is missing: a folder or link on the way to it, whatever
+ * Why a user other than root may replace a folder, or make it where it is missing: a folder or link on the way to it, whatever
  * the folder itself permits. Undefined where root alone may.
  */
-export async function whyOthersMayReplace(folder: string): Promise<string | undefined> {
+export async function whyOthersMayReplace(folder: string): Promise<Objection | undefined> {
 	const trust = await trusted();
-	let reason: string | undefined;
+	let objection: Objection | undefined;
 	for await (const { path: at, stat: found, folder: above } of walkPath(folder)) {
-		// The reason is that of the step before, so that the last step, the folder itself, does not count.
-		if (reason !== undefined) return reason;
-		// In a sticky folder nobody replaces it, but others may make it first.
-		if (found === undefined)
-			return openness(path.dirname(at), above, trust) && `${at} is missing, and others could make it first`;
-		reason = reasonOf(at, found, trust);
+		// That of the step before, so that the last step, the folder itself, does not count.
+		if (objection !== undefined) return objection;
+		if (found === undefined) {
+			// In a sticky folder nobody replaces it, but others may make it first.
+			if (openness(path.dirname(at), above, trust) === undefined) return undefined;
+			const remedy = `make it first (${shellCommand`mkdir -m 700 ${at}`})`;
+			return { reason: `${at} is missing, and others could make it first`, remedy };
+		}
+		objection = objectionTo(at, found, trust);
 	}
 	return undefined;
 }
 
 /**
- * The reason why a user other than root may put files into a folder, or make it where it is missing: it, or a folder or link on the way, is
+ * Why a user other than root may put files into a folder, or make it where it is missing: it, or a folder or link on the way, is
  * not root's, or open to others. Undefined where root alone may. Here a sticky folder is open like any other: it protects what is there,
  * and no name that is free.
  */
-export async function whyOthersMayAdd(folder: string): Promise<string | undefined> {
+export async function whyOthersMayAdd(folder: string): Promise<Objection | undefined> {
 	const trust = await trusted();
 	let last = { path: '/', stat: await lstat('/') };
 	for await (const { path: at, stat: found, folder: above } of walkPath(folder)) {
@@ -58,18 +68,24 @@ export async function whyOthersMayAdd(folder: string): Promise<string | undefine
 			last = { path: path.dirname(at), stat: above };
 			break;
 		}
-		const reason = reasonOf(at, found, trust);
-		if (reason !== undefined) return reason;
+		const objection = objectionTo(at, found, trust);
+		if (objection !== undefined) return objection;
 		last = { path: at, stat: found };
 	}
-	return openness(last.path, last.stat, trust);
+	const reason = openness(last.path, last.stat, trust);
+	if (reason === undefined) return undefined;
+	// Whoever closes /tmp takes it from all other programs.
+	const isSticky = (last.stat.mode & 0o1000) !== 0;
+	return { reason, remedy: isSticky ? "make a folder of root's in it (mkdir -m 700)" : closing(last.path) };
 }
 
-/** The reason why a file belongs to a user other than root, link or not. Undefined where it is root's, or nothing is there. */
-export async function whyOthersOwn(file: string): Promise<string | undefined> {
+/** Why a file belongs to a user other than root, link or not. Undefined where it is root's, or nothing is there. */
+export async function whyOthersOwn(file: string): Promise<Objection | undefined> {
 	const { owners } = await trusted();
 	const found = await undefinedIfGone(lstat(file));
-	return found === undefined || owners.has(found.uid) ? undefined : ownership(file, found);
+	return found === undefined || owners.has(found.uid)
+		? undefined
+		: { reason: ownership(file, found), remedy: giving(file) };
 }
 
 /**
@@ -172,6 +188,16 @@ function reasonOf(at: string, found: Stats, trust: Trust): string | undefined {
 		return undefined;
 	return openness(at, found, trust);
 }
+
+function objectionTo(at: string, found: Stats, trust: Trust): Objection | undefined {
+	const reason = reasonOf(at, found, trust);
+	if (reason === undefined) return undefined;
+	return { reason, remedy: trust.owners.has(found.uid) ? closing(at) : giving(at) };
+}
+
+const closing = (at: string): string => `close it (${shellCommand`chmod go-w ${at}`})`;
+
+const giving = (at: string): string => `give that to root (${shellCommand`chown -h root ${at}`})`;
 
 const ownership = (at: string, { uid }: Stats): string => `${at} belongs to user ${uid}`;
 

@@ -8,10 +8,11 @@ import { whyOthersMayReplace } from '../../config/whyOthersMayWrite.js';
  */
 export async function assertRootMayMake(location: string): Promise<void> {
 	if (process.geteuid?.() !== 0 || !path.isAbsolute(location)) return;
-	const reason = await whyOthersMayReplace(location);
-	if (reason === undefined) return;
+	const objection = await whyOthersMayReplace(location);
+	if (objection === undefined) return;
+	const { reason, remedy } = objection;
 	throw new Failure(
 		'forbidden',
-		`Root makes no storage root in ${location}, for ${reason}: who may do that can lead root elsewhere by a link. Give the folders above it to root (chown -h root, chmod go-w), name another folder, or give the data folder to the user of the server, whom root becomes then.`,
+		`Root makes no storage root in ${location}, for ${reason}: who may do that can lead root elsewhere by a link. Name another folder, give the data folder to the user of the server, whom root becomes then, or ${remedy}.`,
 	);
 }
