@@ -3,6 +3,8 @@ import { parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { openSqlite } from '../src/connection/sqlite/openSqlite.js';
 import { allMigrations } from '../src/migrations/all.js';
+import { idempotencyStore } from '../src/stores/files/idempotency.js';
+import { publishedNameStore } from '../src/stores/files/publishedNames.js';
 import { ticketStore } from '../src/stores/files/tickets.js';
 import { uploadStore } from '../src/stores/files/uploads.js';
 import { placeDatabase } from './emptyDatabase.js';
@@ -107,4 +109,20 @@ test('what is kept ready is counted, and looked through for what is over, withou
 	t.is(row?.n, 0);
 	const [left] = await knex('tickets').where('ends_at', '>', 0).count({ n: '*' });
 	t.is(left?.n, 0);
+});
+
+test('of upload keys, and of the names of files whose names were taken, the last are remembered', async (t) => {
+	const clock = { now: 0 };
+	const knex = await openEmpty(t);
+	const keys = idempotencyStore(knex, () => clock.now, 3);
+	const names = publishedNameStore(knex, () => clock.now, 3);
+	for (clock.now = 1; clock.now <= 5; clock.now++) {
+		await keys.putIfAbsent(`${clock.now}`, { revision: `r${clock.now}`, stagedIds: [] });
+		await names.set(`${clock.now}`, 'a');
+	}
+	t.is(await keys.sweep(0), 2);
+	t.is(await names.sweep(0), 2);
+	t.deepEqual(await knex('idempotency_keys').orderBy('written_at').pluck('key_hash'), ['3', '4', '5']);
+	t.is(await names.find('2'), undefined);
+	t.is(await names.find('3'), 'a');
 });

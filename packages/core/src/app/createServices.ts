@@ -113,13 +113,13 @@ export function createServices({
 	});
 	const states = createShareStates({ store: database.shares, config, log, now, monotonic });
 	const shares = createShares({
-		...{ store: database.shares, states, config, storage, accounts, now },
+		...{ store: database.shares, states, config, storage, accounts, databaseReserve, now },
 		encryption: createEncryption('shares', secret),
 	});
 	const { links, sharedFolders } = given;
 	const members = createMembers({
 		...{ store: database.members, users, storage, folders: sharedFolders, notifications },
-		...{ limits: database.limits, now },
+		...{ limits: database.limits, databaseReserve, now },
 	});
 	const shareUses = new ShareUses({ store: database.shareUses, processes, now, log });
 	const guests = createGuests({ store: database.shares, states, config, storage, links, accounts, uses: shareUses });

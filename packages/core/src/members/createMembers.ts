@@ -22,6 +22,7 @@ import {
 	type User,
 	type Viewer,
 } from '@stowage/rules';
+import type { DatabaseReserve } from '../limits/databaseReserve.js';
 import { rateLimited } from '../limits/rateLimited.js';
 import { locateLink } from '../links/locateLink.js';
 import { identityOf } from '../trees/identity.js';
@@ -67,6 +68,7 @@ interface Dependencies {
 	folders: SharedFolders;
 	notifications: Pick<Notifications, 'publish'>;
 	limits: Pick<CounterStore, 'find' | 'hit'>;
+	databaseReserve: Pick<DatabaseReserve, 'assertRoom'>;
 	/** The time of day, milliseconds since the epoch. */
 	now(): number;
 }
@@ -74,11 +76,15 @@ interface Dependencies {
 /** More than anyone needs: each call of a member reads all that are shared with them. */
 const memberLimits: MemberLimits = { folders: 1_000, ofOneOwner: 250, ofAllOwners: 1_000 };
 
+/** The size of the row of a member, with its indexes. */
+const rowBytes = 512;
+
 /** Names of nobody that one account may ask for in a window. */
 const maxUnknown = 100;
 const guessWindowMs = 10 * 60_000;
 
-export function createMembers({ store, users, storage, folders, notifications, limits, now }: Dependencies): Members {
+export function createMembers(parts: Dependencies): Members {
+	const { store, users, storage, folders, notifications, limits, databaseReserve, now } = parts;
 	const notify = (userIds: Iterable<string>) => {
 		for (const userId of new Set(userIds)) notifications.publish({ userId }, { kind: 'shared' });
 	};
@@ -135,6 +141,7 @@ export function createMembers({ store, users, storage, folders, notifications, l
 			const owner = signedIn(viewer);
 			const { id: ownerId, username } = owner;
 			const chosen = await known(owner, wanted);
+			if (chosen.length > 0) await databaseReserve.assertRoom(chosen.length * rowBytes);
 			// Items have other ids on another root.
 			const changes = await storage.changing(username, async () => {
 				const item = await folderAt(username, path);

@@ -18,6 +18,7 @@ import {
 import type { Accounts, Caller } from '../accounts/accounts.js';
 import type { Config } from '../config/schema.js';
 import type { Encryption } from '../events/encryption.js';
+import type { DatabaseReserve } from '../limits/databaseReserve.js';
 import { locateLink } from '../links/locateLink.js';
 import { secretHash } from '../secretHash.js';
 import { identityOf } from '../trees/identity.js';
@@ -74,6 +75,7 @@ interface Dependencies {
 	storage: Pick<MountedStorage, 'open' | 'stat' | 'changing'>;
 	accounts: Pick<Accounts, 'hash'>;
 	encryption: Encryption;
+	databaseReserve: Pick<DatabaseReserve, 'assertRoom'>;
 	/** The time of day, milliseconds since the epoch. */
 	now(): number;
 }
@@ -81,11 +83,14 @@ interface Dependencies {
 /** More than anyone needs. Without limits one user could fill the database. */
 const limits = { shares: 1_000, items: 10_000 };
 
+/** The size of the row of an item with its indexes, besides its path: that is in one of them. */
+const rowBytes = 1024;
+
 /** Rows that are read at once. */
 const pageSize = 100;
 
 export function createShares(parts: Dependencies): Shares {
-	const { store, states, config, storage, encryption } = parts;
+	const { store, states, config, storage, encryption, databaseReserve } = parts;
 
 	const listed = async (share: ShareRecord): Promise<ListedShare> => {
 		const state = await states.stateOf(share);
@@ -126,6 +131,7 @@ export function createShares(parts: Dependencies): Shares {
 				if (yielder.shouldYield) await yielder.yield();
 				assertAllowed(shareDenial(viewer, { area: 'private', path }));
 			}
+			await databaseReserve.assertRoom(chosen.reduce((sum, path) => sum + rowBytes + 2 * Buffer.byteLength(path), 0));
 			const settings = await settingsOf(parts, { ...choices, password: choices.password ?? null }, client);
 			const home = homeRoot(username);
 			// Items have other ids on another root.

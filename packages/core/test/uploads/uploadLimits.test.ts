@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
@@ -312,18 +313,27 @@ test('a user may have 2,000 uploads unfinished, and a visitor is not counted amo
 	t.is(asked.length, 2);
 });
 
-test('where the database has no room but for what others need, no upload is begun that is a row of it, and one that was begun goes on', async (t) => {
+test('where the database has no room but for what others need, nothing is begun that is a row of it, and an upload that was begun goes on', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
+	await new Client(app).register('bob');
 	const begun = await create(ada, 1, { filename: 'a' });
-	let asked = 0;
+	t.is((await ada.post('/api/createFolder', { directory: '', folderName: 'docs', type: 'private' })).statusCode, 200);
+	const asked: number[] = [];
 	app.services.databaseReserve.assertRoom = async (bytes) => {
-		asked = bytes;
+		asked.push(bytes);
 		throw new Failure('storageFull', 'There is not enough free space on the disk of the database.');
 	};
 	t.is((await create(ada, 1, { filename: 'long'.repeat(50) })).statusCode, 507);
-	t.true(asked > 1024 + 400, `${asked}`);
+	t.true((asked[0] ?? 0) > 1024 + 400, `${asked}`);
 	t.is((await create(new Client(app), 1, { filename: 'c' })).statusCode, 507);
+	const keyed = { 'stowage-upload-key': randomUUID() };
+	t.is((await ada.upload('/api/upload', [file('d', 'x')], keyed)).statusCode, 507);
+	t.is((await ada.upload('/api/upload', [file('d', 'x')])).statusCode, 200, 'which is no row');
+	t.is((await ada.post('/api/shares', { items: [{ path: 'docs' }], mode: 'view' })).statusCode, 507);
+	const members = [{ username: 'bob', role: 'view' }];
+	t.is((await ada.call('PUT', '/api/members', { path: 'docs', members })).statusCode, 507);
+	t.is(asked.length, 5);
 	t.is((await patch(ada, String(begun.headers.location), 0, 'x')).statusCode, 204);
 });
 

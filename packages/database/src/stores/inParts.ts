@@ -38,3 +38,18 @@ export function deleteInParts(
 ): Promise<number> {
 	return changeInParts(() => someRows(knex, table, choose).delete());
 }
+
+/**
+ * Deletes the chosen rows with the least values of a column where these are more than so many; an index has what is chosen in the order of the
+ * column. Resolves to their number.
+ */
+export async function keepLatest(
+	knex: Knex,
+	{ table, column, most }: { table: string; column: string; most: number },
+	choose: (rows: Knex.QueryBuilder) => Knex.QueryBuilder = (rows) => rows,
+): Promise<number> {
+	const chosen = choose(knex(table)).where(column, '>=', 0);
+	const [latest] = await chosen.orderBy(column, 'desc').offset(most).limit(1).pluck(column);
+	if (latest === undefined) return 0;
+	return deleteInParts(knex, table, (rows) => choose(rows).where(column, '<=', latest));
+}

@@ -32,9 +32,12 @@ const fieldsSchema = z.object({
 const publicFields = ['directory', 'fileName', 'lastModified', 'onConflict', 'ifMatch'];
 const allFields = [...publicFields, 'type', 'isPublic'];
 
+/** The size of the row of an upload key, with its index. */
+const keyBytes = 1024;
+
 /** Whole files by multipart form. The response is sent after the bytes are durable and published. */
 export function uploadRoutes(services: Services) {
-	const { config, bodies, database, files, inFlightUploads, admission, sharedFolders } = services;
+	const { config, bodies, database, databaseReserve, files, inFlightUploads, admission, sharedFolders } = services;
 	const keyed = { files, idempotency: database.idempotency, exclusively: createKeyedMutex() };
 	type UploadCall = Call<typeof contract.upload> | Call<typeof contract.uploadPublic>;
 	type AreaOf = (fields: z.output<typeof fieldsSchema>) => Area;
@@ -57,6 +60,7 @@ export function uploadRoutes(services: Services) {
 	) => {
 		const { headers } = request.raw.req;
 		const key = uploadKeyOf(headers);
+		if (key !== undefined) await databaseReserve.assertRoom(keyBytes);
 		const folderOf = (fields: FormFields): ItemRef => {
 			const parsed = parseFields(fields);
 			return { area: areaOf(parsed), path: parsed.directory ?? schemas.path.parse('') };

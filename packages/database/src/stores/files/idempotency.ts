@@ -1,7 +1,7 @@
 import type { IdempotencyRecord, IdempotencyStore } from '@stowage/plugin-api';
 import type { Knex } from 'knex';
 import { plainRow } from '../../connection/plainValues.js';
-import { deleteInParts } from '../inParts.js';
+import { deleteInParts, keepLatest } from '../inParts.js';
 
 interface IdempotencyRow {
 	key_hash: string;
@@ -10,7 +10,10 @@ interface IdempotencyRow {
 	written_at: number;
 }
 
-export function idempotencyStore(knex: Knex, now: () => number): IdempotencyStore {
+/** Keys that are remembered: a client that has lost an answer tries again in minutes. */
+const mostKeys = 200_000;
+
+export function idempotencyStore(knex: Knex, now: () => number, most = mostKeys): IdempotencyStore {
 	const keys = () => knex<IdempotencyRow>('idempotency_keys');
 	const toColumns = ({ revision, stagedIds }: IdempotencyRecord) => ({
 		revision,
@@ -39,8 +42,9 @@ export function idempotencyStore(knex: Knex, now: () => number): IdempotencyStor
 					.update(plainRow(toColumns(record)))) === 1
 			);
 		},
-		sweep(writtenBefore) {
-			return deleteInParts(knex, 'idempotency_keys', (rows) => rows.where('written_at', '<', writtenBefore));
+		async sweep(writtenBefore) {
+			const old = await deleteInParts(knex, 'idempotency_keys', (rows) => rows.where('written_at', '<', writtenBefore));
+			return old + (await keepLatest(knex, { table: 'idempotency_keys', column: 'written_at', most }));
 		},
 	};
 }

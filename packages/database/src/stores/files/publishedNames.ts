@@ -1,7 +1,7 @@
 import type { PublishedNameStore } from '@stowage/plugin-api';
 import type { Knex } from 'knex';
 import { plainRow } from '../../connection/plainValues.js';
-import { deleteInParts } from '../inParts.js';
+import { deleteInParts, keepLatest } from '../inParts.js';
 
 interface PublishedNameRow {
 	staged_id: string;
@@ -9,7 +9,10 @@ interface PublishedNameRow {
 	written_at: number;
 }
 
-export function publishedNameStore(knex: Knex, now: () => number): PublishedNameStore {
+/** Names that are remembered, of files whose names were taken. */
+const mostNames = 200_000;
+
+export function publishedNameStore(knex: Knex, now: () => number, most = mostNames): PublishedNameStore {
 	const names = () => knex<PublishedNameRow>('published_names');
 	return {
 		async set(stagedId, name) {
@@ -25,8 +28,9 @@ export function publishedNameStore(knex: Knex, now: () => number): PublishedName
 					.first('name')
 			)?.name;
 		},
-		sweep(setBefore) {
-			return deleteInParts(knex, 'published_names', (rows) => rows.where('written_at', '<', setBefore));
+		async sweep(setBefore) {
+			const old = await deleteInParts(knex, 'published_names', (rows) => rows.where('written_at', '<', setBefore));
+			return old + (await keepLatest(knex, { table: 'published_names', column: 'written_at', most }));
 		},
 	};
 }

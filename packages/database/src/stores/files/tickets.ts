@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import { isMysql } from '../../connection/dialect.js';
 import { plainRow } from '../../connection/plainValues.js';
 import { batches } from '../batches.js';
-import { changeInParts, deleteInParts, someRows } from '../inParts.js';
+import { changeInParts, deleteInParts, keepLatest, someRows } from '../inParts.js';
 
 interface TicketRow {
 	token_hash: string;
@@ -105,18 +105,8 @@ export function ticketStore(knex: Knex, now: () => number, limits = endedLimits)
 					emptying(),
 				),
 			);
-			const [oldest] = await tickets()
-				.where({ ends_at: 0 })
-				.orderBy('expires_at', 'desc')
-				.offset(limits.ofAll)
-				.limit(1)
-				.pluck('expires_at');
-			const surplus =
-				oldest === undefined
-					? 0
-					: await deleteInParts(knex, 'tickets', (rows) =>
-							rows.where({ ends_at: 0 }).where('expires_at', '<=', oldest),
-						);
+			const latest = { table: 'tickets', column: 'expires_at', most: limits.ofAll };
+			const surplus = await keepLatest(knex, latest, (rows) => rows.where({ ends_at: 0 }));
 			return surplus + (await deleteInParts(knex, 'tickets', (rows) => rows.where('expires_at', '<=', time)));
 		},
 	};

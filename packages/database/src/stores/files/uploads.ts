@@ -4,7 +4,7 @@ import type { Knex } from 'knex';
 import { isUniqueViolation } from '../../connection/errors.js';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
-import { deleteInParts } from '../inParts.js';
+import { deleteInParts, keepLatest } from '../inParts.js';
 import { keyHash } from '../keyHash.js';
 import { countReceipt } from './shareReceipts.js';
 import { claimShare } from './shareUses.js';
@@ -195,15 +195,8 @@ export function uploadStore(knex: Knex, limits = endedLimits): UploadStore {
 		},
 		async forget(before) {
 			const expired = await deleteInParts(knex, 'uploads', (rows) => rows.where('expires_at', '<=', before));
-			const [oldest] = await uploads()
-				.whereNull('staged_id')
-				.orderBy('touched_at', 'desc')
-				.offset(limits.ofAll)
-				.limit(1)
-				.pluck('touched_at');
-			if (oldest === undefined) return expired;
-			const isSurplus = (rows: Knex.QueryBuilder) => rows.whereNull('staged_id').where('touched_at', '<=', oldest);
-			return expired + (await deleteInParts(knex, 'uploads', isSurplus));
+			const latest = { table: 'uploads', column: 'touched_at', most: limits.ofAll };
+			return expired + (await keepLatest(knex, latest, (rows) => rows.whereNull('staged_id')));
 		},
 	};
 }
