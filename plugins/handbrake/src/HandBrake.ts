@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { findProgram, findSandbox, type PluginLog, type Sandbox } from '@stowage/plugin-api';
+import { findProgram, findSandbox, isFailure, type PluginLog, type Sandbox } from '@stowage/plugin-api';
 import { notNow, SandboxedProgram } from './SandboxedProgram.js';
 
 export interface HandBrakeOptions {
@@ -158,7 +158,8 @@ function lookUpEncoders(encoder: SandboxedProgram): () => Promise<ReadonlySet<st
 			})
 			.catch((error: unknown) => {
 				names = undefined;
-				throw error;
+				// It may have taken too long.
+				throw isFailure(error) ? error : notNow(error);
 			});
 		return names;
 	};

@@ -211,6 +211,23 @@ test('encoders are asked for again where HandBrake failed to list them, also in 
 	t.deepEqual([...((await installed?.encoders()) ?? [])], ['x264', 'VP9']);
 });
 
+test.serial('encoders are asked for again where HandBrake did not list them in time', async (t) => {
+	const folder = await temporaryFolder(t);
+	const [program, ffprobe] = ['HandBrakeCLI', 'ffprobe'].map((name) => path.join(folder, name)) as [string, string];
+	await writeFile(program, '#!/bin/sh\n[ "$1" != --help ] || exec sleep 600\necho "HandBrake 1.2.3"\n', {
+		mode: 0o755,
+	});
+	await writeFile(ffprobe, '#!/bin/sh\necho ffprobe version 7\n', { mode: 0o755 });
+	const { handbrake } = lookup({ program, ffprobe, bwrap: false, landlock: false, allowWithoutSandbox: true });
+	const { installed } = await handbrake.find();
+	const { timeout } = AbortSignal;
+	t.teardown(() => {
+		AbortSignal.timeout = timeout;
+	});
+	AbortSignal.timeout = () => timeout(100);
+	t.true(isFailure(await t.throwsAsync(async () => installed?.encoders()), 'unavailable'));
+});
+
 test('a program ends when the server is killed', async (t) => {
 	const server = execaNode(new URL('childProgram.js', import.meta.url), { buffer: false, reject: false });
 	const [output] = (await once(server.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];
