@@ -31,8 +31,11 @@ export interface ProgramRun {
 	fileBytes?: number;
 	/** Processor time. */
 	cpuSeconds?: number;
-	/** Time by the clock, after which it is killed as one that is held up, such as by Node where that has no threads to begin. */
-	wallSeconds?: number;
+	/**
+	 * How long it may say nothing at first: longer it is held up, such as by Node where that has no threads to begin, and is killed as one that
+	 * could not be started. `mostSilent` by default; infinite for one that may read a whole film before.
+	 */
+	silentSeconds?: number;
 	/** How much it may print, log included, before it is killed; `mostPrinted` by default. */
 	maxPrinted?: number;
 	/** Whether it prints no more than is in its first file: `maxPrinted` is then what honest films of this size may need. */
@@ -58,6 +61,8 @@ export interface ProgramOutcome {
 	log: string[];
 }
 
+/** Seconds. At the lowest priority, and from a slow disk, a program takes minutes to open a film. */
+const mostSilent = 900;
 const maxOutput = 4 * 1024 * 1024;
 const maxLogLines = 40;
 /** Some 30 million packets: what programs say of ten hours of film with several tracks of sound is less. */
@@ -83,10 +88,10 @@ export class SandboxedProgram {
 	/**
 	 * Runs it to its end, or until it has printed too much: then its code is that of a killed program, and it has no output. When the signal
 	 * fires it is killed with all its child processes, and the signal's reason thrown once they have ended. Throws `unavailable` if it could
-	 * not be started, or was ended by others, which says nothing of what it was given.
+	 * not be started, was held up, or was ended by others, which says nothing of what it was given.
 	 */
 	async run(args: readonly string[], run: ProgramRun): Promise<ProgramOutcome> {
-		const { signal, wallSeconds, returnsKill = false, onLine, onLogLine } = run;
+		const { signal, silentSeconds = mostSilent, returnsKill = false, onLine, onLogLine } = run;
 		signal.throwIfAborted();
 		const child = this.#start(args, run);
 		const ended = new Promise<number | null>((resolve, reject) => {
@@ -96,7 +101,12 @@ export class SandboxedProgram {
 		const end = () => killGroup(child);
 		// The shell that waits for it was killed: its child is killed, too.
 		child.once('exit', (_code, killedBy) => killedBy === null || end());
-		const timer = wallSeconds === undefined ? undefined : setTimeout(end, wallSeconds * 1000);
+		let isHeldUp = false;
+		const endHeldUp = () => {
+			isHeldUp = true;
+			end();
+		};
+		const timer = Number.isFinite(silentSeconds) ? setTimeout(endHeldUp, silentSeconds * 1000) : undefined;
 		signal.addEventListener('abort', end, { once: true });
 		// Also open while it is not written to: the child would be killed at its end.
 		child.stdin?.on('error', () => {});
@@ -104,6 +114,7 @@ export class SandboxedProgram {
 		let errors = '';
 		let left = maxPrintedOf(run);
 		const isTooMuch = (chunk: string) => {
+			clearTimeout(timer);
 			left -= chunk.length;
 			if (left < 0) end();
 			return left < 0;
@@ -131,6 +142,7 @@ export class SandboxedProgram {
 		try {
 			const code = (await ended) ?? killedCode;
 			signal.throwIfAborted();
+			if (isHeldUp) throw notNow(new Error('It said nothing for too long.'));
 			// It may have ended by itself before it could be killed.
 			if (left < 0) return { code: killedCode, output: '', log };
 			const isDisturbed = !returnsKill && wasDisturbed({ code, signal: null, errors });

@@ -186,8 +186,18 @@ test('a program that is killed, lacks processes or is held up has said nothing o
 		t.true(isFailure(error, 'unavailable') && error.retryAfter !== undefined, script);
 		t.not((await shell.run(['-c', script], { signal, returnsKill: true })).code, 0);
 	}
-	const heldUp = shell.run(['-c', 'exec sleep 600'], { signal, wallSeconds: 0.1 });
-	t.true(isFailure(await t.throwsAsync(heldUp), 'unavailable'));
+	// Nothing is lost of what has not begun.
+	for (const returnsKill of [false, true]) {
+		const heldUp = shell.run(['-c', 'exec sleep 600'], { signal, returnsKill, silentSeconds: 0.1 });
+		t.true(isFailure(await t.throwsAsync(heldUp), 'unavailable'));
+	}
+	const slow = ['', '>&2'].map((to) =>
+		shell.run(['-c', `echo begun ${to}; sleep 5; exit 3`], { signal, silentSeconds: 4 }),
+	);
+	t.deepEqual(
+		(await Promise.all(slow)).map(({ code }) => code),
+		[3, 3],
+	);
 	for (const name of ['SEGV', 'ABRT', 'XCPU'] as const) {
 		const { code } = await shell.run(['-c', `kill -${name} $$`], { signal });
 		t.is(code, 128 + os.constants.signals[`SIG${name}`]);

@@ -27,7 +27,9 @@ export async function countPlacedLines(
 		...['-show_entries', 'packet=stream_index,data:packet_side_data=side_data_type', '-of', 'default'],
 	];
 	const lines = placeReader(texts);
-	const { code } = await ffprobe.run(args, { files: [descriptor], printsContent: true, signal, onLine: lines.take });
+	// The first line may be at the end of the film.
+	const run = { files: [descriptor], printsContent: true, silentSeconds: Number.POSITIVE_INFINITY, signal };
+	const { code } = await ffprobe.run(args, { ...run, onLine: lines.take });
 	return code === 0 ? lines.count() : undefined;
 }
 

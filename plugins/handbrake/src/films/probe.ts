@@ -158,8 +158,6 @@ const entries = [
 
 /** A film takes a tenth of a second; over tags by the hundred thousand ffprobe goes again and again, for minutes. */
 const cpuSeconds = 20;
-/** At the lowest priority, and from a slow disk. */
-const wallSeconds = 900;
 
 /** Films have some hundred, and 45 for each track or font. A second's third is what as many tags take, of which each has one. */
 const maxLines = 40_000;
@@ -173,7 +171,7 @@ export async function probe(
 	signal: AbortSignal,
 ): Promise<Film | undefined> {
 	const args = [...source, '-show_entries', entries.join(':'), '-of', 'json'];
-	const run = { files: [descriptor], cpuSeconds, wallSeconds, maxPrinted, signal };
+	const run = { files: [descriptor], cpuSeconds, maxPrinted, signal };
 	const { code, output } = await ffprobe.run(args, run);
 	return code === 0 ? parseProbe(output) : undefined;
 }
