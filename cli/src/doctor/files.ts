@@ -11,7 +11,7 @@ import {
 	type UnusableReason,
 } from '@stowage/core';
 import { Failure, homeRoot, isFailure, plural, rootPath } from '@stowage/rules';
-import { asDataOwner, asUser, type Finding, fault, ok, reasonOf, warn } from './findings.js';
+import { asDataOwner, asThisUser, type Finding, fault, ok, reasonOf, warn } from './findings.js';
 
 /** Further ones of a kind are counted. */
 const maxNamed = 50;
@@ -191,10 +191,10 @@ function remedyOf(reason: UnusableReason, thing: 'file' | 'folder', path: Buffer
  * would give away what lies elsewhere. The shell goes to the folder first, and the system says which one that was; from then on it is the
  * same, whatever lies at its path. With -h, since a link may lie in the place of the item, too. Its mode is changed by its new owner.
  */
-function givingCommand(path: Buffer, { uid, name }: Account, mode: string | undefined): string {
+function givingCommand(path: Buffer, { name }: Account, mode: string | undefined): string {
 	const end = path.lastIndexOf('/');
 	const folder = path.subarray(0, Math.max(end, 1));
 	const item = Buffer.concat([Buffer.from('./'), path.subarray(end + 1)]);
 	const chown = shellCommand`cd ${folder} && [ "$(/bin/pwd -P)" = ${folder} ] && chown -h ${name} ${item}`;
-	return `(${mode === undefined ? chown : `${chown} && ${asUser(uid, shellCommand`chmod ${mode} ${item}`)}`})`;
+	return `(${mode === undefined ? chown : `${chown} && ${asThisUser(shellCommand`chmod ${mode} ${item}`)}`})`;
 }

@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { shellCommand, shellWord, withoutDatabaseUrls } from '@stowage/core';
 import { hasDroppedRoot } from '../privileges/becomeOwner.js';
 
@@ -44,10 +47,31 @@ export function chmodCommand(mode: string, ...places: string[]): string {
  * way, to a file of root's.
  */
 export function asDataOwner(command: string): string {
-	return hasDroppedRoot() ? asUser(process.geteuid?.() ?? 0, command) : command;
+	return hasDroppedRoot() ? asThisUser(command) : command;
 }
 
-/** The command as root gives it in the name of a user. */
-export function asUser(uid: number, command: string): string {
-	return shellCommand`sudo -u ${`#${uid}`} ` + command;
+/**
+ * The command as root gives it in the name of this user. Where there is no sudo, as in a container, or this user is a number without a
+ * name, whom sudo refuses, it is the program that every Linux but the smallest has.
+ */
+export function asThisUser(command: string): string {
+	const uid = String(process.geteuid?.());
+	if (process.platform !== 'linux' || (isNamed() && isInstalled('sudo')))
+		return shellCommand`sudo -u ${`#${uid}`} ` + command;
+	const groups = process.getgroups?.().join(',') ?? '';
+	const withGroups = groups === '' ? '--clear-groups' : shellCommand`--groups=${groups}`;
+	return `${shellCommand`setpriv --reuid=${uid} --regid=${String(process.getegid?.())}`} ${withGroups} ${command}`;
 }
+
+/** Whether the user of this process has a name. */
+function isNamed(): boolean {
+	try {
+		os.userInfo();
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+const isInstalled = (program: string): boolean =>
+	(process.env.PATH ?? '').split(path.delimiter).some((folder) => existsSync(path.join(folder, program)));
