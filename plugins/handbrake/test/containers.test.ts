@@ -395,6 +395,10 @@ test('chunks of RealMedia and streams of MPEG that no program reads are named', 
 	const room = [pes(0xbe, Buffer.alloc(200, 0xff)), pes(0xbe, joined(hex('0f'), Buffer.alloc(199, 0xff)))];
 	const film = [pes(0xe0, Buffer.alloc(200, 7)), pes(0xc0, 'sound'), pes(0xbb, 'x'), pes(0xfd, 'x'), ...room];
 	t.deepEqual(await mpeg(...film), []);
+	// Of a DVD.
+	const navigation = [pes(0xbf, Buffer.alloc(0x3d4)), pes(0xbf, joined(hex('01'), Buffer.alloc(0x3f9)))];
+	t.deepEqual(await mpeg(...navigation, ...film, ...navigation), []);
+	t.deepEqual(await mpeg(...navigation, ...film, pes(0xbf, positions.slice(0, 200))), ['stream 0xbf']);
 	t.deepEqual(await mpeg(...film, pes(0xfc, positions.slice(0, 200)), ...film), ['stream 0xfc']);
 	t.deepEqual(await mpeg(...film, pes(0xbe, positions.slice(0, 200))), ['padding']);
 });

@@ -1071,6 +1071,10 @@ test('tracks that ffprobe lists without a kind are missed in the output, and wha
 	const skeleton = filmOf('ogg', { codec_type: 'data', codec_name: 'unknown' });
 	t.deepEqual([skeleton?.data, skeleton?.unread], [0, []]);
 	t.is(filmOf('matroska', { codec_type: 'data' })?.data, 1);
+	// What is on television, and where on its disc a film is: nothing of the film.
+	t.is(filmOf('mpegts', { codec_type: 'data', codec_name: 'epg' })?.data, 0);
+	t.is(filmOf('mpeg', { codec_type: 'data', codec_name: 'dvd_nav_packet' })?.data, 0);
+	t.is(filmOf('mpegts', { codec_type: 'data', codec_name: 'scte_35' })?.data, 1);
 });
 
 test('subtitles of SVCD and CVD are found in a program stream, wherever they are, and nothing else is taken for them', async (t) => {

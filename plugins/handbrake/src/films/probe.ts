@@ -213,7 +213,10 @@ export function parseProbe(output: string): Film | undefined {
 		data:
 			container === 'ogg'
 				? 0
-				: of('data').filter(({ codec_tag_string = '' }) => !redundantData.has(codec_tag_string)).length,
+				: of('data').filter(
+						({ codec_name, codec_tag_string = '' }) =>
+							!redundantData.has(codec_tag_string) && !broadcastData.has(codec_name),
+					).length,
 		unread: unknownTracks(found.streams.filter(({ codec_type = '' }) => !kinds.has(codec_type)).length),
 		chapters: found.chapters.map(({ start_time, tags }) => ({ begin: numberOf(start_time), title: tags.title ?? '' })),
 		traits: traitsOf(found.format.tags, video, found.streams),
@@ -400,6 +403,8 @@ const numberOf = (text: string | undefined) => Number(text ?? 0) || 0;
 
 /** Chapters, the timecode, which is a trait, and hints for servers. */
 const redundantData: ReadonlySet<string> = new Set(['text', 'tmcd', 'rtp ']);
+/** What is on television, and where on its disc a film is, by the names of codecs. */
+const broadcastData: ReadonlySet<string> = new Set(['epg', 'dvd_nav_packet']);
 
 /** The number of a fraction such as `30000/1001`. */
 function rateOf(fraction: string): number {

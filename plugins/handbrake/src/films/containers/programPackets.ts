@@ -26,6 +26,11 @@ const isUnread = (kind: number) => (kind >= 0x70 && kind <= 0x7f) || kind <= 3;
 
 /** Padding, which some cameras may fill. */
 const padding = 0xbe;
+/** Where on its disc a film is, in packets of two kinds and lengths. ffprobe takes any other one of this stream for that, too. */
+const navigation = 0xbf;
+const navigationLengths = [0x3d4, 0x3fa];
+const isNavigation = (packet: Buffer) => packet.readUInt16BE(4) === navigationLengths[packet[6] ?? 0xff];
+
 /** Streams that ffprobe passes over, with packets of their own: keys, commands, metadata, and what is reserved. */
 const isUnknown = (stream: number) => stream > 0xef && stream !== 0xfd;
 
@@ -62,7 +67,8 @@ export async function programPackets(readAt: ReadAt, signal: AbortSignal): Promi
 		if (packets % stepsOfTurn === 0) await rest(signal);
 		const stream = packet.readUInt8(3);
 		if (stream === privateStream && isUnread(kindOf(packet))) found.addUnread('subtitles of an unknown kind');
-		else if (isUnknown(stream)) found.addUnread(`stream 0x${stream.toString(16)}`);
+		else if (isUnknown(stream) || (stream === navigation && !isNavigation(packet)))
+			found.addUnread(`stream 0x${stream.toString(16)}`);
 		else if (stream === padding && isFilled(packet.subarray(6, 6 + packet.readUInt16BE(4)))) found.addUnread('padding');
 		at += stream < firstWithLength ? 4 : 6 + packet.readUInt16BE(4);
 	}
