@@ -597,6 +597,30 @@ test.serial('who waits for a sandbox that is being tried does not try it again, 
 	t.is((await readFile(begun, 'utf8')).length, 3);
 });
 
+test.serial(
+	'while stronger sandboxes are tried again, which may take long, the one that works is there in seconds',
+	async (t) => {
+		const busy = path.join(await temporaryFolder(t), 'busy');
+		const heldUp = `while [ -e ${busy} ]; do sleep 0.1; done; kill -KILL $$`;
+		const fake = await fakeBubblewrap(t, `case "$*" in *launch.js*) ${heldUp};; esac; printf '[]'`);
+		const look = async () => (await findSandbox({ bwrap: fake, landlock: false }))?.description;
+		t.is(await look(), 'bubblewrap');
+		await writeFile(busy, '');
+		const { now } = performance;
+		performance.now = () => now.call(performance) + 61_000;
+		t.teardown(() => {
+			performance.now = now;
+		});
+		const begun = Date.now();
+		t.deepEqual(await Promise.all([look(), look()]), ['bubblewrap', 'bubblewrap']);
+		// Each of two is given up after half a minute.
+		t.true(Date.now() - begun < 40_000);
+		await rm(busy);
+		// Not before what is under way has ended.
+		t.is(await look(), 'bubblewrap');
+	},
+);
+
 test('a sandbox that confines nothing is not taken', async (t) => {
 	const fake = await fakeBubblewrap(t, `${confinesNothing}; exec "$@"`);
 	t.is(await findSandbox({ bwrap: fake, landlock: false }), undefined);

@@ -6,6 +6,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
+import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Failure } from '@stowage/rules';
 import { findProgram } from '../findProgram.js';
@@ -66,10 +67,15 @@ const upgradeMs = 5 * 60_000;
 
 const timeoutMs = 30_000;
 
+/** How long callers wait for a stronger one where a weaker one works: less than a picture may take. */
+const patienceMs = 5_000;
+
 interface Attempt {
-	tried: Promise<Tried>;
-	/** When it ended; infinite while it is under way. */
-	endedAt: number;
+	/** One that has worked. */
+	before: Sandbox | undefined;
+	tried: Promise<Sandbox | undefined>;
+	/** Undefined while it is under way. */
+	ended: (Tried & { at: number }) | undefined;
 }
 
 const found = new Map<string, Attempt>();
@@ -88,33 +94,41 @@ interface Tried {
  * filter, else bubblewrap alone, as on processors for which there is no filter. Undefined where there is none. Tried once for all that
  * ask. That one does not work follows only from what is said by it or by the system. Where it could not be found out, as for want of
  * descriptors, processes, memory or time, of files that an upgrade exchanges, or because what was tried was killed, the result is of the
- * kind `unknown`, and the next call tries again; where that is so of the stronger ones only, they are tried again later. There is none,
- * too, where programs fail in each without a word, or for missing files, for longer than an upgrade takes.
+ * kind `unknown`, and the next call tries again; where that is so of the stronger ones only, they are tried again later, and callers wait
+ * for these no longer than some seconds. There is none, too, where programs fail in each without a word, or for missing files, for longer
+ * than an upgrade takes.
  */
-export async function findSandbox(options: SandboxOptions = {}): Promise<Sandbox | undefined> {
-	const { bwrap = 'bwrap', landlock = true } = options;
+export async function findSandbox({
+	bwrap = 'bwrap',
+	landlock = true,
+}: SandboxOptions = {}): Promise<Sandbox | undefined> {
 	const key = JSON.stringify([bwrap, landlock]);
 	const known = found.get(key);
-	const before = await known?.tried;
-	// What was under way is not tried again by each that has waited for it, however long it took.
-	if (known !== undefined && (before?.isStrongest || performance.now() - known.endedAt < retryMs))
-		return before?.sandbox;
-	// Another call tries again meanwhile.
-	if (found.get(key) !== known) return findSandbox(options);
-	const tried = tryAll(bwrap, landlock, key, before?.sandbox).finally(() => {
-		attempt.endedAt = performance.now();
-	});
-	const attempt: Attempt = { tried, endedAt: Number.POSITIVE_INFINITY };
+	const ended = known?.ended;
+	const isCurrent = !ended || ended.isStrongest || performance.now() - ended.at < retryMs;
+	// What is under way is not tried again by each that waits for it, however long it takes.
+	if (known !== undefined && isCurrent) return outcomeOf(known);
+	const before = ended?.sandbox;
+	const attempt: Attempt = { before, tried: findNow(), ended: undefined };
 	found.set(key, attempt);
-	const forget = () => found.get(key) === attempt && found.delete(key);
-	try {
-		const { sandbox } = await attempt.tried;
-		if (sandbox === unknownSandbox) forget();
-		return sandbox;
-	} catch (error) {
-		forget();
-		throw error;
+	return outcomeOf(attempt);
+
+	async function findNow(): Promise<Sandbox | undefined> {
+		try {
+			const tried = await tryAll(bwrap, landlock, key, before);
+			attempt.ended = { ...tried, at: performance.now() };
+			if (tried.sandbox === unknownSandbox) found.delete(key);
+			return tried.sandbox;
+		} catch (error) {
+			found.delete(key);
+			throw error;
+		}
 	}
+}
+
+async function outcomeOf({ before, tried, ended }: Attempt): Promise<Sandbox | undefined> {
+	if (before === undefined || ended !== undefined) return tried;
+	return Promise.race([tried, wait(patienceMs, before, { ref: false })]);
 }
 
 /** `before` is one that has worked, for where it can't be found out now whether a stronger one does. */
