@@ -1146,6 +1146,29 @@ test('where root stays root, it opens no database that is somebody else’s, or 
 	await writeFile(at('theirs/main.db'), '');
 	await refused(at('own/led.db'), `${at('theirs')} belongs to user ${uid}`);
 
+	// A data folder may be open to others, as all of a shared disk is, and then a folder in it is no worse than it.
+	for (const name of ['open', 'open/db', 'open/theirs']) {
+		await mkdir(at(name));
+		await chmod(at(name), 0o777);
+	}
+	await chown(at('open/theirs'), uid, gid);
+	await symlink(at('open'), at('link'));
+	await symlink(at('theirs'), at('open/led'));
+	const inside = (folder: string, name: string) =>
+		stowage(['user', 'list', '--data-dir', at(folder), '--database-url', `sqlite:${at(name)}`, '--log-level', 'error']);
+	for (const [folder, name] of [
+		['open', 'open/db/main.db'],
+		['open', 'open/db/new/main.db'],
+		['link', 'link/db/main.db'],
+		['link', 'open/db/main.db'],
+	] as const)
+		t.not((await inside(folder, name)).code, 78, name);
+	for (const name of ['open/theirs/main.db', 'open/led/main.db']) {
+		const { code, stderr } = await inside('open', name);
+		t.is(code, 78, stderr);
+		t.regex(stderr, /^Root does not work on the database .*theirs belongs to user /);
+	}
+
 	// What is made beforehand by somebody else, who could read all that root copies into it.
 	await writeFile(at('shared/new.db'), '', { mode: 0o666 });
 	await chown(at('shared/new.db'), uid, gid);

@@ -9,6 +9,7 @@ import {
 	whyOthersMayReplace,
 	whyOthersOwn,
 } from '@stowage/core';
+import { isWithin } from '../service/unitFolders.js';
 
 // Where a command or server stays root, whoever may exchange what it opens by its path leads root elsewhere, or reads what root writes.
 
@@ -39,31 +40,49 @@ const endings = ['', '-journal', '-wal', '-shm'];
 
 /**
  * Why root must not open a database that is a file: it, or what SQLite keeps beside it, is of somebody else, or could be. The data folder
- * was examined before.
+ * was examined before, and may be open to others, as one of a shared disk is: in there a database has only to be root's.
  */
 export async function objectionToDatabase(databaseUrl: string, dataDir: string): Promise<string | undefined> {
 	if (!databaseUrl.startsWith('sqlite:')) return undefined;
 	const file = path.resolve(databaseUrl.slice('sqlite:'.length));
-	const objection = await whyOthersHave(file, dataDir);
+	const objection = await whyOthersHave(file, [dataDir, await realpath(dataDir).catch(() => dataDir)]);
 	if (objection === undefined) return undefined;
 	const { reason, remedy } = objection;
 	return `Root does not work on the database ${file}, for ${reason}: who may do that can read or change all that is in it, or lead root elsewhere by a link. Name another folder, give the data folder to the user of the server, whom root becomes then, or ${remedy}.`;
 }
 
-async function whyOthersHave(file: string, dataDir: string): Promise<Objection | undefined> {
-	const folder = path.dirname(file);
-	if (folder !== dataDir) {
-		const objection = await whyOthersMayAdd(folder);
-		if (objection !== undefined) return objection;
-	}
+/** `dataFolders` are the names of the data folder: the one of the configuration, and where that leads. */
+async function whyOthersHave(file: string, dataFolders: readonly string[]): Promise<Objection | undefined> {
+	const objection = await whyOthersHaveFolder(path.dirname(file), dataFolders);
+	if (objection !== undefined) return objection;
 	for (const ending of endings) {
-		const objection = await whyOthersOwn(`${file}${ending}`);
-		if (objection !== undefined) return objection;
+		const own = await whyOthersOwn(`${file}${ending}`);
+		if (own !== undefined) return own;
 	}
 	const found = await lstat(file).catch(() => undefined);
 	// SQLite works in the folder to which a link leads. One that leads nowhere it refuses.
 	const real = found?.isSymbolicLink() ? await realpath(file).catch(() => undefined) : undefined;
-	return real === undefined ? undefined : whyOthersHave(real, dataDir);
+	return real === undefined ? undefined : whyOthersHave(real, dataFolders);
+}
+
+async function whyOthersHaveFolder(folder: string, dataFolders: readonly string[]): Promise<Objection | undefined> {
+	const top = dataFolders.find((each) => isWithin(folder, each));
+	if (top === undefined) return whyOthersMayAdd(folder);
+	const below = path.relative(top, folder).split(path.sep);
+	for (const [index, name] of below.entries()) {
+		if (name === '') continue;
+		const at = path.join(top, ...below.slice(0, index + 1));
+		const own = await whyOthersOwn(at);
+		if (own !== undefined) return own;
+		// Where a link of root's leads is examined as itself.
+		if ((await lstat(at).catch(() => undefined))?.isSymbolicLink()) {
+			const real = await realpath(at).catch(() => at);
+			return real === at
+				? whyOthersMayAdd(folder)
+				: whyOthersHaveFolder(path.join(real, ...below.slice(index + 1)), dataFolders);
+		}
+	}
+	return undefined;
 }
 
 /** Why root must not make the socket of the configuration: somebody else may put another folder in the place of the one it lies in. */
