@@ -621,6 +621,26 @@ test.serial(
 	},
 );
 
+test.serial(
+	'a sandbox that worked is kept where it can not be found out now whether it does, and a weaker one works',
+	async (t) => {
+		const busy = path.join(await temporaryFolder(t), 'busy');
+		const killed = 'kill -KILL $$';
+		const inner = `[ ! -e ${busy} ] || ${killed}; case "$*" in *"--proc /proc"*) ${killed};; esac`;
+		const fake = await fakeBubblewrap(t, `case "$*" in *launch.js*) ${inner};; esac; printf '[]'`);
+		const look = async () => (await findSandbox({ bwrap: fake, landlock: false }))?.description;
+		const withFilter = "bubblewrap, with the system's list of processes, and a filter of system calls";
+		t.is(await look(), withFilter);
+		await writeFile(busy, '');
+		const { now } = performance;
+		performance.now = () => now.call(performance) + 61_000;
+		t.teardown(() => {
+			performance.now = now;
+		});
+		t.is(await look(), withFilter);
+	},
+);
+
 test('a sandbox that confines nothing is not taken', async (t) => {
 	const fake = await fakeBubblewrap(t, `${confinesNothing}; exec "$@"`);
 	t.is(await findSandbox({ bwrap: fake, landlock: false }), undefined);

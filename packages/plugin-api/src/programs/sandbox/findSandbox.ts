@@ -156,6 +156,7 @@ async function tryAll(
 			failures.delete(key);
 			return { sandbox, isStrongest: !isUnknown };
 		}
+		if (outcome === 'unknown' && sandbox.description === before?.description) return unknown;
 		isUnknown ||= outcome === 'unknown';
 	}
 	return isUnknown ? unknown : { sandbox: undefined, isStrongest: false };
