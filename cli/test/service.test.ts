@@ -341,7 +341,10 @@ test('service install refuses a data folder that belongs to another user', async
 	await writeFile(path.join(root, 'etc/stowage/config.yaml'), 'dataDir: /srv/other\n');
 	const refused = await stowage('service', 'install', '--root', root);
 	t.is(refused.code, 1);
-	t.regex(refused.output, /srv\/other does not belong to the service's user: give it .* by chown -R \d+:\d+ /);
+	t.regex(
+		refused.output,
+		/srv\/other does not belong to the service's user: install again once you have given it to that user: chown -R \d+:\d+ /,
+	);
 	t.is((await stat(path.join(root, 'srv/other'))).uid, 0);
 });
 

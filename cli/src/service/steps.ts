@@ -90,7 +90,7 @@ export function folderStep(folder: string, ownerOf: OwnerOf): Step {
 				if (present.uid !== 0 || (await readdir(held.at('.'))).length > 0) {
 					throw new Failure(
 						'conflict',
-						`${folder} does not belong to the service's user: give it to the user by ${shellCommand`chown -R ${`${owner.uid}:${owner.gid}`} ${folder}`} and install again.`,
+						`${folder} does not belong to the service's user: install again once you have given it to that user: ${shellCommand`chown -R ${`${owner.uid}:${owner.gid}`} ${folder}`}`,
 					);
 				}
 				await held.handle.chown(owner.uid, owner.gid);
