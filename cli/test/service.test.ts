@@ -348,6 +348,17 @@ test('service install refuses a data folder that belongs to another user', async
 	t.is((await stat(path.join(root, 'srv/other'))).uid, 0);
 });
 
+test('the folder of a database that is not there yet may be the service’s when it is installed', async (t) => {
+	const root = await temporaryFolder(t);
+	await mkdir(path.join(root, 'etc/stowage'), { recursive: true });
+	await mkdir(path.join(root, 'srv/db'), { recursive: true });
+	await chown(path.join(root, 'srv/db'), 47_430, 47_431);
+	await writeFile(path.join(root, 'etc/stowage/config.yaml'), 'databaseUrl: sqlite:/srv/db/stowage.db\n');
+	const { code, output } = await stowage('service', 'install', '--root', root, '--dry-run');
+	t.is(code, 0, output);
+	t.false(output.includes('lacks'), output);
+});
+
 test('a start that takes long, as while its database is away, is not waited for without end', async (t) => {
 	const step = limitedStep({ ms: 100, isLate: 'It still starts.' }, 'sleep', '60');
 	await t.throwsAsync(step.run(), { message: 'It still starts.' });

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { ownerOf } from '../privileges/ownerOf.js';
 import { objectionToDatabase } from '../privileges/placesOfRoot.js';
-import { addedRoots } from './unitFolders.js';
+import { addedRoots, isMissing } from './unitFolders.js';
 
 type Answer = { roots: string[] } | { fault: string };
 
@@ -22,6 +22,8 @@ export async function addedRootsAsOwner(databaseUrl: string, dataDir: string): P
 	const isRoot = process.geteuid?.() === 0;
 	const owner = isRoot ? await ownerOf(dataDir) : undefined;
 	if (owner === undefined) {
+		// Its folder may be the service's already, and there is nothing in it that root would open.
+		if (isMissing(databaseUrl)) return [];
 		const reason = isRoot ? await objectionToDatabase(databaseUrl, dataDir) : undefined;
 		if (reason !== undefined) throw new Error(reason);
 		return addedRoots(databaseUrl);

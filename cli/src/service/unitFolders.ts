@@ -36,7 +36,7 @@ const maxLength = 5000;
  * database there are no roots.
  */
 export async function addedRoots(databaseUrl: string): Promise<string[]> {
-	if (databaseUrl.startsWith('sqlite:') && !existsSync(databaseUrl.slice('sqlite:'.length))) return [];
+	if (isMissing(databaseUrl)) return [];
 	return readSnapshot(databaseUrl, async (snapshot) => {
 		const found: string[] = [];
 		if (!snapshot.tables.includes('storage_roots')) return found;
@@ -46,6 +46,11 @@ export async function addedRoots(databaseUrl: string): Promise<string[]> {
 		}
 		return found.sort();
 	});
+}
+
+/** Whether the database is a file that is not there, as before the first start. */
+export function isMissing(databaseUrl: string): boolean {
+	return databaseUrl.startsWith('sqlite:') && !existsSync(databaseUrl.slice('sqlite:'.length));
 }
 
 /** The folders that a unit must name beside the data folder. */
