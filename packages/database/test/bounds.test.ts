@@ -58,6 +58,21 @@ test('of the uploads that a user has finished the last are remembered, and none 
 	t.is(await uploads.countUserUploads('ada'), 1);
 });
 
+test('an upload that is published long after its bytes have come is the last that its user has finished', async (t) => {
+	const uploads = uploadStore(await openEmpty(t), { ofUser: 4, removedTogether: 3, ofAll: 100 });
+	await uploads.add('late', uploadOf('ada', 1));
+	const finish = async (at: number) => {
+		await uploads.add(`${at}`, uploadOf('ada', at));
+		await uploads.finish(`${at}`, `s${at}`, 'a', '');
+	};
+	for (const at of numbers(6)) await finish(10 + at);
+	await uploads.finish('late', 's1', 'a', '');
+	t.truthy(await uploads.find('late'));
+	t.is(await uploads.find('12'), undefined);
+	for (const at of numbers(2)) await finish(20 + at);
+	t.truthy(await uploads.find('late'));
+});
+
 test('of all uploads that have ended the last are remembered, and of those that go on all', async (t) => {
 	const uploads = uploadStore(await openEmpty(t), { ofUser: 100, removedTogether: 100, ofAll: 3 });
 	for (const at of numbers(6)) {
@@ -90,6 +105,14 @@ test('of the ended tickets of a holder the last are remembered, and of all holde
 	clock.now = 1000;
 	t.is(await tickets.sweep(), 2);
 	t.deepEqual(await Promise.all(['kept', '3', '4', '8'].map(isThere)), [false, false, true, true]);
+});
+
+test('a ticket that has just ended is remembered, however old it is', async (t) => {
+	const tickets = ticketStore(await openEmpty(t), () => 0, { ofHolder: 4, removedTogether: 3, ofAll: 100 });
+	const names = ['old', ...numbers(6).map(String)];
+	for (const [at, name] of names.entries()) await tickets.add(name, ticketOf('visitor a', at));
+	for (const name of names.toReversed()) await tickets.end(name);
+	t.deepEqual([...(await tickets.findEnded(names))].sort(), ['3', '4', '5', 'old']);
 });
 
 test('what is kept ready is counted, and looked through for what is over, without reading tickets that have ended', async (t) => {

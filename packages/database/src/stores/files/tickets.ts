@@ -34,7 +34,8 @@ export function ticketStore(knex: Knex, now: () => number, limits = endedLimits)
 	const endedHolder = isMysql(knex) ? 'concat(?, ??)' : '? || ??';
 	const emptying = () => ({ ...plainRow(emptied), holder: knex.raw(endedHolder, [endedPrefix, 'holder']) as never });
 	const ended = (holder: string) => tickets().where({ holder: `${endedPrefix}${holder}`, bytes: 0 });
-	const forgetOldest = async (holder: string) => {
+	/** Not the one that has just ended, however old it is: other processes break off what they send by it. */
+	const forgetOldest = async (holder: string, justEnded: string) => {
 		const { ofHolder, removedTogether } = limits;
 		const [surplus] = await ended(holder)
 			.offset(ofHolder + removedTogether - 1)
@@ -42,6 +43,7 @@ export function ticketStore(knex: Knex, now: () => number, limits = endedLimits)
 			.pluck('token_hash');
 		if (surplus === undefined) return;
 		const oldest = await ended(holder)
+			.orderByRaw('token_hash = ? desc', [justEnded])
 			.orderBy('expires_at', 'desc')
 			.offset(ofHolder)
 			.limit(removedTogether)
@@ -74,7 +76,7 @@ export function ticketStore(knex: Knex, now: () => number, limits = endedLimits)
 			const holder = (await live().first('holder'))?.holder;
 			if (holder === undefined) return;
 			await live().update({ ...emptying(), ...plainRow({ is_ended: true }) });
-			await forgetOldest(holder);
+			await forgetOldest(holder, tokenHash);
 		},
 		async countBytes(holders = '') {
 			const [row] = await ofHolders(holders).where('bytes', '>', 0).sum<{ bytes: number | null }[]>({ bytes: 'bytes' });

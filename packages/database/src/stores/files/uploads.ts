@@ -296,14 +296,20 @@ async function forgetOldest(
 	{ ofUser, removedTogether }: typeof endedLimits,
 ): Promise<void> {
 	if (finished === undefined || finished.user_id === null || finished.share_id !== null) return;
-	const own = transaction<UploadRow>('uploads')
-		.where({ user_id: finished.user_id })
-		.whereNull('staged_id')
-		.whereNull('share_id')
-		.orderBy('touched_at', 'desc')
-		.offset(ofUser)
-		.limit(removedTogether);
-	const oldest = await own.pluck('id_hash');
+	const { user_id: userId, id_hash: idHash, touched_at: at } = finished;
+	const own = () =>
+		transaction<UploadRow>('uploads')
+			.where({ user_id: userId })
+			.whereNull('staged_id')
+			.whereNull('share_id')
+			.orderBy('touched_at', 'desc');
+	const [latest] = await own().limit(1).pluck('touched_at');
+	// Its file may have had no place for long after its last byte: its answer is not the first to be forgotten.
+	if (latest !== undefined && latest > at)
+		await transaction<UploadRow>('uploads')
+			.where({ id_hash: idHash })
+			.update(plainRow({ touched_at: latest }));
+	const oldest = await own().offset(ofUser).limit(removedTogether).pluck('id_hash');
 	if (oldest.length === removedTogether) await transaction('uploads').whereIn('id_hash', oldest).delete();
 }
 
