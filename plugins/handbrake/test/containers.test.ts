@@ -99,6 +99,21 @@ test('boxes that mobile phones, cameras and shops write into an MP4 or MOV are k
 	t.deepEqual(await unread(media, box('moov', box('udta', bought, box('chpl', 'x'), big(0))), ...part, ...part), []);
 });
 
+test('a box of an MP4 is judged by no byte behind it, by all of its rest, and also where the file is cut off in it', async (t) => {
+	const unread = unreadBy(movBoxes);
+	const inTexts = (...boxes: Uint8Array[]) => unread(box('moov', box('udta', ...boxes)));
+	// The length of the name is a digit in ASCII.
+	const zero = box('\u00a9TIM', '\0\x0b\x55\xc4', '00:00:00:00');
+	t.deepEqual(await inTexts(zero, box('name', 'x'.repeat(0x31 - 8))), []);
+	t.deepEqual(await inTexts(box('name', 'x'), Buffer.alloc(300)), []);
+	t.deepEqual(await inTexts(box('name', 'x'), joined(Buffer.alloc(300), positions)), ['behind its boxes']);
+	const item = box('\u00a9nam', box('data', big(1), big(0), 'x'));
+	const tagged = box('moov', box('udta', box('meta', big(0), box('hdlr', 'x'), box('ilst', item))));
+	for (let length = 1; length < tagged.length; length++) {
+		t.deepEqual(await unread(tagged.subarray(0, length)), [], `${length} bytes`);
+	}
+});
+
 const chunk = (name: string, ...content: (Uint8Array | string)[]) => {
 	const inside = joined(...content);
 	return joined(name, little(inside.length), inside, Buffer.alloc(inside.length % 2));

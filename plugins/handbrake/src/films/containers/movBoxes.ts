@@ -143,15 +143,16 @@ export async function movBoxes(readAt: ReadAt, signal: AbortSignal): Promise<Con
 		if (text !== undefined) found.texts.add(text);
 		else if (name === timecode) {
 			// Behind its length and language.
-			if (/[1-9]/.test((await scanner.bytes(at + 4, Math.min(end - at, 20))).toString('latin1'))) found.addUnread(name);
+			if (/[1-9]/.test((await scanner.bytes(at, Math.min(end - at, 24))).toString('latin1', 4))) found.addUnread(name);
 		} else if (padding.has(name)) {
 			if (isUsed(await scanner.bytes(at, Math.min(end - at, sampleBytes)), end - at)) found.addUnread(name);
 		} else if (name === 'uuid') {
 			if (end - at > 16 && !knownUuids.has(uuid)) found.addUnread(`uuid ${uuid.slice(0, 8)}`);
 		} else if (!isKnown(name, parent)) found.addUnread(name);
 		else if (parent === 'ilst' && !withSeveral.has(name)) {
-			// ffprobe prints the first one.
-			if ((await scanner.bytes(at, 4)).readUInt32BE() + 8 <= end - at)
+			// ffprobe prints the first one. The file may be cut off here.
+			const first = await scanner.bytes(at, 4);
+			if (first.length === 4 && first.readUInt32BE() + 8 <= end - at)
 				found.addUnread(`several ${name.startsWith('\0') ? 'values of a key' : name}`);
 		}
 		return true;
@@ -174,7 +175,7 @@ export async function movBoxes(readAt: ReadAt, signal: AbortSignal): Promise<Con
 			const content = at + (isLong ? 16 : 8);
 			if (at + length < content) {
 				// A list of a MOV ends with a zero.
-				if (await hasMore(at, stop)) found.addUnread('behind its boxes');
+				if (await scanner.hasData(at, stop)) found.addUnread('behind its boxes');
 				return true;
 			}
 			if (!(await scanner.mayStep())) return false;
@@ -187,8 +188,6 @@ export async function movBoxes(readAt: ReadAt, signal: AbortSignal): Promise<Con
 		}
 		return true;
 	};
-	const hasMore = async (at: number, stop: number) =>
-		(await scanner.bytes(at, Math.min(stop - at, sampleBytes))).some((byte) => byte !== 0);
 	/** The offset of the first box: behind a version, and the number of entries. A MOV has no version in its `meta`. */
 	const boxesBegin = async (name: string, content: number): Promise<number> => {
 		if (name === 'stsd') return 8;

@@ -73,14 +73,15 @@ export class Scanner {
 		return this.#steps <= this.#maxSteps;
 	}
 
-	/** Whether anything but zeros follows, up to the end of the file. */
-	async hasData(from: number): Promise<boolean> {
-		for (let at = from; ; at += windowBytes) {
+	/** Whether anything but zeros follows, up to a place or the end of the file. */
+	async hasData(from: number, to = Number.POSITIVE_INFINITY): Promise<boolean> {
+		for (let at = from; at < to; at += windowBytes) {
 			await this.mayStep(16);
-			const bytes = await this.bytes(at, windowBytes);
+			const bytes = await this.bytes(at, Math.min(to - at, windowBytes));
 			if (bytes.some((byte) => byte !== 0)) return true;
 			if (bytes.length < windowBytes) return false;
 		}
+		return false;
 	}
 
 	/** Whether padding has data, by its first bytes: more than the name of a program and one value again and again. */
