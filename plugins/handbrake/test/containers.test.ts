@@ -346,6 +346,9 @@ test('a film that programs write as Matroska has nothing that is not known', asy
 		),
 		[],
 	);
+	// Some programs write numbers of 8 bytes.
+	const long = tracksOf(element('ae', element('d7', big(0, 2), big(1, 6)), element('83', big(0, 2), big(1, 6))));
+	t.deepEqual(await unread(header, element(segment, long, clustered(block(1)))), []);
 	// Cut off within a block.
 	t.deepEqual(await unread(...live, block(1).subarray(0, 20)), []);
 });

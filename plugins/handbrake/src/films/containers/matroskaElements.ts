@@ -109,7 +109,9 @@ export async function matroskaElements(readAt: ReadAt, signal: AbortSignal): Pro
 
 	const addUnread = (id: Id) => found.addUnread(names.get(id) ?? `element ${id.toString(16)}`);
 	const numberAt = async (at: number, length: number) => {
-		const bytes = await scanner.bytes(at, Math.min(6, length));
+		// Some programs write all numbers with 8 bytes, the first of which are zeros.
+		const digits = Math.min(6, length);
+		const bytes = await scanner.bytes(at + length - digits, digits);
 		return bytes.length === 0 ? 0 : bytes.readUIntBE(0, bytes.length);
 	};
 	/** Room for tags. */
