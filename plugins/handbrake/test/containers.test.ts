@@ -395,6 +395,9 @@ test('objects of an ASF file that no program reads are named, such as commands a
 	t.deepEqual(await unread(head(traits, extended(object('11'.repeat(16), positions))), media), ['object 11111111']);
 	t.deepEqual(await unread(head(object('74d40618dfca0945a4ba9aabcb96aae8', positions)), media), ['padding']);
 	t.deepEqual(await unread(head(traits), media, Buffer.from(positions)), ['object 4e353945']);
+	// A million lists within each other would take the server's memory.
+	t.deepEqual(await unread(head(traits, head(traits)), media), ['object 3026b275']);
+	t.deepEqual(await unread(head(traits, extended(extended(room))), media), ['object b503bf5f']);
 	const secret = await walked(asfObjects, head(object('fbb3112223bdd211b4b700a0c955fc6e', 'x')), media);
 	t.true(secret?.isEncrypted);
 	const texts = await walked(asfObjects, head(traits), media, object('cbcf7abea997e8429c71999491e3afac', xmp));

@@ -2,10 +2,15 @@ import { type ReadAt, readerOf } from './readAt.js';
 import { type Contents, Findings, Scanner } from './scanner.js';
 import { textsOfXmp } from './xmp.js';
 
-/** Objects in which others are, and how many bytes are before those. Ids are written as they are in the file. */
-const lists: ReadonlyMap<string, number> = new Map([
-	['3026b2758e66cf11a6d900aa0062ce6c', 30],
-	['b503bf5f2ea9cf118ee300c00c205365', 46],
+/** A file itself, in which its header is. */
+const theFile = '';
+/** Ids are written as they are in the file. */
+const headerId = '3026b2758e66cf11a6d900aa0062ce6c';
+
+/** Objects in which others are, those in which they are themselves, and how many bytes are before the others. */
+const lists: ReadonlyMap<string, { parent: string; before: number }> = new Map([
+	[headerId, { parent: theFile, before: 30 }],
+	['b503bf5f2ea9cf118ee300c00c205365', { parent: headerId, before: 46 }],
 ]);
 
 const paddingId = '74d40618dfca0945a4ba9aabcb96aae8';
@@ -59,7 +64,7 @@ export async function asfObjects(readAt: ReadAt, signal: AbortSignal): Promise<C
 			found.addUnread(names.get(id) ?? `object ${id.slice(0, 8)}`);
 		}
 	};
-	const walk = async (start: number, stop: number): Promise<boolean> => {
+	const walk = async (start: number, stop: number, parent: string): Promise<boolean> => {
 		for (let at = start; at + headBytes <= stop; ) {
 			if (!(await scanner.mayStep())) return false;
 			const head = await scanner.bytes(at, headBytes);
@@ -74,13 +79,13 @@ export async function asfObjects(readAt: ReadAt, signal: AbortSignal): Promise<C
 			}
 			const end = Math.min(stop, at + length);
 			const inner = lists.get(id);
-			if (inner === undefined) await takeObject(id, at + headBytes, end - at - headBytes);
-			else if (!(await walk(at + inner, end))) return false;
+			if (inner?.parent !== parent) await takeObject(id, at + headBytes, end - at - headBytes);
+			else if (!(await walk(at + inner.before, end, id))) return false;
 			at += length;
 		}
 		return true;
 	};
-	return (await walk(0, Number.POSITIVE_INFINITY)) ? found : undefined;
+	return (await walk(0, Number.POSITIVE_INFINITY, theFile)) ? found : undefined;
 }
 
 /** `asfObjects` of an open file. */
