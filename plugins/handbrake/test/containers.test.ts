@@ -14,6 +14,7 @@ import { realChunks } from '../src/films/containers/realChunks.js';
 import { type Contents, Scanner } from '../src/films/containers/scanner.js';
 import { transportPackets } from '../src/films/containers/transportPackets.js';
 import { walkContainer } from '../src/films/containers/walkContainer.js';
+import { textsOfXmp } from '../src/films/containers/xmp.js';
 import { film, h264, picture, removeFilms, subtitles, tone } from './conversions.js';
 
 test.after.always(removeFilms);
@@ -422,6 +423,22 @@ test('chunks of RealMedia and streams of MPEG that no program reads are named', 
 	t.deepEqual(await mpeg(...navigation, ...film, pes(0xbf, positions.slice(0, 200))), ['stream 0xbf']);
 	t.deepEqual(await mpeg(...film, pes(0xfc, positions.slice(0, 200)), ...film), ['stream 0xfc']);
 	t.deepEqual(await mpeg(...film, pes(0xbe, positions.slice(0, 200))), ['padding']);
+});
+
+test('a megabyte of XMP takes a moment of the processor, and many count as many steps', async (t) => {
+	const names = ['title', 'description', 'subject', 'creator', 'rights'].map((name) => `dc:${name}`);
+	const inner = '<a>'.repeat(340_000);
+	const long = names.reduce((inside, name) => `<${name}>${inside}</${name}>`, inner);
+	const [begun, bytes] = [process.cpuUsage(), Buffer.from(long)];
+	t.deepEqual(textsOfXmp(bytes), ['title', 'description', 'keywords', 'artist', 'copyright']);
+	const { user, system } = process.cpuUsage(begun);
+	t.true(user + system < 200_000, `${user + system} µs`);
+	t.deepEqual(textsOfXmp(Buffer.from('<dc:title><a>0</a></dc:title><dc:rights><a> </a></dc:rights>')), []);
+	const scanner = new Scanner(async (_, length) => Buffer.alloc(length), signal, 20_000);
+	t.is((await scanner.text(0, 2 ** 20)).length, 2 ** 20);
+	t.true(await scanner.mayStep());
+	await scanner.text(0, 2 ** 20);
+	t.false(await scanner.mayStep());
 });
 
 test('walkers name a hundred parts at most, end at a bound and are ended by a signal', async (t) => {

@@ -59,7 +59,7 @@ export async function asfObjects(readAt: ReadAt, signal: AbortSignal): Promise<C
 	const takeObject = async (id: string, at: number, length: number): Promise<void> => {
 		if (encryptions.has(id)) found.isEncrypted = true;
 		else if (xmpIds.has(id) && length <= maxXmpBytes) {
-			for (const text of textsOfXmp(await scanner.bytes(at, length))) found.texts.add(text);
+			for (const text of textsOfXmp(await scanner.text(at, length))) found.texts.add(text);
 		} else if (id === paddingId ? await scanner.isPaddingUsed(at, length) : !known.has(id)) {
 			found.addUnread(names.get(id) ?? `object ${id.slice(0, 8)}`);
 		}

@@ -53,7 +53,7 @@ export async function aviChunks(readAt: ReadAt, signal: AbortSignal): Promise<Co
 			return;
 		}
 		if (name === '_PMX' && length <= maxXmpBytes) {
-			for (const text of textsOfXmp(await scanner.bytes(at, length))) found.texts.add(text);
+			for (const text of textsOfXmp(await scanner.text(at, length))) found.texts.add(text);
 			return;
 		}
 		const [, digits, indexed = digits] = trackChunk.exec(name) ?? [];

@@ -38,7 +38,7 @@ export async function flvTags(readAt: ReadAt, signal: AbortSignal): Promise<Cont
 		const kind = head.readUInt8();
 		const length = head.readUIntBE(1, 3);
 		if (kind === script && length > maxNoteBytes) found.addUnread('a long note');
-		else if (kind === script) takeNote(await scanner.bytes(at + 11, length));
+		else if (kind === script) takeNote(await scanner.text(at + 11, length));
 		else if (kind !== sound && kind !== picture) {
 			if (await scanner.hasData(at)) found.addUnread(`tags of kind ${kind}`);
 			return found;

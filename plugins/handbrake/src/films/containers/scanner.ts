@@ -32,6 +32,9 @@ const windowBytes = 2 ** 16;
 /** The heads of the packets of ten hours of film with several tracks of sound are fewer. */
 const mostSteps = 10_000_000;
 
+/** To look through so much of a text takes as long as a step. */
+const textBytesOfStep = 64;
+
 /** Some programs write their name and version into padding. */
 const maxSignature = 100;
 /** How many bytes of padding are looked at. */
@@ -62,6 +65,12 @@ export class Scanner {
 			this.#windowAt = at;
 		}
 		return this.#window.subarray(at - this.#windowAt, at - this.#windowAt + length);
+	}
+
+	/** The bytes of a text: it counts as the steps that it takes to look through them. */
+	async text(at: number, length: number): Promise<Buffer> {
+		await this.mayStep(Math.ceil(length / textBytesOfStep));
+		return this.bytes(at, length);
 	}
 
 	/** Is asked before each head, or before so many at once. False once there are more than any film has. */

@@ -16,7 +16,12 @@ const xmpTexts: ReadonlyMap<string, string> = new Map([
 	['exif:GPSLatitude', 'place'],
 ]);
 
-/** The names of the texts in XMP. A property is an attribute or an element, which may contain a list. */
+/** A longer value is said without a look at it: to look at some of a megabyte would take a second. */
+const maxValue = 10_000;
+
+/**
+ * The names of the texts in XMP. A property is an attribute or an element, which may contain a list. It takes some 10 ms for a megabyte.
+ */
 export function textsOfXmp(bytes: Uint8Array): string[] {
 	const xmp = new TextDecoder().decode(bytes);
 	const textOf = (name: string): string => {
@@ -27,8 +32,9 @@ export function textsOfXmp(bytes: Uint8Array): string[] {
 		}
 		const begin = xmp.indexOf(`<${name}`);
 		const end = begin === -1 ? -1 : xmp.indexOf(`</${name}>`, begin);
-		return end === -1 ? '' : xmp.slice(xmp.indexOf('>', begin) + 1, end).replace(/<[^<>]*>/g, '');
+		return end === -1 ? '' : xmp.slice(xmp.indexOf('>', begin) + 1, end);
 	};
-	const isSaid = (value: string) => value !== '' && value !== '0';
-	return [...xmpTexts].filter(([name]) => isSaid(textOf(name).trim())).map(([, text]) => text);
+	const isSaid = (value: string) =>
+		value.length > maxValue || !['', '0'].includes(value.replace(/<[^<>]*>/g, '').trim());
+	return [...xmpTexts].filter(([name]) => isSaid(textOf(name))).map(([, text]) => text);
 }
