@@ -1,4 +1,4 @@
-import { type Database, openDatabase } from '@stowage/database';
+import { type Database, openDatabase, sessionIdleMs } from '@stowage/database';
 import test, { type ExecutionContext } from 'ava';
 import Libsql from 'libsql';
 import mysql from 'mysql2/promise';
@@ -95,7 +95,7 @@ for (const [name, open] of Object.entries(dialects)) {
 		t.like(await other.secondFactors.find(alice.id), { lastStep: 8, recoveryHashes: ['one'] });
 	});
 
-	test(`${name}: a session of an outdated generation of its user is not found, and is swept`, async (t) => {
+	test(`${name}: a session of an outdated generation of its user is not found, and is swept once it is idle`, async (t) => {
 		const { db, run } = await open(t);
 		const ends: Record<string, (id: string) => Promise<unknown>> = {
 			password: (id) => db.users.setSecret(id, 'new'),
@@ -123,6 +123,7 @@ for (const [name, open] of Object.entries(dialects)) {
 			t.deepEqual(await db.sessions.findValid([how], now), new Set());
 			t.deepEqual(await db.sessions.list(alice.id, now), []);
 		}
-		t.is(await db.sessions.sweep(Date.now()), 6);
+		t.is(await db.sessions.sweep(Date.now()), 0);
+		t.is(await db.sessions.sweep(Date.now() + sessionIdleMs), 6);
 	});
 }
