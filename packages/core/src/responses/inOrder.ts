@@ -2,8 +2,11 @@ import { type Entry, isFailure, NameOrder, type SortMode, sortEntries } from '@s
 import { isVisitorKey } from '../http/requests/proxy.js';
 import { Budget } from '../limits/Budget.js';
 
-/** Entries of a folder that are sorted at most: about 10 MB of memory. */
+/** Entries of a folder that are sorted at most. */
 const maxSorted = 20_000;
+
+/** Characters of their names and paths at most: each row has the whole path of its folder, which may be 64 kB. */
+const maxCharacters = 16_000_000;
 
 /**
  * Folders that are sorted at the same time, whose entries are in memory until all are sent: by one client two, by all eight, since of a
@@ -19,7 +22,7 @@ const batchLength = 500;
 
 /**
  * The rows of a folder in an order, so that a page shows the first ones at once and for good. `onOrder` is called before the first
- * row if they are; those of a larger folder, or of one too many at the same time, come as they are read. An empty batch comes for each
+ * row if they are; those of a larger folder, of one too deep, or of one too many at the same time, come as they are read. An empty batch comes for each
  * that was read and kept, so that other callers have their turn meanwhile. `client` is the caller's `clientKey`.
  */
 export async function* inOrder(
@@ -33,6 +36,7 @@ export async function* inOrder(
 	try {
 		let kept: NameOrder | undefined = new NameOrder();
 		let count = 0;
+		let characters = 0;
 		for await (const batch of batches) {
 			count += batch.length;
 			if (kept === undefined) {
@@ -40,7 +44,8 @@ export async function* inOrder(
 				continue;
 			}
 			kept.add(batch);
-			if (count > maxSorted) {
+			for (const { name, path } of batch) characters += name.length + path.length;
+			if (count > maxSorted || characters > maxCharacters) {
 				yield* inBatches(kept.entries());
 				kept = undefined;
 				// From here on no more than a batch is in memory.

@@ -108,6 +108,15 @@ test.serial('a folder is listed in the order that is asked for, and a larger one
 	t.false('sorted' in large);
 	t.is(new Set(large.entries.map(({ name }: { name: string }) => name)).size, 20_500);
 
+	// Each row has the path of its folder, so in a deep one few of them are as long as many.
+	const deep = Array.from({ length: 40 }, () => 'x'.repeat(200)).join('/');
+	storage.list = async function* () {
+		for (read = 0; read < 2_500; read += 500) yield Array.from({ length: 500 }, (_, at) => row(read + at));
+	};
+	const long = json(await ada.get(`/api/browse?type=private&directory=${deep}&sort=name`));
+	t.false('sorted' in long);
+	t.is(new Set(long.entries.map(({ name }: { name: string }) => name)).size, 2_500);
+
 	// Nobody has all rows of more folders in memory than a few: the next one's come as they are read.
 	let goOn = () => {};
 	const held = new Promise<void>((resolve) => (goOn = resolve));
