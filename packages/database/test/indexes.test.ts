@@ -57,6 +57,23 @@ test('the versions of a path, and those of a folder in pages, are found by an in
 	t.notRegex(plans.join(), /TEMP B-TREE/, 'a page reads its own rows only');
 });
 
+test('the files in a folder that have versions are found in pages, without the other versions of their owner', async (t) => {
+	// A page of 100, and nothing after it.
+	const { knex, plans } = await explained(t, (sql) =>
+		/ > \(\?, \?, \?\)/.test(sql)
+			? []
+			: Array.from({ length: 100 }, (_, n) => ({ path: `docs/${n}`, version_of: `${n}`, count: 1 })),
+	);
+	const versions = versionStore(knex, Date.now);
+	t.is((await versions.countsWithin('ada', parsePath('docs'))).length, 300);
+	t.is(plans.length, 6, 'each range in pages');
+	await versions.countsWithin('ada', parsePath(''));
+	for (const plan of plans) {
+		t.regex(plan, /trash_user_path \(user_id=\? AND \(?folder/);
+		t.notRegex(plan, /TEMP B-TREE/);
+	}
+});
+
 test('the links to an item, and a page of links, are found by indexes', async (t) => {
 	const { knex, plans } = await explained(t);
 	const links = linkStore(knex, Date.now);

@@ -30,7 +30,7 @@ const of = (versions: Stores['versions'], ownerId: string, file: string) =>
 const ids = (records: { id: string }[]) => records.map(({ id }) => Number.parseInt(id, 16));
 
 /** Path, file and number of versions of each, sorted. */
-const within = async ({ versions }: Stores, path: string) =>
+const within = async ({ versions }: Pick<Stores, 'versions'>, path: string) =>
 	(await versions.countsWithin('ada-id', parsePath(path)))
 		.map((each) => `${each.path}: ${each.file} ${each.count}`)
 		.sort();
@@ -154,6 +154,18 @@ export function versionRules(assertThat: Rule): void {
 			count,
 		);
 		t.deepEqual(await versions.countsWithin('ada-id', parsePath('docs')), []);
+	});
+
+	assertThat('the files of very many versions are counted once each', async (t, { trash, versions }) => {
+		const paths = Array.from({ length: 210 }, (_, n) => [`docs/${n}`, `docs/in ${n % 3}/${n}`, `docs 2/${n}`]).flat();
+		await trash.addMissing(paths.map((path, n) => versionAt(n + 1, path, { versionOf: `file-${n}` })));
+		await trash.addMissing(paths.map((path, n) => versionAt(n + 1_001, path, { versionOf: `file-${n}` })));
+		const all = paths.map((path, n) => `${path}: file-${n} 2`).sort();
+		t.deepEqual(await within({ versions }, ''), all);
+		t.deepEqual(
+			await within({ versions }, 'docs'),
+			all.filter((each) => each.startsWith('docs/')),
+		);
 	});
 
 	assertThat('the versions of a file that is replaced belong to the new one', async (t, stores) => {

@@ -295,7 +295,6 @@ export class TrashPurge {
 	/** The versions of files that were in the trash, or in a folder there, go with them. */
 	async #endVersions({ id, ownerId }: TrashRecord): Promise<number> {
 		const { versions } = this.#parts;
-		if (!(await versions.hasAny(ownerId))) return 0;
 		const files = await versions.countsWithin(ownerId, trashedLinkPath(id));
 		if (files.length === 0) return 0;
 		return versions.beginPurging(

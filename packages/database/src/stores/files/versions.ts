@@ -1,6 +1,8 @@
 import type { FileVersion, VersionCount, VersionStore } from '@stowage/plugin-api';
 import { addTo, isWithin, joinChecked, parentPath, parsePath, relativePath, type StoragePath } from '@stowage/rules';
 import type { Knex } from 'knex';
+import { isMysql } from '../../connection/dialect.js';
+import { ownTurn } from '../../connection/ownTurn.js';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
 import { batches } from '../batches.js';
@@ -8,6 +10,9 @@ import { type TrashRow, toRecord } from './trash.js';
 
 /** Rows that get another path in one transaction, which all other writers wait for. */
 const movedAtOnce = 500;
+
+/** Files whose versions one statement counts: each path may have 64 kB, and SQLite reads on the main thread. */
+const countedAtOnce = 100;
 
 export function versionStore(knex: Knex, now: () => number): VersionStore {
 	/** All versions of a user, also the unfinished ones. */
@@ -17,14 +22,32 @@ export function versionStore(knex: Knex, now: () => number): VersionStore {
 	const finished = (ownerId: string) => kept(ownerId).whereRaw('version_of <> replaced_id');
 	const counted = async (rows: Knex.QueryBuilder): Promise<VersionCount[]> => {
 		const counts: { path: string; version_of: string; count: number }[] = await rows
-			.groupBy('path', 'version_of')
+			.groupBy('folder', 'path', 'version_of')
+			.orderBy(['folder', 'path', 'version_of'])
 			.select('path', 'version_of')
 			.count({ count: '*' });
+		// It was parsed before it was kept.
 		return counts.map(({ path, version_of, count }) => ({
-			path: parsePath(path),
+			path: path as StoragePath,
 			file: version_of,
 			count: Number(count),
 		}));
+	};
+	/** All in a range of the index, between whose pages others have their turn. */
+	const countedInPages = async (range: () => Knex.QueryBuilder): Promise<VersionCount[]> => {
+		// An index of beginnings has no order: MySQL would sort the whole range for each page.
+		if (isMysql(knex)) return counted(range());
+		const counts: VersionCount[] = [];
+		for (let after: VersionCount | undefined; ; ) {
+			const rows = range().limit(countedAtOnce);
+			if (after !== undefined)
+				rows.whereRaw('(folder, path, version_of) > (?, ?, ?)', [parentPath(after.path), after.path, after.file]);
+			const page = await counted(rows);
+			counts.push(...page);
+			after = page.at(-1);
+			if (page.length < countedAtOnce) return counts;
+			await ownTurn();
+		}
 	};
 	return {
 		async hasAny(ownerId) {
@@ -52,16 +75,13 @@ export function versionStore(knex: Knex, now: () => number): VersionStore {
 				// The first condition is what an index can begin at.
 				rows.where('path', '>=', path).where((next) => next.where('path', '>', path).orWhere('version_of', '>', file));
 			}
-			return counted(rows.groupBy('folder').orderBy(['folder', 'path', 'version_of']).limit(limit));
+			return counted(rows.limit(limit));
 		},
-		countsWithin: (ownerId, path) =>
-			counted(
-				path === ''
-					? finished(ownerId)
-					: finished(ownerId).where((within) =>
-							isBelow(within, path).orWhere((at) => at.where({ folder: parentPath(path), path })),
-						),
-			),
+		async countsWithin(ownerId, path) {
+			const counts: VersionCount[] = [];
+			for (const range of rangesWithin(path)) counts.push(...(await countedInPages(() => range(finished(ownerId)))));
+			return counts;
+		},
 		async unfinished(ownerId, path) {
 			const rows = await kept(ownerId)
 				.where({ folder: parentPath(path), path })
@@ -73,13 +93,13 @@ export function versionStore(knex: Knex, now: () => number): VersionStore {
 			if (isWithin(to, from)) return false;
 			const moving: Pick<TrashRow, 'id' | 'path'>[] = [];
 			// Each is a range of the index, of which no more is read than is moved.
-			for (const inside of [
-				rowsOf(ownerId).where({ folder: parentPath(from), path: from }),
-				rowsOf(ownerId).where({ folder: from }),
-				rowsOf(ownerId).where('folder', '>=', `${from}/`).where('folder', '<', `${from}0`),
-			])
+			for (const inside of rangesWithin(from))
 				if (moving.length < movedAtOnce)
-					moving.push(...(await inside.select('id', 'path').limit(movedAtOnce - moving.length)));
+					moving.push(
+						...(await inside(rowsOf(ownerId))
+							.select('id', 'path')
+							.limit(movedAtOnce - moving.length)),
+					);
 			await transact(knex, async (transaction) => {
 				for (const [path, ids] of idsByPath(moving)) {
 					const moved = joinChecked(to, relativePath(parsePath(path), from));
@@ -118,9 +138,13 @@ function idsByPath(rows: readonly Pick<TrashRow, 'id' | 'path'>[]): Map<string, 
 	return ids;
 }
 
-/** Rows in a folder and below. Texts compare byte for byte, and '0' is the character after '/'. */
-function isBelow(rows: Knex.QueryBuilder, folder: StoragePath): Knex.QueryBuilder {
-	return rows
-		.where({ folder })
-		.orWhere((deeper) => deeper.where('folder', '>=', `${folder}/`).where('folder', '<', `${folder}0`));
+/** The rows at a path, those in a folder there, and those below: each is a range of the index of paths. */
+function rangesWithin(path: StoragePath): ((rows: Knex.QueryBuilder) => Knex.QueryBuilder)[] {
+	if (path === '') return [(rows) => rows.where('folder', '>=', '')];
+	return [
+		(rows) => rows.where({ folder: parentPath(path), path }),
+		(rows) => rows.where({ folder: path }),
+		// Texts compare byte for byte, and '0' is the character after '/'.
+		(rows) => rows.where('folder', '>=', `${path}/`).where('folder', '<', `${path}0`),
+	];
 }
