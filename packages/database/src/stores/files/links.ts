@@ -6,7 +6,7 @@ import { ownTurn } from '../../connection/ownTurn.js';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
 import { lockUser } from '../accounts/lockUser.js';
-import { batches } from '../batches.js';
+import { batches, batchesOfLength } from '../batches.js';
 import { followedItem } from './followedItem.js';
 
 interface LinkRow {
@@ -29,8 +29,8 @@ type OwnedRow = LinkRow & { username: string };
 /** Rows that are read, or removed, by one statement: a user may have 12,000, each with a path of 4 kB. */
 const rowsAtOnce = 200;
 
-/** Rows whose paths are written by one statement, which looks for each of them among all of its paths. */
-const writtenAtOnce = 100;
+/** Rows, and characters of their paths, that are written by one statement, which looks for each of them among all of its paths. */
+const writtenAtOnce = { count: 100, length: 500_000 };
 
 export function linkStore(knex: Knex, now: () => number): LinkStore {
 	const links = () => knex<LinkRow>('temp_links');
@@ -42,7 +42,9 @@ export function linkStore(knex: Knex, now: () => number): LinkStore {
 	 * Each link is whole by itself.
 	 */
 	const setPaths = async (places: ReadonlyMap<string, Pick<LinkRow, 'path' | 'next_path'>>) => {
-		for (const part of batches([...places], writtenAtOnce)) {
+		const lengthOf = ([, { path, next_path }]: [string, Pick<LinkRow, 'path' | 'next_path'>]) =>
+			path.length + (next_path?.length ?? 0);
+		for (const part of batchesOfLength(places, writtenAtOnce, lengthOf)) {
 			await transact(knex, async (transaction) => {
 				const byId = (column: 'path' | 'next_path') =>
 					transaction.raw(
@@ -54,7 +56,7 @@ export function linkStore(knex: Knex, now: () => number): LinkStore {
 					.whereIn('id', ids)
 					.update({ path: byId('path'), next_path: byId('next_path') });
 			});
-			if (places.size > writtenAtOnce) await ownTurn();
+			if (part.length < places.size) await ownTurn();
 		}
 	};
 	/** Reads links in parts, between which others have their turns. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ShareReceipt } from '@stowage/plugin-api';
-import { baseName, parsePath } from '@stowage/rules';
+import { baseName, type StoragePath } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { plainRow } from '../../connection/plainValues.js';
 
@@ -77,7 +77,7 @@ export async function countReceipt(transaction: Knex.Transaction, received: Rece
 /** What the folder of a share is called, that has no title. */
 async function nameOf(transaction: Knex.Transaction, share: string): Promise<string> {
 	const item = await transaction('temp_links').where({ share_id: share }).orderBy('share_position').first('path');
-	return item === undefined ? '' : baseName(parsePath(item.path));
+	return item === undefined ? '' : baseName(item.path as StoragePath);
 }
 
 /** What the shares of a user have received, the latest first. */

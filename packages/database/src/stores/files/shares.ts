@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { SharedItemRecord, ShareRecord, ShareSettings, ShareStore } from '@stowage/plugin-api';
-import { Failure, parsePath, type ShareMode } from '@stowage/rules';
+import { Failure, type ShareMode, type StoragePath } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { ownTurn } from '../../connection/ownTurn.js';
 import { plainRow } from '../../connection/plainValues.js';
@@ -44,8 +44,8 @@ interface ItemRow {
 	item_type: string | null;
 }
 
-/** Items of shares that are read at once. */
-const itemsAtOnce = 200;
+/** Items of shares that are read at once, and how many characters their paths are to have: a path may have 64,000. */
+const itemsAtOnce = { first: 40, most: 200, pathLength: 500_000 };
 
 /** Later than any clock: an item of a share ends with its share. */
 const never = Date.UTC(9999, 0);
@@ -183,25 +183,34 @@ async function* itemsOf(knex: Knex, shares: readonly string[]): AsyncGenerator<I
 	let rest = [...shares].sort();
 	/** The position of the last item that was read of the first of these shares. */
 	let after: number | undefined;
+	let limit = itemsAtOnce.first;
 	while (rest.length > 0) {
 		const items = knex('temp_links');
 		if (after === undefined) items.whereIn('share_id', rest);
 		else items.where('share_id', rest[0]).where('share_position', '>', after);
 		const found: ItemRow[] = await items
 			.orderBy(['share_id', 'share_position'])
-			.limit(itemsAtOnce)
+			.limit(limit)
 			.select('id', 'share_id', 'share_position', 'path', 'next_path', 'item_id', 'item_type');
 		yield found;
 		const last = found.at(-1);
-		if (last !== undefined && found.length === itemsAtOnce) {
+		if (last !== undefined && found.length === limit) {
 			rest = rest.slice(rest.indexOf(last.share_id));
 			after = last.share_position;
 			await ownTurn();
+			limit = nextLimit(found);
 		} else {
 			rest = after === undefined ? [] : rest.slice(1);
 			after = undefined;
 		}
 	}
+}
+
+/** How many items are read next, where their paths are as long as these. */
+function nextLimit(found: readonly ItemRow[]): number {
+	const { most, pathLength } = itemsAtOnce;
+	const length = found.reduce((sum, { path, next_path }) => sum + path.length + (next_path?.length ?? 0), 0);
+	return Math.min(most, Math.ceil((found.length * pathLength) / Math.max(1, length)));
 }
 
 /** The columns of those that are set. */
@@ -267,8 +276,9 @@ function toItem(item: ItemRow, owner: SharedItemRecord['owner']): SharedItemReco
 	return {
 		id: item.id,
 		owner,
-		path: parsePath(item.path),
-		nextPath: item.next_path === null ? undefined : parsePath(item.next_path),
+		// They were parsed before they were kept, and a guest has a thousand read.
+		path: item.path as StoragePath,
+		nextPath: item.next_path === null ? undefined : (item.next_path as StoragePath),
 		itemId: item.item_id,
 		type: item.item_type === 'directory' ? 'directory' : 'file',
 	};

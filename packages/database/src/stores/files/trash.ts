@@ -6,7 +6,7 @@ import type {
 	TrashState,
 	TrashStore,
 } from '@stowage/plugin-api';
-import { parentPath, parsePath } from '@stowage/rules';
+import { parentPath, type StoragePath } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { plainRow } from '../../connection/plainValues.js';
 import { batches } from '../batches.js';
@@ -209,7 +209,8 @@ export function toRecord(row: TrashRow): TrashRecord {
 		ownerId: row.user_id,
 		ownerName: row.username,
 		rootId: row.root_id,
-		path: parsePath(row.path),
+		// It was parsed before it was kept.
+		path: row.path as StoragePath,
 		deletedAt: row.deleted_at,
 		deletedBy: row.deleted_by,
 		state: row.state as TrashState,

@@ -1,5 +1,5 @@
 import type { FileVersion, VersionCount, VersionStore } from '@stowage/plugin-api';
-import { addTo, isWithin, joinChecked, parentPath, parsePath, relativePath, type StoragePath } from '@stowage/rules';
+import { addTo, isWithin, joinChecked, parentPath, relativePath, type StoragePath } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { isMysql } from '../../connection/dialect.js';
 import { ownTurn } from '../../connection/ownTurn.js';
@@ -102,7 +102,7 @@ export function versionStore(knex: Knex, now: () => number): VersionStore {
 					);
 			await transact(knex, async (transaction) => {
 				for (const [path, ids] of idsByPath(moving)) {
-					const moved = joinChecked(to, relativePath(parsePath(path), from));
+					const moved = joinChecked(to, relativePath(path as StoragePath, from));
 					const change = plainRow({ path: moved, folder: parentPath(moved) });
 					for (const part of batches(ids)) await transaction<TrashRow>('trash').whereIn('id', part).update(change);
 				}
