@@ -1,14 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type {
-	Job,
-	JobEnd,
-	JobHold,
-	JobKind,
-	JobOwner,
-	JobRecord,
-	JobStore,
-	Jobs,
-	UserStore,
+import {
+	type Job,
+	type JobEnd,
+	type JobHold,
+	type JobKind,
+	type JobOwner,
+	type JobRecord,
+	type JobStore,
+	type Jobs,
+	keyOfAnother,
+	type UserStore,
 } from '@stowage/plugin-api';
 import { Failure, isFailure } from '@stowage/rules';
 import type { ObservableNotifications } from '../events/notifications.js';
@@ -254,12 +255,15 @@ export function createJobs(parts: Dependencies): JobService {
 					return started;
 				},
 
-				async findByKey(owner, key) {
-					const record = await store.find(idOfKey(owner, kind.name, key));
+				async findByKey(owner, key, { maxBytes } = {}) {
+					const id = idOfKey(owner, kind.name, key);
+					const record = await store.find(id);
 					if (record === undefined) return undefined;
-					const input = await store.input(record.id);
-					const found = runner.find(record.id)?.record ?? record;
-					return { job: jobOf(found), input: input === undefined ? undefined : kind.input.parse(JSON.parse(input)) };
+					const text = await store.input(id, maxBytes);
+					// It may have been removed meanwhile, with the input of others.
+					if (text === undefined && (await store.find(id))?.hasInput) throw keyOfAnother();
+					const input = text === undefined ? undefined : await kind.input.parseAsync(JSON.parse(text));
+					return { job: jobOf(runner.find(id)?.record ?? record), input };
 				},
 
 				async takeSaved(owner, isChosen) {
@@ -276,7 +280,7 @@ export function createJobs(parts: Dependencies): JobService {
 					const record = await findOwn(owner, id);
 					const input = record.kind === kind.name ? await store.input(id) : undefined;
 					if (input === undefined) throw noSuchJob();
-					return { job: jobOf(record), input: kind.input.parse(JSON.parse(input)) };
+					return { job: jobOf(record), input: await kind.input.parseAsync(JSON.parse(input)) };
 				},
 			};
 		},

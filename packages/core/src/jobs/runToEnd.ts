@@ -41,7 +41,8 @@ export async function runToEnd(
 	parts: Dependencies,
 ): Promise<JobOutcome> {
 	try {
-		const result = await kind.run(run.contextOf(kind.input.parse(JSON.parse(given.input)), parsed(given.saved)));
+		const input = await kind.input.parseAsync(JSON.parse(given.input));
+		const result = await kind.run(run.contextOf(input, parsed(given.saved)));
 		const detail = result === undefined ? null : JSON.stringify(result);
 		const isTooLarge = detail !== null && Buffer.byteLength(detail) > jobLimits.detailBytes;
 		if (isTooLarge)

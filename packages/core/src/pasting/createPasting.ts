@@ -46,7 +46,8 @@ export function createPasting(jobs: Jobs, dependencies: Dependencies): Pasting {
 
 	const pasting: Pasting = {
 		async start(owner, kind, input, key) {
-			const known = key === undefined ? undefined : await starters[kind].findByKey(owner, key);
+			const known =
+				key === undefined ? undefined : await starters[kind].findByKey(owner, key, { maxBytes: mostBytesOf(input) });
 			if (known !== undefined) {
 				if (known.input !== undefined && !isSameRequest(known.input, input)) throw keyOfAnother();
 				return known.job;
@@ -66,6 +67,14 @@ export function createPasting(jobs: Jobs, dependencies: Dependencies): Pasting {
 		},
 	};
 	return pasting;
+}
+
+/** How many bytes the input of the same request has at most as JSON. One that has more needs not be read to know that it is another. */
+function mostBytesOf({ items, directory, ifMatch, address }: PasteInput): number {
+	let characters = directory.length + (ifMatch?.length ?? 0) + address.length;
+	for (const { path, owner, name } of items) characters += path.length + (owner?.length ?? 0) + (name?.length ?? 0);
+	// A character has six bytes at most, and the shared folder that a path begins with is kept once more, with its id.
+	return 12 * characters + 200 * items.length + 1000;
 }
 
 /** Whether the same was requested. Compared item by item: as texts, ten thousand of them would take eight megabytes each. */

@@ -1,4 +1,4 @@
-import { schemas } from '@stowage/contract';
+import { maxJobItems, schemas } from '@stowage/contract';
 import type { ItemRef } from '@stowage/plugin-api';
 import { baseName, type Failure, homePath, joinPath, pasteDenials, type Viewer } from '@stowage/rules';
 import { z } from 'zod';
@@ -10,12 +10,12 @@ const pastedItem = z.object({
 	name: z.string().optional(),
 });
 
-/** The input of jobs of the kinds `copy` and `move`. */
+/** The input of jobs of the kinds `copy` and `move`, parsed asynchronously: others have their turns between its items. */
 export const pasteInput = z.object({
 	from: schemas.area,
 	to: schemas.area,
 	directory: schemas.path,
-	items: z.array(pastedItem),
+	items: schemas.listOf(pastedItem, maxJobItems),
 	...schemas.replacing,
 	/** The client's address, whose hourly uploads may be limited. */
 	address: z.string(),

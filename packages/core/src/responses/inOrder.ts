@@ -22,8 +22,8 @@ const batchLength = 500;
 
 /**
  * The rows of a folder in an order, so that a page shows the first ones at once and for good. `onOrder` is called before the first
- * row if they are; those of a larger folder, of one too deep, or of one too many at the same time, come as they are read. An empty batch comes for each
- * that was read and kept, so that other callers have their turn meanwhile. `client` is the caller's `clientKey`.
+ * row if they are; those of a larger folder, of one too deep, or of one too many at the same time, come as they are read. An empty batch
+ * comes for each that was read and kept, so that other callers have their turn meanwhile. `client` is the caller's `clientKey`.
  */
 export async function* inOrder(
 	batches: AsyncIterable<Entry[]>,

@@ -182,6 +182,8 @@ test('a job that was started with a key is found in place of a second one, by it
 	t.deepEqual(others, []);
 	t.is((await one.list(ada)).length, 1);
 	t.like(await there.findByKey(ada, key), { job: { id }, input: 'x' });
+	t.like(await there.findByKey(ada, key, { maxBytes: 3 }), { job: { id }, input: 'x' });
+	await t.throwsAsync(there.findByKey(ada, key, { maxBytes: 2 }), { message: /was used for another request/ });
 	await one.poll();
 	runs[0]?.finish({});
 	await until('it has ended', async () => (await one.find(ada, id)).endTime !== null);

@@ -3,7 +3,7 @@ import { Failure, parsePath } from '@stowage/rules';
 import test from 'ava';
 import type { CopyDependencies } from '../../src/pasting/copyKind.js';
 import { createPasting } from '../../src/pasting/createPasting.js';
-import type { PasteInput } from '../../src/pasting/pasteInput.js';
+import { type PasteInput, pasteInput } from '../../src/pasting/pasteInput.js';
 import { pasteItems, stateOf } from '../../src/pasting/pasteItems.js';
 import { turnsDuring } from '../slowClock.js';
 
@@ -56,6 +56,46 @@ test.serial('of a paste that is refused as a whole others have their turns betwe
 		t.throwsAsync(pasting.start(viewer, 'move', protectedItems(30, 'to')), { message: 'Cannot cut protected folders' }),
 	);
 	t.true(turns >= 30, `${turns}`);
+});
+
+test('a short request with the key of a long one is refused before anything of that is read', async (t) => {
+	const kept = protectedItems(10_000, 'to');
+	const bytes = Buffer.byteLength(JSON.stringify({ ...kept, folders: [] }));
+	const asked: number[] = [];
+	const findByKey = async (_owner: JobOwner, _key: string, { maxBytes = Number.POSITIVE_INFINITY } = {}) => {
+		asked.push(maxBytes);
+		return { job: { id: 'kept' }, input: kept };
+	};
+	const jobs = { define: () => ({ findByKey }) } as unknown as Jobs;
+	const pasting = createPasting(jobs, {} as CopyDependencies & { sharedFolders: never });
+	const key = 'k'.repeat(22);
+	t.like(await pasting.start(viewer, 'move', kept, key), { id: 'kept' });
+	await t.throwsAsync(pasting.start(viewer, 'move', protectedItems(1, 'to'), key), { message: /another request/ });
+	t.true((asked[0] ?? 0) > bytes);
+	t.true((asked[1] ?? bytes) < 2_000);
+});
+
+test('the same request is found by its key whatever its paths are kept as', async (t) => {
+	const folder = '\u2028"\u{1f600}'.repeat(20);
+	const items = Array.from({ length: 20 }, (_, n) => ({ path: parsePath(`${folder}${n}/${n}`), owner: null }));
+	const input: PasteInput = { from: 'shared', to: 'shared', directory: parsePath(folder), items, address: '::1' };
+	const folders = items.map((_, n) => ({ name: `${folder}${n}`, id: 'f'.repeat(36) }));
+	const bytes = Buffer.byteLength(JSON.stringify({ ...input, address: 'f'.repeat(45), folders }));
+	const findByKey = async (_owner: JobOwner, _key: string, { maxBytes = 0 } = {}) => {
+		t.true(maxBytes >= bytes);
+		return { job: { id: 'kept' }, input };
+	};
+	const pasting = createPasting(
+		{ define: () => ({ findByKey }) } as unknown as Jobs,
+		{} as CopyDependencies & { sharedFolders: never },
+	);
+	t.like(await pasting.start(viewer, 'copy', input, 'k'.repeat(22)), { id: 'kept' });
+});
+
+test.serial('what a job is to do is parsed with turns for others between its items', async (t) => {
+	const input = protectedItems(300, 'to');
+	const turns = await turnsDuring(async () => t.deepEqual(await pasteInput.parseAsync(input), input));
+	t.true(turns >= 100, `${turns}`);
 });
 
 test.serial('others have their turns between the items that a job may not move', async (t) => {

@@ -68,7 +68,7 @@ async function runKind(kind: JobKind<PasteInput>, viewer: JobOwner, given: Paste
 	const job: JobContext<PasteInput> = {
 		id: 'a job',
 		viewer,
-		input: kind.input.parse(JSON.parse(JSON.stringify(given))),
+		input: await kind.input.parseAsync(JSON.parse(JSON.stringify(given))),
 		attempt: 1,
 		saved: options.saved === undefined ? undefined : JSON.parse(JSON.stringify(options.saved)),
 		signal: controller.signal,

@@ -151,8 +151,15 @@ export interface JobOptions {
 export interface JobStarter<Input> {
 	/** Resolves when the job is durable. Throws `rateLimited` where the user has too many of this kind. */
 	start(owner: JobOwner, input: Input, title: string, options?: JobOptions): Promise<Job>;
-	/** The job that was started with an idempotency key, with its input as long as that is kept; undefined if none was. */
-	findByKey(owner: JobOwner, key: string): Promise<{ job: Job; input: Input | undefined } | undefined>;
+	/**
+	 * The job that was started with an idempotency key, with its input as long as that is kept; undefined if none was. An input of more
+	 * than `maxBytes` as JSON is not read: it throws `keyOfAnother`, so a short request never costs what a long one does.
+	 */
+	findByKey(
+		owner: JobOwner,
+		key: string,
+		options?: { maxBytes?: number },
+	): Promise<{ job: Job; input: Input | undefined } | undefined>;
 	/**
 	 * Takes from the owner's failed jobs of this kind what they have saved, if `isChosen` says so: one that is tried again begins anew.
 	 * Resolves to what was taken, never of a job that is tried again by now.

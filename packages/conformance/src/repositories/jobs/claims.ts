@@ -14,6 +14,8 @@ export function jobClaimRules(assertThat: Rule): void {
 			...{ createdAt: clock.now, startTime: null, endTime: null },
 		});
 		t.is(await db.jobs.input('one'), input);
+		t.is(await db.jobs.input('one', Buffer.byteLength(input)), input);
+		t.is(await db.jobs.input('one', Buffer.byteLength(input) - 1), undefined);
 		t.is(await db.jobs.input('two'), undefined);
 		for (const text of ['ONE', 'one ', ...hostileTexts]) t.is(await db.jobs.find(text), undefined);
 		await refuses(t, 'alreadyExists', () => db.jobs.add(jobOf('one', ada), limits));

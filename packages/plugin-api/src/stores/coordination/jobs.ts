@@ -122,8 +122,8 @@ export interface JobStore {
 	 */
 	retry(id: string, limits: JobLimits): Promise<boolean>;
 	find(id: string): Promise<JobRecord | undefined>;
-	/** The input of a job, while it is kept. */
-	input(id: string): Promise<string | undefined>;
+	/** The input of a job, while it is kept and unless it has more bytes than `maxBytes`. */
+	input(id: string, maxBytes?: number): Promise<string | undefined>;
 	/** The last checkpoint of a job. */
 	checkpointOf(id: string): Promise<string | undefined>;
 	/** The checkpoints of a user's failed jobs of a kind, from which they would go on if they were tried again. */

@@ -52,8 +52,8 @@ export function jobRecords(
 			return row && toRecord(row);
 		},
 
-		async input(id) {
-			const row = await jobs().where({ id }).where('input_bytes', '>', 0).first('input');
+		async input(id, maxBytes = Number.MAX_SAFE_INTEGER) {
+			const row = await jobs().where({ id }).whereBetween('input_bytes', [1, maxBytes]).first('input');
 			return row?.input;
 		},
 
