@@ -118,6 +118,9 @@ export function versionRules(assertThat: Rule): void {
 		t.is(await versions.beginPurging('bob-id', ['file-4']), 0);
 		t.deepEqual(await within(stores, 'docs'), ['docs/a: file-1 1']);
 		t.deepEqual(ids(await trash.inState('purging', { limit: 9 })), [3, 4, 5]);
+		await versions.beginPurging('ada-id', ['file-1', 'file-4']);
+		t.deepEqual(await within(stores, ''), []);
+		t.true(await versions.hasAny('ada-id'), 'also of those only that are being removed');
 	});
 
 	assertThat('versions follow files and folders that are moved', async (t, stores) => {

@@ -51,7 +51,7 @@ export function versionStore(knex: Knex, now: () => number): VersionStore {
 	};
 	return {
 		async hasAny(ownerId) {
-			return (await kept(ownerId).first('id')) !== undefined;
+			return (await rowsOf(ownerId).first('id')) !== undefined;
 		},
 		async of(ownerId, { file, path }) {
 			// Each is a look-up in an index.
@@ -68,7 +68,8 @@ export function versionStore(knex: Knex, now: () => number): VersionStore {
 				.sort(order)
 				.map((row) => toRecord(row) as FileVersion);
 		},
-		countsIn: (ownerId, folders, { limit, after }) => {
+		async countsIn(ownerId, folders, { limit, after }) {
+			if (folders.length === 0) return [];
 			const rows = finished(ownerId).whereIn('folder', folders);
 			if (after !== undefined) {
 				const { path, file } = after;

@@ -13,10 +13,11 @@ export interface VersionCount extends VersionedFile {
 
 /**
  * Versions by the files that have them. They are rows of the trash, which removes them; here they follow their files.
- * One that is just becoming a version still belongs to itself: only `unfinished` has it. None has one that is
- * `purging`.
+ * One that is just becoming a version still belongs to itself: only `unfinished` has it. None but `hasAny` has one
+ * that is `purging`.
  */
 export interface VersionStore {
+	/** Whether there may be something to look for: also what is `purging` counts, of which there may be very much. */
 	hasAny(ownerId: string): Promise<boolean>;
 	/** The versions of one file, and of files that had its path before, the newest first. */
 	of(ownerId: string, file: VersionedFile): Promise<FileVersion[]>;
