@@ -38,6 +38,15 @@ export function shareRules(assertThat: Rule): void {
 		});
 		t.deepEqual(await shares.find('hash of one'), added);
 		t.deepEqual(await shares.findById(added.id), added);
+		const { items: records, ...head } = added;
+		t.deepEqual(await shares.findHead(added.id), head);
+		t.is(await shares.findHead('unknown'), undefined);
+		const seen: unknown[] = [];
+		const isB = (item: (typeof records)[number]) => seen.push(item) > 0 && item.path === 'b';
+		t.true(await shares.hasItem(added.id, isB));
+		t.deepEqual(seen, records.slice(0, 2), 'no more are read');
+		t.false(await shares.hasItem(added.id, () => false));
+		t.false(await shares.hasItem('unknown', () => true));
 		t.deepEqual(await shares.get(added.id, alice.id), added);
 		t.is(await shares.get(added.id, 'another user'), undefined);
 		t.is(await shares.find('HASH of one'), undefined);

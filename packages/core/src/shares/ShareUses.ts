@@ -63,7 +63,9 @@ export class ShareUses {
 	 * number until the download has ended, and throws `expired` where none is left: so an answer without bytes, as to a
 	 * HEAD or a condition, takes none.
 	 */
-	counted({ share, client }: Download, file: OpenFile): OpenFile {
+	counted({ share: { id: shareId, maxDownloads }, client }: Download, file: OpenFile): OpenFile {
+		// No more of the share is kept for as long as the file is sent.
+		const share = { id: shareId, maxDownloads };
 		const { id, size, version } = file.item;
 		const key = {
 			...{ share: share.id, client: secretHash(client), size },

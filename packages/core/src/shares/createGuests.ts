@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type SharedItemRecord, type ShareRecord, type ShareStore, Yielder } from '@stowage/plugin-api';
+import { type SharedItemRecord, type ShareHead, type ShareRecord, type ShareStore, Yielder } from '@stowage/plugin-api';
 import { archiveNamer, Failure, type Guest, isFailure, type SharedItem } from '@stowage/rules';
 import type { Accounts, Caller } from '../accounts/accounts.js';
 import type { Config } from '../config/schema.js';
@@ -13,7 +13,7 @@ import { isInTrash, type ShareStates } from './shareStates.js';
 
 /** A share that answers, and the viewer that its guests are. */
 export interface Visit {
-	share: ShareRecord;
+	share: ShareHead;
 	guest: Guest;
 }
 
@@ -26,9 +26,9 @@ export interface Pass {
 
 /** What a client of a share shows. */
 export interface GuestClient {
-	hasOpened(share: ShareRecord): boolean;
+	hasOpened(share: ShareHead): boolean;
 	/** The name by which its downloads are counted. */
-	nameFor(share: ShareRecord): string;
+	nameFor(share: ShareHead): string;
 }
 
 /** Whoever has the address of a share. */
@@ -36,15 +36,16 @@ export interface Guests {
 	/**
 	 * The share of a token, for a client that has opened it or needs not. Throws `notFound` for one that is unknown,
 	 * paused or without any of its items, or whose owner is disabled, `expired` for one that has ended, and
-	 * `passwordRequired`.
+	 * `passwordRequired`. With `only`, the guest has of several items that one alone, or none: who is sent a file for an
+	 * hour keeps no paths of a thousand others.
 	 */
-	visit(token: string, client: GuestClient): Promise<Visit>;
+	visit(token: string, client: GuestClient, only?: string): Promise<Visit>;
 	/**
 	 * Visits the share again by a pass, for a client by the name of its downloads. Throws as `visit` does, and
 	 * `expired` once the pass has ended, also by a new password.
 	 */
 	visitAgain(pass: Pass, client: string): Promise<Visit>;
-	passOf(share: ShareRecord): Pass;
+	passOf(share: ShareHead): Pass;
 	/** Whether the share still answers who has that pass. An outage of the database throws. */
 	isGood(pass: Pass): Promise<boolean>;
 	/**
@@ -82,13 +83,15 @@ export function createGuests({ store, states, config, storage, links, accounts, 
 	const find = async (token: string) =>
 		active(/^[\w-]{43}$/.test(token) ? await store.find(secretHash(token)) : undefined);
 
-	const visitOf = async (share: ShareRecord, client: string): Promise<Visit> => {
+	const visitOf = async ({ items: records, ...share }: ShareRecord, client: string, name?: string): Promise<Visit> => {
 		if (!(await uses.mayDownload(share, client))) throw shareEnded();
-		const items = await guestsItems(share.items);
+		const items = await guestsItems(records);
 		const [only] = items;
 		if (only === undefined) throw noSuchShare();
 		const root: Guest['root'] =
-			items.length === 1 && only.type === 'directory' ? { kind: 'folder', folder: only } : { kind: 'items', items };
+			items.length === 1 && only.type === 'directory'
+				? { kind: 'folder', folder: only }
+				: { kind: 'items', items: name === undefined ? items : items.filter((item) => item.name === name) };
 		const owner = { kind: 'user', ...share.owner } as const;
 		return {
 			share: { ...share, expiresAt: states.expiryOf(share) },
@@ -118,11 +121,11 @@ export function createGuests({ store, states, config, storage, links, accounts, 
 	});
 
 	const guests: Guests = {
-		async visit(token, client) {
+		async visit(token, client, only) {
 			const share = await find(token);
 			if (share.passwordSecret !== null && !client.hasOpened(share))
 				throw new Failure('passwordRequired', 'This share has a password.');
-			return visitOf(share, client.nameFor(share));
+			return visitOf(share, client.nameFor(share), only);
 		},
 
 		async visitAgain(pass, client) {
@@ -134,10 +137,11 @@ export function createGuests({ store, states, config, storage, links, accounts, 
 		passOf,
 
 		async isGood(pass) {
-			const share = await store.findById(pass.share);
+			const share = await store.findHead(pass.share);
 			if (share === undefined || !config.shares.enabled || passOf(share).password !== pass.password) return false;
 			// What is being sent may be sent to its end when all downloads have begun.
-			return ['active', 'used'].includes(await states.stateOf(share)) && share.items.some((item) => !isInTrash(item));
+			if (!['active', 'used'].includes(await states.stateOf(share))) return false;
+			return store.hasItem(share.id, (item) => !isInTrash(item));
 		},
 
 		async open(token, password, client, onFound) {

@@ -1,5 +1,5 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Request, ShareRecord } from '@stowage/plugin-api';
+import type { Request, ShareHead } from '@stowage/plugin-api';
 import { cookieNames } from '../accounts/ownCookies.js';
 import type { Config } from '../config/schema.js';
 import { limitAddress } from '../http/requests/proxy.js';
@@ -17,21 +17,21 @@ const maxValues = 16;
  */
 export interface ShareCookies {
 	/** Whether the request has the share's cookie, which only who has opened it has. */
-	hasOpened(request: Request, share: ShareRecord): boolean;
+	hasOpened(request: Request, share: ShareHead): boolean;
 	/** The name by which the caller's downloads are counted: the cookie, or the address where there is none. */
-	clientOf(request: Request, share: ShareRecord): string;
+	clientOf(request: Request, share: ShareHead): string;
 	/** Sets it with the answer, unless the client has one. Nobody can be made another client by it. */
-	give(request: Request, token: string, share: ShareRecord): void;
+	give(request: Request, token: string, share: ShareHead): void;
 }
 
 export function createShareCookies(config: Pick<Config, 'basePath'>, secret: string, now: () => number): ShareCookies {
 	const key = createHash('sha256').update(`share cookies ${secret}`).digest();
-	const macOf = ({ id, passwordSecret }: ShareRecord, client: string, since: string) =>
+	const macOf = ({ id, passwordSecret }: ShareHead, client: string, since: string) =>
 		createHmac('sha256', key)
 			.update(JSON.stringify([id, passwordSecret, client, since]))
 			.digest();
 
-	const provenClient = (value: string, share: ShareRecord): string | undefined => {
+	const provenClient = (value: string, share: ShareHead): string | undefined => {
 		const [, client = '', since = '', mac = ''] = /^([\w-]{22})\.([0-9a-z]{1,11})\.([\w-]{43})$/.exec(value) ?? [];
 		if (isOver(Number.parseInt(since, 36), ttlMs, now())) return undefined;
 		const given = Buffer.from(mac, 'base64url');
@@ -39,7 +39,7 @@ export function createShareCookies(config: Pick<Config, 'basePath'>, secret: str
 		return given.length === wanted.length && timingSafeEqual(given, wanted) ? client : undefined;
 	};
 	const nameFor = ({ client }: Request) => cookieNames(config, client.isHttps).share;
-	const clientIn = (request: Request, share: ShareRecord): string | undefined => {
+	const clientIn = (request: Request, share: ShareHead): string | undefined => {
 		const values = [request.state[nameFor(request)] as unknown].flat().slice(0, maxValues);
 		for (const value of values) {
 			const client = typeof value === 'string' ? provenClient(value, share) : undefined;

@@ -1,4 +1,4 @@
-import type { BoundItem, ShareRecord, ShareStore } from '@stowage/plugin-api';
+import type { BoundItem, ShareHead, ShareRecord, ShareStore } from '@stowage/plugin-api';
 import type { ShareState } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
 import { Lifetimes } from '../links/Lifetimes.js';
@@ -11,7 +11,7 @@ export interface ShareStates {
 	/** When it ends, which the administrator may have set earlier than its owner; null is never. */
 	expiryOf(share: Pick<ShareRecord, 'createdAt' | 'expiresAt'>): number | null;
 	/** How it stands, but for its items. Remembers that it has expired, if that can be written down. */
-	stateOf(share: ShareRecord): Promise<Exclude<ShareState, 'gone'>>;
+	stateOf(share: ShareHead): Promise<Exclude<ShareState, 'gone'>>;
 }
 
 interface Dependencies {

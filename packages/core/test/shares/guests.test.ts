@@ -423,3 +423,36 @@ test('others are served while a share of a thousand long names is visited', asyn
 	t.is(guest.root.kind === 'items' ? new Set(guest.root.items.map(({ name }) => name)).size : 0, 1000);
 	t.true(turns > 1, `${turns} turns of the event loop`);
 });
+
+test('who is sent one of many items keeps none of the others, and whether it goes on is asked without reading them', async (t) => {
+	const items = Array.from({ length: 1000 }, (_, n) => ({ path: `deep/${n}`, type: 'file', itemId: `${n}` }));
+	const head = { id: 'a', owner: { id: 'b', username: 'ada' }, passwordSecret: null };
+	let read = 0;
+	const guests = createGuests({
+		store: {
+			find: async () => ({ ...head, items }),
+			findById: async () => t.fail('all items are read'),
+			findHead: async () => head,
+			hasItem: async (_: string, isMeant: (item: object) => boolean) => {
+				read++;
+				return items.some(isMeant);
+			},
+		},
+		states: { stateOf: async () => 'active', expiryOf: () => null },
+		config: { shares: { enabled: true } },
+		uses: { mayDownload: async () => true },
+	} as never);
+	const client = { hasOpened: () => true, nameFor: () => 'a client' };
+	const visit = (only?: string) => guests.visit('t'.repeat(43), client, only);
+	const { share, guest } = await visit('7');
+	t.false('items' in share);
+	t.deepEqual(guest.root, {
+		kind: 'items',
+		items: [{ name: '7', path: 'deep/7', type: 'file', itemId: '7' }],
+	} as never);
+	t.deepEqual((await visit('none')).guest.root, { kind: 'items', items: [] });
+	t.true(await guests.isGood(guests.passOf(share)));
+	items.splice(0, 1000, { path: ':trash/1', type: 'file', itemId: '1' });
+	t.false(await guests.isGood(guests.passOf(share)));
+	t.is(read, 2);
+});

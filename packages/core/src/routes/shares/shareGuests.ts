@@ -1,5 +1,5 @@
 import * as contract from '@stowage/contract';
-import { type Call, type OpenFile, type Request, route, type ShareRecord } from '@stowage/plugin-api';
+import { type Call, type OpenFile, type Request, route, type ShareHead } from '@stowage/plugin-api';
 import { type Entry, Failure, rootPath, type StoragePath } from '@stowage/rules';
 import type { AuditEvent } from '../../audit/auditLine.js';
 import { outcomeOf } from '../../audit/createAudit.js';
@@ -25,14 +25,16 @@ export type ShareCall = Pick<Call<typeof contract.lookAtShare>, 'request' | 'par
 export function shareGuestRoutes(services: Services) {
 	const { audit, config, files, guests, log, shareCookies, shareTransfers, shareUses } = services;
 	const visit = visitor(services);
-	const visiting = <T>(call: ShareCall, work: (visit: Visit) => Promise<T>): Promise<T> =>
-		guests.visiting(() => visit(call), work);
-	/** Runs `work` with a visit that may read the share's items. */
-	const looking = <T>(call: ShareCall, work: (visit: Visit) => Promise<T>): Promise<T> =>
-		visiting(call, (visit) => {
+	const visiting = <T>(call: ShareCall, work: (visit: Visit) => Promise<T>, only?: string): Promise<T> =>
+		guests.visiting(() => visit(call, only), work);
+	/** Runs `work` with a visit that may read the share's items, or with a path what that names. */
+	const looking = <T>(call: ShareCall, work: (visit: Visit) => Promise<T>, path = rootPath): Promise<T> => {
+		const look = (visit: Visit) => {
 			if (visit.share.mode === 'upload') throw new Failure('forbidden', 'This share only receives files.');
 			return work(visit);
-		});
+		};
+		return visiting(call, look, path === rootPath ? undefined : path.split('/', 1)[0]);
+	};
 	/** Runs `send`, whose answer is broken off once the share ends. */
 	const whileGood = async <T>({ request }: ShareCall, { share }: Visit, send: () => Promise<T>): Promise<T> => {
 		const leave = shareTransfers.enter(guests.passOf(share), () => request.raw.res.destroy());
@@ -74,10 +76,10 @@ export function shareGuestRoutes(services: Services) {
 			const { request, payload, viewer } = call;
 			const caller = { address: request.client.address, signal: clientGone(request) };
 			let event: AuditEvent = { action: 'openShare', viewer };
-			const onFound = ({ id, owner }: ShareRecord) => {
+			const onFound = ({ id, owner }: ShareHead) => {
 				event = { ...event, share: id, owner: owner.username };
 			};
-			let opened: ShareRecord;
+			let opened: ShareHead;
 			try {
 				opened = await guests.open(tokenOf(call), payload.password, caller, onFound);
 				audit.record(event, { outcome: 'ok' });
@@ -129,7 +131,7 @@ export function shareGuestRoutes(services: Services) {
 				}
 			};
 			return audit.sending({ action: 'followShare', viewer }, request.raw.res, (describe) =>
-				looking(call, (visit) => retryIfChanged(() => send(visit, describe))),
+				looking(call, (visit) => retryIfChanged(() => send(visit, describe)), path),
 			);
 		}),
 
@@ -162,12 +164,13 @@ const tokenOf = ({ params }: ShareCall) => params.token ?? '';
 
 /** Finds the share that a call names, for its caller, or refuses it. */
 export function visitor({ guests, shareCookies }: Pick<Services, 'guests' | 'shareCookies'>) {
-	return (call: ShareCall): Promise<Visit> => {
+	return (call: ShareCall, only?: string): Promise<Visit> => {
 		keepPrivate(call);
-		return guests.visit(tokenOf(call), {
-			hasOpened: (share) => shareCookies.hasOpened(call.request, share),
-			nameFor: (share) => shareCookies.clientOf(call.request, share),
-		});
+		const client = {
+			hasOpened: (share: ShareHead) => shareCookies.hasOpened(call.request, share),
+			nameFor: (share: ShareHead) => shareCookies.clientOf(call.request, share),
+		};
+		return guests.visit(tokenOf(call), client, only);
 	};
 }
 

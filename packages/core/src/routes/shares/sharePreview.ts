@@ -1,5 +1,5 @@
 import * as contract from '@stowage/contract';
-import type { Request, ShareRecord } from '@stowage/plugin-api';
+import type { Request, ShareHead } from '@stowage/plugin-api';
 import { compareNames, type Entry, type Failure, hasThumbnail, isFailure, plural, rootPath } from '@stowage/rules';
 import type { Services } from '../../services.js';
 import type { Visit } from '../../shares/createGuests.js';
@@ -27,7 +27,7 @@ export function createSharePreviews({ config, guests, files, shareCookies }: Ser
 		const token = String(request.params.token);
 		try {
 			// The cookie of who has opened it is for the calls, and not for the page.
-			const nameFor = (share: ShareRecord) => shareCookies.clientOf(request, share);
+			const nameFor = (share: ShareHead) => shareCookies.clientOf(request, share);
 			const visit = await guests.visit(token, { hasOpened: () => false, nameFor });
 			const { pictured, description } = await shownOf(visit);
 			const isDrawn = request.server.providers.renderer.all().size > 0 && visit.share.maxDownloads === null;

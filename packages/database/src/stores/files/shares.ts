@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import type { SharedItemRecord, ShareRecord, ShareSettings, ShareStore } from '@stowage/plugin-api';
+import type { SharedItemRecord, ShareHead, ShareRecord, ShareSettings, ShareStore } from '@stowage/plugin-api';
 import { Failure, type ShareMode, type StoragePath } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { ownTurn } from '../../connection/ownTurn.js';
@@ -127,6 +127,18 @@ export function shareStore(knex: Knex, now: () => number): ShareStore {
 		},
 		find: (tokenHash) => one(ofEnabled().where('shares.token_hash', tokenHash)),
 		findById: (id) => one(ofEnabled().where('shares.id', id)),
+		async findHead(id) {
+			const row: OwnedRow | undefined = await ofEnabled().where('shares.id', id).first();
+			return row && toHead(row);
+		},
+		async hasItem(id, isMeant) {
+			const row: OwnedRow | undefined = await owned().where('shares.id', id).first();
+			if (row === undefined) return false;
+			const owner = { id: row.user_id, username: row.username };
+			for await (const part of itemsOf(knex, [id], 1))
+				if (part.some((item) => isMeant(toItem(item, owner)))) return true;
+			return false;
+		},
 		get(id, ownerId) {
 			const chosen = owned().where('shares.id', id);
 			return one(ownerId === undefined ? chosen : chosen.where('shares.user_id', ownerId));
@@ -179,11 +191,11 @@ export function shareStore(knex: Knex, now: () => number): ShareStore {
  * The items of shares in their order, in parts that take a moment each: anybody may ask for a share of a thousand, and
  * many at once. Others have their turns between two parts.
  */
-async function* itemsOf(knex: Knex, shares: readonly string[]): AsyncGenerator<ItemRow[]> {
+async function* itemsOf(knex: Knex, shares: readonly string[], first = itemsAtOnce.first): AsyncGenerator<ItemRow[]> {
 	let rest = [...shares].sort();
 	/** The position of the last item that was read of the first of these shares. */
 	let after: number | undefined;
-	let limit = itemsAtOnce.first;
+	let limit = first;
 	while (rest.length > 0) {
 		const items = knex('temp_links');
 		if (after === undefined) items.whereIn('share_id', rest);
@@ -248,6 +260,10 @@ async function countOf(chosen: Knex.QueryBuilder): Promise<number> {
 }
 
 function toShare(row: OwnedRow, items: SharedItemRecord[]): ShareRecord {
+	return { ...toHead(row), items };
+}
+
+function toHead(row: OwnedRow): ShareHead {
 	return {
 		id: row.id,
 		owner: { id: row.user_id, username: row.username },
@@ -268,7 +284,6 @@ function toShare(row: OwnedRow, items: SharedItemRecord[]): ShareRecord {
 		uploads: row.uploads,
 		bytesReceived: row.bytes_received,
 		lastUsedAt: row.last_used_at,
-		items,
 	};
 }
 

@@ -40,6 +40,9 @@ export interface ShareRecord extends ShareSettings {
 	items: SharedItemRecord[];
 }
 
+/** A share without its items, which are up to a thousand with paths of any length. */
+export type ShareHead = Omit<ShareRecord, 'items'>;
+
 /** A share's place in the order of a list, the newest first. */
 export type SharePosition = Pick<ShareRecord, 'createdAt' | 'id'>;
 
@@ -64,6 +67,10 @@ export interface ShareStore {
 	find(tokenHash: string): Promise<ShareRecord | undefined>;
 	/** Finds a share by its id; undefined as for `find`. */
 	findById(id: string): Promise<ShareRecord | undefined>;
+	/** As `findById`, for what does not need the items. */
+	findHead(id: string): Promise<ShareHead | undefined>;
+	/** Whether the share has an item that is meant. No more items are read than it takes to find one. */
+	hasItem(id: string, isMeant: (item: SharedItemRecord) => boolean): Promise<boolean>;
 	/** Finds a share by its id, also that of a disabled owner; only one owner's if an owner is given. */
 	get(id: string, ownerId?: string): Promise<ShareRecord | undefined>;
 	/** Up to `limit` shares of one owner or of all, the newest first, from the one that follows `after`. */
