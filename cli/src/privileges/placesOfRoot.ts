@@ -7,6 +7,7 @@ import {
 	socketPathOf,
 	whyOthersMayAdd,
 	whyOthersMayReplace,
+	whyOthersMayReplaceOrMake,
 	whyOthersOwn,
 } from '@stowage/core';
 import { isWithin } from '../service/unitFolders.js';
@@ -29,7 +30,7 @@ async function objectionToDataFolder(dataDir: string): Promise<string | undefine
 	const link = await linkOfOthersIn(dataDir);
 	if (link !== undefined)
 		return `Root does not work on the data folder ${dataDir}, for others may write to it, and ${link} is a link of one of them: remove it, and close the folder (chmod go-w), or give it to the user of the server, whom root becomes then.`;
-	const objection = await whyOthersMayReplace(dataDir);
+	const objection = await whyOthersMayReplaceOrMake(dataDir);
 	if (objection === undefined) return undefined;
 	const { reason, remedy } = objection;
 	return `Root does not work on the data folder ${dataDir}, for ${reason}: who may do that can put another folder in its place meanwhile, with links by which root would write anywhere. Name another folder, give this one to the user of the server, whom root becomes then, or ${remedy}.`;

@@ -61,6 +61,7 @@ export {
 	type Objection,
 	whyOthersMayAdd,
 	whyOthersMayReplace,
+	whyOthersMayReplaceOrMake,
 	whyOthersMayWrite,
 	whyOthersOwn,
 } from './config/whyOthersMayWrite.js';

@@ -1,5 +1,5 @@
 import type { Stats } from 'node:fs';
-import { lstat, readdir, realpath, stat } from 'node:fs/promises';
+import { lstat, mkdir, readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { shellCommand } from '../shellCommand.js';
@@ -32,6 +32,8 @@ export async function whyOthersMayWrite(
 export interface Objection {
 	reason: string;
 	remedy: string;
+	/** What root may make to end it, as long as nobody else has. */
+	missing?: string;
 }
 
 /**
@@ -48,11 +50,27 @@ export async function whyOthersMayReplace(folder: string): Promise<Objection | u
 			// In a sticky folder nobody replaces it, but others may make it first.
 			if (openness(path.dirname(at), above, trust) === undefined) return undefined;
 			const remedy = `make it first (${shellCommand`mkdir -m 700 ${at}`})`;
-			return { reason: `${at} is missing, and others could make it first`, remedy };
+			return { reason: `${at} is missing, and others could make it first`, remedy, missing: at };
 		}
 		objection = objectionTo(at, found, trust);
 	}
 	return undefined;
+}
+
+/**
+ * The same where root is about to work there: what is missing in a sticky folder, such as `/tmp`, is made at once, so that nobody else can
+ * make it first or replace it.
+ */
+export async function whyOthersMayReplaceOrMake(folder: string): Promise<Objection | undefined> {
+	const objection = await whyOthersMayReplace(folder);
+	if (objection?.missing === undefined) return objection;
+	try {
+		await mkdir(objection.missing, { mode: 0o700 });
+	} catch (error) {
+		// Whose it is by now is what is looked at next.
+		if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+	}
+	return whyOthersMayReplace(folder);
 }
 
 /**

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { Failure } from '@stowage/rules';
-import { whyOthersMayReplace } from '../../config/whyOthersMayWrite.js';
+import { whyOthersMayReplaceOrMake } from '../../config/whyOthersMayWrite.js';
 
 /**
  * Throws `forbidden` where this is root and somebody else could put a link in the place of a new storage root, or has done so: they would
@@ -8,7 +8,7 @@ import { whyOthersMayReplace } from '../../config/whyOthersMayWrite.js';
  */
 export async function assertRootMayMake(location: string): Promise<void> {
 	if (process.geteuid?.() !== 0 || !path.isAbsolute(location)) return;
-	const objection = await whyOthersMayReplace(location);
+	const objection = await whyOthersMayReplaceOrMake(location);
 	if (objection === undefined) return;
 	const { reason, remedy } = objection;
 	throw new Failure(
