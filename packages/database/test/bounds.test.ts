@@ -1,24 +1,11 @@
 import type { TicketRecord, UploadRecord } from '@stowage/plugin-api';
 import { parsePath } from '@stowage/rules';
-import test, { type ExecutionContext } from 'ava';
-import { openSqlite } from '../src/connection/sqlite/openSqlite.js';
-import { allMigrations } from '../src/migrations/all.js';
+import test from 'ava';
 import { idempotencyStore } from '../src/stores/files/idempotency.js';
 import { publishedNameStore } from '../src/stores/files/publishedNames.js';
 import { ticketStore } from '../src/stores/files/tickets.js';
 import { uploadStore } from '../src/stores/files/uploads.js';
-import { placeDatabase } from './emptyDatabase.js';
-import { temporaryFolder } from './temporaryFolder.js';
-
-async function openEmpty(t: ExecutionContext) {
-	const folder = await temporaryFolder();
-	t.teardown(folder.remove);
-	const file = `${folder.path}/stowage.db`;
-	await placeDatabase(file);
-	const knex = await openSqlite(file, allMigrations, Date.now);
-	t.teardown(() => knex.destroy());
-	return knex;
-}
+import { openEmpty } from './emptyDatabase.js';
 
 const numbers = (count: number) => Array.from({ length: count }, (_, number) => number);
 

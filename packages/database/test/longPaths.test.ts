@@ -1,14 +1,11 @@
 import { performance } from 'node:perf_hooks';
 import { parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
-import { openSqlite } from '../src/connection/sqlite/openSqlite.js';
 import { SqliteClient, SqliteReader } from '../src/connection/sqlite/SqliteClient.js';
-import { allMigrations } from '../src/migrations/all.js';
 import { userStore } from '../src/stores/accounts/users.js';
 import { linkStore } from '../src/stores/files/links.js';
 import { shareStore } from '../src/stores/files/shares.js';
-import { placeDatabase } from './emptyDatabase.js';
-import { temporaryFolder } from './temporaryFolder.js';
+import { openEmpty } from './emptyDatabase.js';
 
 const count = 300;
 const pathLength = 60_000;
@@ -23,12 +20,7 @@ const pathOf = (n: number) => parsePath(`${Array(950).fill('d'.repeat(62)).join(
 
 /** A share of items with long paths. */
 async function withLongPaths(t: ExecutionContext) {
-	const folder = await temporaryFolder();
-	t.teardown(folder.remove);
-	const file = `${folder.path}/stowage.db`;
-	await placeDatabase(file);
-	const knex = await openSqlite(file, allMigrations, Date.now);
-	t.teardown(() => knex.destroy());
+	const knex = await openEmpty(t);
 	const { id: ownerId } = await userStore(knex, Date.now).add({ username: 'ada', secret: 's' });
 	const shares = shareStore(knex, Date.now);
 	const items = Array.from({ length: count }, (_, n) => ({ path: pathOf(n), itemId: `${n}`, type: 'file' as const }));

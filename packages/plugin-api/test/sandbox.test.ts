@@ -440,11 +440,7 @@ test.serial('where only a weaker sandbox could be tried, the stronger ones are t
 	const look = async () => (await findSandbox({ bwrap: fake, landlock: false }))?.description;
 	t.is(await look(), 'bubblewrap');
 	await rm(busy);
-	const { now } = performance;
-	performance.now = () => now.call(performance) + 61_000;
-	t.teardown(() => {
-		performance.now = now;
-	});
+	letMinutePass(t);
 	t.is(await look(), 'bubblewrap, and a filter of system calls');
 });
 
@@ -470,6 +466,15 @@ test('descriptors that run out while a sandbox is tried keep no later one from b
 	t.regex(output, /^\["(none|not known yet)","none"\]$/);
 	t.deepEqual((await readdir(folder)).sort(), ['bwrap', 'started']);
 });
+
+/** The time after which what could not be found out is tried again. */
+function letMinutePass(t: ExecutionContext): void {
+	const { now } = performance;
+	performance.now = () => now.call(performance) + 61_000;
+	t.teardown(() => {
+		performance.now = now;
+	});
+}
 
 /** A program in the place of bubblewrap. */
 async function fakeBubblewrap(t: ExecutionContext, script: string): Promise<string> {
@@ -571,11 +576,7 @@ test.serial(
 		const look = async () => (await findSandbox({ bwrap: fake, landlock: false }))?.description;
 		t.is(await look(), 'bubblewrap');
 		await writeFile(busy, '');
-		const { now } = performance;
-		performance.now = () => now.call(performance) + 61_000;
-		t.teardown(() => {
-			performance.now = now;
-		});
+		letMinutePass(t);
 		t.is(await look(), 'bubblewrap');
 	},
 );
@@ -588,11 +589,7 @@ test.serial('who waits for a sandbox that is being tried does not try it again, 
 	const waiting = Array.from({ length: 5 }, look);
 	// By then it is under way.
 	await setImmediate();
-	const { now } = performance;
-	performance.now = () => now.call(performance) + 61_000;
-	t.teardown(() => {
-		performance.now = now;
-	});
+	letMinutePass(t);
 	t.deepEqual(await Promise.all(waiting), Array(5).fill('bubblewrap'));
 	t.is((await readFile(begun, 'utf8')).length, 3);
 });
@@ -606,11 +603,7 @@ test.serial(
 		const look = async () => (await findSandbox({ bwrap: fake, landlock: false }))?.description;
 		t.is(await look(), 'bubblewrap');
 		await writeFile(busy, '');
-		const { now } = performance;
-		performance.now = () => now.call(performance) + 61_000;
-		t.teardown(() => {
-			performance.now = now;
-		});
+		letMinutePass(t);
 		const begun = Date.now();
 		t.deepEqual(await Promise.all([look(), look()]), ['bubblewrap', 'bubblewrap']);
 		// Each of two is given up after half a minute.
@@ -632,11 +625,7 @@ test.serial(
 		const withFilter = "bubblewrap, with the system's list of processes, and a filter of system calls";
 		t.is(await look(), withFilter);
 		await writeFile(busy, '');
-		const { now } = performance;
-		performance.now = () => now.call(performance) + 61_000;
-		t.teardown(() => {
-			performance.now = now;
-		});
+		letMinutePass(t);
 		t.is(await look(), withFilter);
 	},
 );

@@ -26,7 +26,10 @@ const megabyte = 1024 * 1024;
 /** The most bytes of tickets. Those of visitors and of users are counted apart, so that either can always make some. */
 export const ticketLimits = { perHolder: 16 * megabyte, ofVisitors: 64 * megabyte, ofUsers: 64 * megabyte };
 
-/** Tickets that one client may create in a window: a page creates one for each ZIP. Those of an IPv6 /48 may create as many as four clients. */
+/**
+ * Tickets that one client may create in a window: a page creates one for each ZIP. The clients of an IPv6 /48 may create as many as four
+ * together.
+ */
 const maxTickets = 1_000;
 const siteFactor = 4;
 const windowMs = 10 * 60_000;

@@ -23,7 +23,10 @@ const emptied = { facts: '', selection: '', bytes: 0, ends_at: 0 };
 /** Prefixes the holder of a ticket that has ended, which counts for nobody: what counts is summed without reading it. */
 const endedPrefix = 'ended ';
 
-/** Ended tickets that are remembered. Of one holder they are what a client may take in ten minutes, and some more until these are removed together. */
+/**
+ * Ended tickets that are remembered. Of one holder they are as many as a client may take in ten minutes, and some more until these are
+ * removed together.
+ */
 export const endedLimits = { ofHolder: 1_000, removedTogether: 200, ofAll: 100_000 };
 
 export function ticketStore(knex: Knex, now: () => number, limits = endedLimits): TicketStore {

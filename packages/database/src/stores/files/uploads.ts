@@ -201,7 +201,10 @@ export function uploadStore(knex: Knex, limits = endedLimits): UploadStore {
 	};
 }
 
-/** Uploads with a staged file. A range, which indexes serve: that a column is not null is none to SQLite, and would be asked of each finished one. */
+/**
+ * Uploads with a staged file. The condition is a range, which an index serves: SQLite would ask of each finished upload, too, whether
+ * its column is not null.
+ */
 function staged(knex: Knex) {
 	return knex<UploadRow>('uploads').where('staged_id', '>', '');
 }
