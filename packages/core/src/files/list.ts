@@ -1,4 +1,4 @@
-import type { ItemRef } from '@stowage/plugin-api';
+import type { ItemRef, StorageEntry } from '@stowage/plugin-api';
 import { assertAllowed, browseDenial, type Entry, isFailure, type Owner, type Viewer } from '@stowage/rules';
 import { notFound, type Place, placeIn } from '../trees/Tree.js';
 import { countedRows, entryIn, type Found } from './entries.js';
@@ -44,27 +44,38 @@ export async function shownPlaces(
 /** Folders that are counted together, and shown once they are. */
 const folderConcurrency = 64;
 
+/** Characters of one batch: each row has the whole path of its folder, which may be 64 kB, and is made with its batch. */
+const batchCharacters = 512_000;
+
+/** The characters of a row beside its folder's path, more or less. */
+const rowCharacters = 256;
+
 /** The rows of one folder in batches, folders with the number of visible children. Throws `notFound` before the first batch. */
 export async function* listPlace(place: Place, versionsOf: VersionCounts): AsyncGenerator<Entry[]> {
 	let versions: ReadonlyMap<string, number> | undefined;
+	const mostRows = Math.ceil(batchCharacters / (place.path.length + rowCharacters));
 	for await (const batch of place.tree.storage.list(place.storagePath)) {
 		versions ??= await versionsOf(place);
-		const files: Entry[] = [];
+		const files: StorageEntry[] = [];
 		const folders: Found[] = [];
 		for (const item of batch) {
 			if (item.type === 'directory') folders.push({ folder: place, item });
-			else {
-				const entry = entryIn(place, item);
-				const count = versions.get(item.name);
-				if (count !== undefined) entry.versions = count;
-				files.push(entry);
-			}
+			else files.push(item);
 		}
-		if (files.length > 0) yield files;
-		for (let at = 0; at < folders.length; at += folderConcurrency) {
-			yield await countedRows(folders.slice(at, at + folderConcurrency));
-		}
+		for (const part of inParts(files, mostRows)) yield part.map((item) => fileRow(place, item, versions));
+		for (const part of inParts(folders, Math.min(mostRows, folderConcurrency))) yield await countedRows(part);
 	}
+}
+
+function fileRow(place: Place, item: StorageEntry, versions?: ReadonlyMap<string, number>): Entry {
+	const entry = entryIn(place, item);
+	const count = versions?.get(item.name);
+	if (count !== undefined) entry.versions = count;
+	return entry;
+}
+
+function* inParts<T>(items: readonly T[], length: number): Generator<T[]> {
+	for (let at = 0; at < items.length; at += length) yield items.slice(at, at + length);
 }
 
 /**

@@ -17,8 +17,9 @@ const places = new Budget(
 	'Too many folders are sorted at once.',
 );
 
-/** Rows of one chunk: the first of them fill a screen. */
+/** Rows of one chunk, the first of which fill a screen, and characters of their names and paths. */
 const batchLength = 500;
+const batchCharacters = 512_000;
 
 /**
  * The rows of a folder in an order, so that a page shows the first ones at once and for good. `onOrder` is called before the first
@@ -44,7 +45,7 @@ export async function* inOrder(
 				continue;
 			}
 			kept.add(batch);
-			for (const { name, path } of batch) characters += name.length + path.length;
+			for (const entry of batch) characters += charactersOf(entry);
 			if (count > maxSorted || characters > maxCharacters) {
 				yield* inBatches(kept.entries());
 				kept = undefined;
@@ -69,6 +70,18 @@ function placeFor(client: string): (() => void) | undefined {
 	}
 }
 
+const charactersOf = ({ name, path }: Entry): number => name.length + path.length;
+
 function* inBatches(entries: readonly Entry[]): Generator<Entry[]> {
-	for (let at = 0; at < entries.length; at += batchLength) yield entries.slice(at, at + batchLength);
+	let batch: Entry[] = [];
+	let characters = 0;
+	for (const entry of entries) {
+		batch.push(entry);
+		characters += charactersOf(entry);
+		if (batch.length < batchLength && characters < batchCharacters) continue;
+		yield batch;
+		batch = [];
+		characters = 0;
+	}
+	if (batch.length > 0) yield batch;
 }
