@@ -5,9 +5,11 @@ import type { VideoContainer } from '@stowage/rules';
 import test from 'ava';
 import { asfObjects } from '../src/films/containers/asfObjects.js';
 import { aviChunks } from '../src/films/containers/aviChunks.js';
+import { delayIn } from '../src/films/containers/aviDelay.js';
 import { flvTags } from '../src/films/containers/flvTags.js';
 import { matroskaElements } from '../src/films/containers/matroskaElements.js';
 import { movBoxes } from '../src/films/containers/movBoxes.js';
+import { unendedIn } from '../src/films/containers/oggEnds.js';
 import { programPackets } from '../src/films/containers/programPackets.js';
 import type { ReadAt } from '../src/films/containers/readAt.js';
 import { realChunks } from '../src/films/containers/realChunks.js';
@@ -15,6 +17,7 @@ import { type Contents, Scanner } from '../src/films/containers/scanner.js';
 import { transportPackets } from '../src/films/containers/transportPackets.js';
 import { walkContainer } from '../src/films/containers/walkContainer.js';
 import { textsOfXmp } from '../src/films/containers/xmp.js';
+import { unreadParts } from '../src/films/losses.js';
 import { film, h264, picture, removeFilms, subtitles, tone } from './conversions.js';
 
 test.after.always(removeFilms);
@@ -451,6 +454,18 @@ test('walkers name a hundred parts at most, end at a bound and are ended by a si
 	const walk = (walker: Walker) => walker(async (_, length) => Buffer.alloc(length, 'JUNK'), ended.signal);
 	for (const walker of [movBoxes, aviChunks, flvTags, asfObjects, matroskaElements, transportPackets, realChunks])
 		await t.throwsAsync(walk(walker), { message: 'ended' });
+});
+
+test('of a film that can not be read any more it is not known what else it has, and that is no failure', async (t) => {
+	// Reading it fails as that of a disk does.
+	const broken = await open('/proc/self/mem');
+	t.teardown(() => broken.close());
+	await t.throwsAsync(broken.read(Buffer.alloc(1), 0, 1, 0), { code: 'EIO' });
+	for (const container of ['mov', 'matroska', 'avi', 'mpegts', 'mpeg', 'flv', 'asf', 'rm'] as const)
+		t.is(await walkContainer(container, broken.fd, signal), undefined, container);
+	t.is(await delayIn(broken.fd), undefined);
+	t.is(await unendedIn(broken.fd, 10_000, signal), undefined);
+	t.deepEqual(unreadParts(undefined), ['parts of it that could not be read']);
 });
 
 const sources = [...picture('160x90', 0.4), ...tone(440, 0.4)];

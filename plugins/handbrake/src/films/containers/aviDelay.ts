@@ -1,4 +1,4 @@
-import { type ReadAt, readerOf } from './readAt.js';
+import { type ReadAt, readerOf, unlessUnreadable } from './readAt.js';
 
 /** An AVI has some dozens before its film. */
 const maxChunks = 1000;
@@ -42,9 +42,7 @@ function delayOf(view: DataView): number {
 	return scale === 0 || rate === 0 ? Number.NaN : (start * scale) / rate;
 }
 
-/** `aviDelay` of an open file. */
-export function delayIn(descriptor: number): Promise<number | undefined> {
-	return aviDelay(readerOf(descriptor));
-}
+/** `aviDelay` of an open file; undefined, too, where it can't be read any more. */
+export const delayIn = (descriptor: number) => unlessUnreadable(aviDelay(readerOf(descriptor)));
 
 const textAt = (bytes: Uint8Array, at: number) => String.fromCharCode(...bytes.subarray(at, at + 4));

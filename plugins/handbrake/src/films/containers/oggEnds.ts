@@ -1,6 +1,5 @@
-import { read } from 'node:fs';
-import { promisify } from 'node:util';
 import { Yielder } from '@stowage/plugin-api';
+import { readerOf, unlessUnreadable } from './readAt.js';
 import { rest, stepsOfTurn } from './rest.js';
 
 /** Reads bytes from a place of a file on; fewer at its end. */
@@ -91,13 +90,6 @@ function pageAt(bytes: Buffer, at: number): Page | undefined {
 	};
 }
 
-/** `unendedTracks` of an open file. */
-export function unendedIn(descriptor: number, size: number, signal: AbortSignal): Promise<number | undefined> {
-	const readAt: ReadAt = async (position, length) => {
-		const { bytesRead, buffer } = await readOnce(descriptor, { buffer: Buffer.allocUnsafe(length), position });
-		return buffer.subarray(0, bytesRead);
-	};
-	return unendedTracks(readAt, size, signal);
-}
-
-const readOnce = promisify(read);
+/** `unendedTracks` of an open file; undefined, too, where it can't be read any more. */
+export const unendedIn = (descriptor: number, size: number, signal: AbortSignal) =>
+	unlessUnreadable(unendedTracks(readerOf(descriptor), size, signal));

@@ -5,6 +5,7 @@ import { flvTagsIn } from './flvTags.js';
 import { matroskaElementsIn } from './matroskaElements.js';
 import { movBoxesIn } from './movBoxes.js';
 import { programPacketsIn } from './programPackets.js';
+import { unlessUnreadable } from './readAt.js';
 import { realChunksIn } from './realChunks.js';
 import { type Contents, Findings } from './scanner.js';
 import { transportPacketsIn } from './transportPackets.js';
@@ -29,7 +30,7 @@ const walkers: Readonly<Record<VideoContainer, Walker>> = {
 
 /**
  * What an open film has that neither ffprobe nor HandBrake reads: each part of its container of which it is not known that nothing is lost
- * with it. Undefined if that can't be known.
+ * with it. Undefined if that can't be known, such as where the file can't be read any more.
  */
 export const walkContainer = (container: VideoContainer, descriptor: number, signal: AbortSignal) =>
-	walkers[container](descriptor, signal);
+	unlessUnreadable(walkers[container](descriptor, signal));
