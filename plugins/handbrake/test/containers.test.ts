@@ -428,6 +428,26 @@ test('chunks of RealMedia and streams of MPEG that no program reads are named', 
 	t.deepEqual(await mpeg(...film, pes(0xbe, positions.slice(0, 200))), ['padding']);
 });
 
+test('padding is judged alike in each container: by all of it, behind the name of a program', async (t) => {
+	const asPadding = async (...content: (Uint8Array | string)[]) => [
+		...(await unreadBy(movBoxes)(box('free', ...content))),
+		...(await unreadBy(aviChunks)(avi(chunk('JUNK', ...content)))),
+		...(await unreadBy(asfObjects)(object('74d40618dfca0945a4ba9aabcb96aae8', ...content))),
+	];
+	const signature = 'VirtualDub build 32842/release';
+	for (const filler of [0, 0x20, 0xff]) {
+		t.deepEqual(await asPadding(Buffer.alloc(5000, filler)), []);
+		t.deepEqual(await asPadding(signature, Buffer.alloc(200_000, filler)), []);
+		const used = ['free', 'JUNK', 'padding'];
+		t.deepEqual(await asPadding(Buffer.alloc(300, filler), positions, Buffer.alloc(300, filler)), used);
+		t.deepEqual(await asPadding(signature, Buffer.alloc(200_000, filler), positions), used);
+	}
+	t.deepEqual(await asPadding(signature), []);
+	// What is longer than any film's can not be looked through.
+	const endless = new Scanner(async (_, length) => Buffer.alloc(length), signal, 1000);
+	t.true(await endless.isPaddingUsed(0, Number.POSITIVE_INFINITY));
+});
+
 test('a megabyte of XMP takes a moment of the processor, and many count as many steps', async (t) => {
 	const names = ['title', 'description', 'subject', 'creator', 'rights'].map((name) => `dc:${name}`);
 	const inner = '<a>'.repeat(340_000);

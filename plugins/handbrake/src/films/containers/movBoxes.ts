@@ -75,10 +75,6 @@ const knownUuids: ReadonlySet<string> = new Set([
 
 /** Padding. Some cameras put their data there, so that other programs pass over it. */
 const padding: ReadonlySet<string> = new Set(['free', 'skip', 'wide']);
-/** How many bytes of each are looked at. */
-const sampleBytes = 256;
-/** Some programs write their name and version there. */
-const maxSignature = 100;
 /** Of an index that was written anew elsewhere, as when tags were added, and whose place was declared to be free. */
 const remains: ReadonlySet<string> = new Set(['mvhd', 'trak', 'udta', 'tkhd', 'meta', 'ilst', 'hdlr']);
 
@@ -145,7 +141,8 @@ export async function movBoxes(readAt: ReadAt, signal: AbortSignal): Promise<Con
 			// Behind its length and language.
 			if (/[1-9]/.test((await scanner.bytes(at, Math.min(end - at, 24))).toString('latin1', 4))) found.addUnread(name);
 		} else if (padding.has(name)) {
-			if (isUsed(await scanner.bytes(at, Math.min(end - at, sampleBytes)), end - at)) found.addUnread(name);
+			const isRemains = remains.has((await scanner.bytes(at + 4, 4)).toString('latin1'));
+			if (!isRemains && (await scanner.isPaddingUsed(at, end - at))) found.addUnread(name);
 		} else if (name === 'uuid') {
 			if (end - at > 16 && !knownUuids.has(uuid)) found.addUnread(`uuid ${uuid.slice(0, 8)}`);
 		} else if (!isKnown(name, parent)) found.addUnread(name);
@@ -205,12 +202,6 @@ const withSeveral: ReadonlySet<string> = new Set(['----', 'covr']);
 
 /** `movBoxes` of an open file. */
 export const movBoxesIn = (descriptor: number, signal: AbortSignal) => movBoxes(readerOf(descriptor), signal);
-
-/** Whether padding has data, by its first bytes. */
-function isUsed(sample: Uint8Array, length: number): boolean {
-	if (length <= maxSignature || sample.every((byte) => byte === 0)) return false;
-	return !remains.has(String.fromCharCode(...sample.subarray(4, 8)));
-}
 
 /** XMP, or what cameras say: the date, the lens and the timecode. */
 function textsOfXml(bytes: Uint8Array): string[] {

@@ -28,6 +28,8 @@ export class Findings implements Contents {
 
 /** Heads are read with so much behind them, and what is longer is passed over. */
 const windowBytes = 2 ** 16;
+/** To look for another value in so much takes as long as so many steps. */
+const stepsOfWindow = 16;
 
 /** The heads of the packets of ten hours of film with several tracks of sound are fewer. */
 const mostSteps = 10_000_000;
@@ -37,8 +39,6 @@ const textBytesOfStep = 64;
 
 /** Some programs write their name and version into padding. */
 const maxSignature = 100;
-/** How many bytes of padding are looked at. */
-const sampleBytes = 4096;
 
 /** Reads a file in steps, from its beginning to its end, while others are served. */
 export class Scanner {
@@ -85,7 +85,7 @@ export class Scanner {
 	/** Whether anything but zeros follows, up to a place or the end of the file. */
 	async hasData(from: number, to = Number.POSITIVE_INFINITY): Promise<boolean> {
 		for (let at = from; at < to; at += windowBytes) {
-			await this.mayStep(16);
+			await this.mayStep(stepsOfWindow);
 			const bytes = await this.bytes(at, Math.min(to - at, windowBytes));
 			if (bytes.some((byte) => byte !== 0)) return true;
 			if (bytes.length < windowBytes) return false;
@@ -93,9 +93,19 @@ export class Scanner {
 		return false;
 	}
 
-	/** Whether padding has data, by its first bytes: more than the name of a program and one value again and again. */
-	async isPaddingUsed(at: number, length: number): Promise<boolean> {
-		const bytes = await this.bytes(at, Math.min(length, sampleBytes));
-		return bytes.subarray(maxSignature).some((byte) => byte !== bytes.at(-1));
+	/**
+	 * Whether padding has data, wherever in it: more than the name of a program and one value again and again. So counts also what is longer
+	 * than any film's.
+	 */
+	async isPaddingUsed(from: number, length: number): Promise<boolean> {
+		let value: number | undefined;
+		for (let at = from + maxSignature; at < from + length; at += windowBytes) {
+			if (!(await this.mayStep(stepsOfWindow))) return true;
+			const bytes = await this.bytes(at, Math.min(from + length - at, windowBytes));
+			value ??= bytes[0];
+			if (bytes.some((byte) => byte !== value)) return true;
+			if (bytes.length < windowBytes) return false;
+		}
+		return false;
 	}
 }
