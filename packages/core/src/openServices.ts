@@ -173,7 +173,7 @@ async function assemble<Host extends AppHost>(
 	});
 	const otherServers = new OtherServers({ ...base, identity });
 	const fileServices = createFileServices({
-		...{ ...base, audit, relay, notifications, leases, identity, searchIndex },
+		...{ ...base, audit, relay, notifications, leases, identity, databaseReserve, searchIndex },
 		mayHaveOthers: () => otherServers.mayExist(),
 		storage: openedStorage,
 	});

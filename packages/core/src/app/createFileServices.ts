@@ -43,6 +43,7 @@ interface Dependencies {
 	relay: EventRelay;
 	notifications: Pick<Notifications, 'publish'>;
 	leases: Leases;
+	databaseReserve: TrashParts['databaseReserve'];
 	identity: ProcessIdentity;
 	/** Whether other processes may serve over the same database. */
 	mayHaveOthers(): boolean;
@@ -74,6 +75,7 @@ export function createFileServices(dependencies: Dependencies) {
 		users,
 		storage,
 		config,
+		databaseReserve: dependencies.databaseReserve,
 		onChanged: (userId) => dependencies.notifications.publish({ userId }, { kind: 'trash' }),
 		onPurged({ ownerId, size }) {
 			// What was visitors' counts for them only while it is not in the trash.

@@ -27,8 +27,18 @@ import { trashedLinkPath, trashedPath, unrecordedFolder } from '../trees/trash/t
 import type { FileParts } from './FileParts.js';
 import { putBack } from './trash.js';
 
+interface KeepOptions {
+	/** It is removed for good after that: also where the database has no room for what is kept. @default false */
+	isForGood?: boolean;
+}
+
 /** Puts an item of a tree into the trash, with the links to it. */
-export async function moveToTrash({ trash, tracker }: FileParts, tree: OwnTree, { storagePath }: Place): Promise<Kept> {
+export async function moveToTrash(
+	{ trash, tracker }: FileParts,
+	tree: OwnTree,
+	{ storagePath }: Place,
+	options: KeepOptions = {},
+): Promise<Kept> {
 	const { storage, viewer } = tree;
 	const home = homeRoot(writingOwner(viewer));
 	const { type } = await storage.stat(storagePath);
@@ -41,21 +51,19 @@ export async function moveToTrash({ trash, tracker }: FileParts, tree: OwnTree, 
 		type,
 		deletedBy: viewer.kind === 'user' ? (viewer.member?.username ?? viewer.username) : anonymousOwner,
 	};
-	const done = await trash
-		.keep(kept, (id, to) =>
-			tracker.moving(viewer, storagePath, async (before) => {
-				await before(joinChecked(home, trashedLinkPath(id)));
-				const move = () => storage.moveFrom(storage, storagePath, to);
-				return withTrashFolder(storage, move, [trashFolder, unrecordedFolder]);
-			}),
-		)
-		.catch((error: unknown) => {
-			// Another disk is mounted within the root.
-			if (!isFailure(error, 'conflict')) throw error;
-			throw new Failure('conflict', `${error.message} It can’t be moved to the trash, but deleted forever.`, {
-				cause: error,
-			});
+	const move = (id: string, to: StoragePath) =>
+		tracker.moving(viewer, storagePath, async (before) => {
+			await before(joinChecked(home, trashedLinkPath(id)));
+			const moved = () => storage.moveFrom(storage, storagePath, to);
+			return withTrashFolder(storage, moved, [trashFolder, unrecordedFolder]);
 		});
+	const done = await trash.keep(kept, move, options).catch((error: unknown) => {
+		// Another disk is mounted within the root.
+		if (!isFailure(error, 'conflict')) throw error;
+		throw new Failure('conflict', `${error.message} It can’t be moved to the trash, but deleted forever.`, {
+			cause: error,
+		});
+	});
 	tree.notifyChange(storagePath);
 	return done;
 }
@@ -69,10 +77,11 @@ export async function moveMeantToTrash(
 	tree: OwnTree,
 	place: Place,
 	isMeant: NonNullable<RemoveOptions['isMeant']>,
+	options: KeepOptions = {},
 ): Promise<Kept> {
 	const { storage, viewer } = tree;
 	const before = await storage.stat(place.storagePath);
-	const moved = await moveToTrash(parts, tree, place);
+	const moved = await moveToTrash(parts, tree, place, options);
 	const { id, path, item } = moved;
 	const isAsBefore = item.id === before.id && item.size === before.size && item.mtime === before.mtime;
 	const taken: TakenItem = {

@@ -22,7 +22,7 @@ export async function remove(
 	if (isForGood === false && !isKept)
 		throw new Failure('conflict', `There is no trash: ${ref.path} can only be deleted forever.`);
 	if (isMeant !== undefined) {
-		const moved = await moveMeantToTrash(parts, tree, place, isMeant);
+		const moved = await moveMeantToTrash(parts, tree, place, isMeant, { isForGood: !isKept });
 		if (isKept) return { trashId: moved.id };
 		await purgeMoved(parts, tree, moved);
 		return {};

@@ -741,8 +741,8 @@ test('notes that are put together are also those of items that an older database
 	t.is((await database.trash.get(lost))?.path, parsePath('now'));
 });
 
-const purgeParts = ({ services: { config, database, log, storage } }: TestApp) => ({
-	...{ config, log, store: database.trash, storage: () => storage },
+const purgeParts = ({ services: { config, database, databaseReserve, log, storage } }: TestApp) => ({
+	...{ config, databaseReserve, log, store: database.trash, storage: () => storage },
 	...{ versions: database.versions, users: database.users },
 	...{ now: Date.now, monotonic: () => 0 },
 	...{ onEnded: async () => {}, onChanged: () => {}, onPurged: () => {} },
@@ -837,6 +837,33 @@ test('of a trash with long paths as many of the newest are listed as others do n
 	t.is(entries[0]?.id, records.at(-1)?.id);
 	t.true(entries.length > 400 && entries.length < 1000, `${entries.length}`);
 	t.is(size, 1000);
+});
+
+test('what is deleted takes no row from the last room of the database, and is deleted forever there', async (t) => {
+	const { app, ada, home, remove, restore, trash } = await setUp(t);
+	// No name says this path.
+	const folder = `docs/${'d'.repeat(200)}`;
+	await mkdir(home(folder));
+	for (const name of ['a', 'b', 'c']) await writeFile(home(`${folder}/${name}`), name);
+	const kept = await remove(`${folder}/a`);
+	const asked: number[] = [];
+	app.services.databaseReserve.assertRoom = async (bytes) => {
+		asked.push(bytes);
+		throw new Failure('storageFull', 'There is not enough free space on the disk of the database.');
+	};
+	const refused = await ada.call('DELETE', '/api/deleteItem', { filePath: `${folder}/b`, type: 'private' });
+	t.is(refused.statusCode, 507);
+	t.true((asked[0] ?? 0) > 2 * folder.length, `${asked}`);
+	t.is(await readFile(home(`${folder}/b`), 'utf8'), 'b');
+	t.is((await trash()).entries.length, 1);
+	const forGood = { filePath: `${folder}/b`, type: 'private', permanent: true };
+	t.is((await ada.call('DELETE', '/api/deleteItem', forGood)).statusCode, 200);
+	const viewer = { kind: 'user', ...(await app.services.database.users.find('ada')) } as never;
+	const ref = { area: 'private', path: parsePath(`${folder}/c`) } as const;
+	await app.services.files.remove(viewer, ref, { isForGood: true, isMeant: async () => true });
+	t.deepEqual(await readdir(home(folder)), []);
+	t.deepEqual((await restore(kept)).failed, [], 'what is there can be restored');
+	t.is(asked.length, 1);
 });
 
 test('of more items than a user may keep the oldest go', async (t) => {

@@ -548,6 +548,34 @@ test('of the versions of a user few are looked up at the same time, however many
 	t.true(most <= 16, `${most}`);
 });
 
+test('nothing is replaced whose former content would take the last room of the database', async (t) => {
+	const { app, ada, call, read, write, list, contents, onDisk } = await setUp(t);
+	await write('docs/a', 'one', 'two');
+	const [version] = await list('docs/a');
+	const asked: number[] = [];
+	const { databaseReserve } = app.services;
+	const { assertRoom } = databaseReserve;
+	databaseReserve.assertRoom = async (bytes) => {
+		asked.push(bytes);
+		throw new Failure('storageFull', 'There is not enough free space on the disk of the database.');
+	};
+	const parts = [field('directory', 'docs'), field('onConflict', 'replace'), file('a', 'three')];
+	const answer = await ada.upload('/api/upload', parts);
+	t.is(answer.statusCode, 507);
+	t.is(json(answer).message, 'There is not enough free space on the disk of the database.');
+	const restored = await ada.post('/api/versions/restore', { filePath: 'docs/a', type, id: version?.id });
+	t.is(restored.statusCode, 507);
+	t.true(asked.length === 2 && asked.every((bytes) => bytes > 4 * 'docs/a'.length), `${asked}`);
+	t.is(await read('docs/a'), 'two');
+	t.deepEqual(await contents('docs/a'), ['one']);
+	t.is((await onDisk()).length, 1);
+	await call('POST', '/api/createFile', { directory: 'docs', fileName: 'new.txt', type });
+	t.is(asked.length, 2, 'what replaces nothing asks for none');
+	databaseReserve.assertRoom = assertRoom;
+	await call('POST', '/api/versions/restore', { filePath: 'docs/a', type, id: version?.id });
+	t.deepEqual([await read('docs/a'), await contents('docs/a')], ['one', ['two']]);
+});
+
 test('a file has no more than 50 versions', async (t) => {
 	const clock = { ms: Date.now() };
 	const { write, contents, list, onDisk } = await setUp(t, {}, { now: () => clock.ms });

@@ -186,7 +186,7 @@ async function removePublished(parts: FileParts, tree: OwnTree, place: Place, pu
 	const { id, version } = published;
 	try {
 		const isMeant = async ({ item }: TakenItem) => item.id === id && item.version === version;
-		const moved = await moveMeantToTrash(parts, tree, place, isMeant);
+		const moved = await moveMeantToTrash(parts, tree, place, isMeant, { isForGood: true });
 		// It is counted as removed, and was not counted before.
 		if (tree.viewer.kind === 'user') await tree.quota.stayed(published);
 		await purgeMoved(parts, tree, moved);

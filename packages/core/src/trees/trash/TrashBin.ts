@@ -1,4 +1,4 @@
-import type { StorageItem, TrashedItem, TrashRecord, TrashSelection, TrashSize } from '@stowage/plugin-api';
+import type { TrashedItem, TrashRecord, TrashSelection, TrashSize } from '@stowage/plugin-api';
 import type { StoragePath } from '@stowage/rules';
 import type { Mount } from '../storage/Mounts.js';
 import { LeftCopies } from './LeftCopies.js';
@@ -6,7 +6,7 @@ import { moveAllTrash, moveTrashed } from './moveTrash.js';
 import { ClockJumps, completeTrash } from './sweepTrash.js';
 import { TrashLimits } from './TrashLimits.js';
 import { TrashList } from './TrashList.js';
-import { type Kept, type NewItem, TrashMoves, throwIfWithout } from './TrashMoves.js';
+import { type Kept, TrashMoves, throwIfWithout } from './TrashMoves.js';
 import { type PurgedOfOwner, TrashPurge } from './TrashPurge.js';
 import { TrashSizes } from './TrashSizes.js';
 import type { TrashParts } from './trashParts.js';
@@ -56,14 +56,17 @@ export class TrashBin {
 		return this.#parts.config.trash.keepFor;
 	}
 
-	/** Puts an item into the trash by `move`, which gets its id and the path to move it to, and resolves to what it has moved. */
-	keep(kept: NewItem, move: (id: string, path: StoragePath) => Promise<StorageItem>): Promise<Kept> {
-		return this.#moves.keep(kept, move);
+	/**
+	 * Puts an item into the trash by `move`, which gets its id and the path to move it to, and resolves to what it has moved. Throws
+	 * `storageFull`, with nothing moved, where the database has no room for it, unless it is to be removed for good.
+	 */
+	keep(...call: Parameters<TrashMoves['keep']>): Promise<Kept> {
+		return this.#moves.keep(...call);
 	}
 
 	/**
-	 * Keeps a former content by `replace`, which gets the path to keep it at, and calls `begin` before it is exchanged. Resolves to what that
-	 * does.
+	 * Keeps a former content by `replace`, which gets the path to keep it at, and calls `begin` before it is exchanged: that throws
+	 * `storageFull` where the database has no room for it. Resolves to what `replace` does.
 	 */
 	keepVersion<T>(
 		version: NewVersion,

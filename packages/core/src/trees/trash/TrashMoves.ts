@@ -6,7 +6,7 @@ import { isTrashed, locateTrashed } from './locateTrashed.js';
 import { PendingRecords } from './recording/PendingRecords.js';
 import { UnrecordedItems, type WithoutRows } from './recording/UnrecordedItems.js';
 import { unrecordedName } from './recording/unrecordedNames.js';
-import { type TrashParts, warnOfTrash } from './trashParts.js';
+import { assertRoomForRow, type TrashParts, warnOfTrash } from './trashParts.js';
 import { trashedPath, unrecordedFolder } from './trashPaths.js';
 import { finishVersion, itemAt } from './versions/finishVersion.js';
 import { type NewVersion, VersionRow } from './versions/VersionRow.js';
@@ -48,8 +48,16 @@ export class TrashMoves {
 		this.#pendingRecords = new PendingRecords(parts);
 	}
 
-	/** Puts an item into the trash by `move`, which gets its id and the path to move it to, and resolves to what it has moved. */
-	async keep(kept: NewItem, move: (id: string, path: StoragePath) => Promise<StorageItem>): Promise<Kept> {
+	/**
+	 * Puts an item into the trash by `move`, which gets its id and the path to move it to, and resolves to what it has moved. Throws
+	 * `storageFull`, with nothing moved, where its row would take the last room of the database, unless it is to be removed for good: that
+	 * makes room.
+	 */
+	async keep(
+		kept: NewItem,
+		move: (id: string, path: StoragePath) => Promise<StorageItem>,
+		{ isForGood = false }: { isForGood?: boolean } = {},
+	): Promise<Kept> {
 		const { store, onChanged, now } = this.#parts;
 		const id = newId();
 		const record = { ...kept, id, kind: 'item', size: undefined, deletedAt: now(), state: 'moving' } as const;
@@ -70,6 +78,7 @@ export class TrashMoves {
 			}
 		}
 		const path = trashedPath(id);
+		if (!isForGood) await assertRoomForRow(this.#parts, record);
 		await store.add(record);
 		let item: StorageItem;
 		try {

@@ -1,6 +1,7 @@
 import type { TrashRecord, TrashStore, UserStore, VersionStore } from '@stowage/plugin-api';
-import type { StoragePath } from '@stowage/rules';
+import { type StoragePath, utf8Length } from '@stowage/rules';
 import type { Config } from '../../config/schema.js';
+import type { DatabaseReserve } from '../../limits/databaseReserve.js';
 import type { Log } from '../../log.js';
 import type { MountedStorage } from '../storage/MountedStorage.js';
 import type { Mount } from '../storage/Mounts.js';
@@ -16,6 +17,7 @@ export interface TrashParts {
 	/** Throws until it is open. */
 	storage(): MountedStorage;
 	config: Pick<Config, 'trash' | 'versions' | 'uploads'>;
+	databaseReserve: Pick<DatabaseReserve, 'assertRoom'>;
 	/** Called when a user's trash is another one than it was. */
 	onChanged(ownerId: string): void;
 	/** Called with each item whose space is free again. */
@@ -55,6 +57,18 @@ export const lostMs = 24 * 60 * 60_000;
 
 /** Items that are handled together. */
 export const trashBatch = 200;
+
+/** Bytes of a row with its indexes but for its path, which is in it so many times: SQLite has it in an index again, and of a version its folder. */
+const rowBytes = 1024;
+const pathsOf = { item: 2, version: 4 };
+
+/** Throws `storageFull` where a row of an item would take the last room of the database from others. */
+export function assertRoomForRow(
+	{ databaseReserve }: Pick<TrashParts, 'databaseReserve'>,
+	{ kind, path }: Pick<TrashRecord, 'kind' | 'path'>,
+): Promise<void> {
+	return databaseReserve.assertRoom(rowBytes + pathsOf[kind] * utf8Length(path));
+}
 
 /** Logs a fault after which the trash is as good as before. */
 export function warnOfTrash({ log }: Pick<TrashParts, 'log'>, error: unknown): void {

@@ -1,5 +1,5 @@
 import type { FileVersion } from '@stowage/plugin-api';
-import type { TrashParts } from '../trashParts.js';
+import { assertRoomForRow, type TrashParts } from '../trashParts.js';
 
 /** What is known of a former content before it is replaced. */
 export type NewVersion = Omit<FileVersion, 'id' | 'kind' | 'deletedAt' | 'state'>;
@@ -7,12 +7,12 @@ export type NewVersion = Omit<FileVersion, 'id' | 'kind' | 'deletedAt' | 'state'
 /** The row of a version, which is added once. */
 export class VersionRow {
 	readonly id: string;
-	readonly #parts: Pick<TrashParts, 'store' | 'now'>;
+	readonly #parts: Pick<TrashParts, 'store' | 'now' | 'databaseReserve'>;
 	readonly #version: NewVersion;
 	#record: FileVersion | undefined;
 	#added: Promise<void> | undefined;
 
-	constructor(parts: Pick<TrashParts, 'store' | 'now'>, id: string, version: NewVersion) {
+	constructor(parts: Pick<TrashParts, 'store' | 'now' | 'databaseReserve'>, id: string, version: NewVersion) {
 		this.id = id;
 		this.#parts = parts;
 		this.#version = version;
@@ -25,9 +25,16 @@ export class VersionRow {
 
 	/** A replacement that is tried again in a folder that was missing calls it again. */
 	add(): Promise<void> {
-		const { store, now } = this.#parts;
-		this.#record ??= { ...this.#version, id: this.id, kind: 'version', deletedAt: now(), state: 'moving' };
-		this.#added ??= store.add(this.#record);
+		this.#added ??= this.#add();
 		return this.#added;
+	}
+
+	async #add(): Promise<void> {
+		const { store, now } = this.#parts;
+		const record = { ...this.#version, id: this.id, kind: 'version', deletedAt: now(), state: 'moving' } as const;
+		// Nothing is replaced without it: the former content would be lost.
+		await assertRoomForRow(this.#parts, record);
+		this.#record = record;
+		await store.add(record);
 	}
 }
