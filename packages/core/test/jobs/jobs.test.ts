@@ -661,7 +661,7 @@ for (const [onRestart, most] of [
 	['restart', jobLimits.attempts],
 	['fail', 1],
 ] as const) {
-	test(`a job with onRestart ${onRestart} is begun ${most} times at most while its runs lose the database`, async (t) => {
+	test(`a job with onRestart ${onRestart} is begun ${most} times at most while its runs lose the database, and as often once it is tried again`, async (t) => {
 		const bench = await jobBench(t);
 		const ada = await bench.addUser('ada');
 		const { jobs } = bench.process();
@@ -673,16 +673,22 @@ for (const [onRestart, most] of [
 			const cause = new DatabaseUnavailable(new Error('The connection was closed.'));
 			return new Failure('unavailable', `Copied 1 of 3 items. ${cause.message}`, { cause });
 		};
-		for (let attempt = 1; attempt <= most; attempt++) {
-			await until('the job runs', async () => {
-				await jobs.poll();
-				return runs.length === attempt;
-			});
-			t.is(runs[attempt - 1]?.context.attempt, attempt);
-			runs[attempt - 1]?.fail(lost());
-		}
 		const error = 'Copied 1 of 3 items. The database is not available right now.';
-		t.like(await jobs.waitForEnd(ada, id, minute), { status: 'failed', error, canRetry: true });
+		const runsToTheEnd = async (before: number) => {
+			for (let attempt = 1; attempt <= most; attempt++) {
+				await until('the job runs', async () => {
+					await jobs.poll();
+					return runs.length === before + attempt;
+				});
+				const run = runs[before + attempt - 1];
+				t.is(run?.context.attempt, attempt);
+				run?.fail(lost());
+			}
+			t.like(await jobs.waitForEnd(ada, id, minute), { status: 'failed', error, canRetry: true });
+		};
+		await runsToTheEnd(0);
+		await jobs.retry(ada, id);
+		await runsToTheEnd(most);
 	});
 }
 

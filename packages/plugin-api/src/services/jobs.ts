@@ -52,7 +52,7 @@ export interface JobContext<Input> {
 	readonly id: string;
 	readonly viewer: JobOwner;
 	readonly input: Input;
-	/** 1 for the first run; more after a restart, a lost lease, a retry or a place that was given back. */
+	/** 1 for the first run since it was started or tried again; more after a restart, a lost lease or a place that was given back. */
 	readonly attempt: number;
 	/** The value of the last checkpoint, of this run or an earlier one; undefined without one. */
 	readonly saved: unknown;

@@ -117,8 +117,8 @@ export interface JobStore {
 	 */
 	add(job: NewJob, limits: JobLimits): Promise<void>;
 	/**
-	 * Queues a failed or cancelled one again; false if it is in another state. Its checkpoint stays if its kind resumes. Throws as `add`
-	 * does.
+	 * Queues a failed or cancelled one again, as if it had not begun before; false if it is in another state. Its checkpoint stays if its
+	 * kind resumes. Throws as `add` does.
 	 */
 	retry(id: string, limits: JobLimits): Promise<boolean>;
 	find(id: string): Promise<JobRecord | undefined>;

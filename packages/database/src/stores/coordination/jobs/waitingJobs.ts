@@ -80,6 +80,7 @@ export function waitingJobs(
 					...plainRow({
 						...{ ...atTheBeginning, status: 'queued', is_cancel_requested: false, detail: null, error: null },
 						...{
+							attempt: 0,
 							interruptions: 0,
 							turn: await nextTurn(transaction, row.user_id, row),
 							start_time: null,
