@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { Renderer, StowagePlugin } from '@stowage/plugin-api';
 import test from 'ava';
 import { execa } from 'execa';
 import { until } from '../packages/core/test/until.js';
@@ -103,6 +104,36 @@ test('the renderer of the guide installs by its commands, and makes thumbnails',
 	const capabilities = (await (await fetch(`${server.url}/api/capabilities`)).json()) as Record<string, unknown>;
 	t.true(capabilities.thumbnails);
 	t.deepEqual(capabilities.thumbnailExtensions, ['psd']);
+});
+
+test('a program of the guide’s renderer that is killed says nothing of the file', async (t) => {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-guide-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	const { js = [] } = await blocksOf('docs/plugins.md');
+	await writeFile(path.join(folder, 'package.json'), '{"type": "module"}');
+	await writeFile(path.join(folder, 'index.js'), js[1] ?? '');
+	await symlink(path.join(clone, 'node_modules'), path.join(folder, 'node_modules'));
+	const { plugin } = (await import(pathToFileURL(path.join(folder, 'index.js')).href)) as { plugin: StowagePlugin };
+	let renderer: Renderer | undefined;
+	const register = (_name: string, given: Renderer) => {
+		renderer = given;
+	};
+	plugin.start({ providers: { renderer: { register } } } as never, {});
+	// Its other end is open, and nothing comes: the program waits until it is killed.
+	await execa('mkfifo', [path.join(folder, 'slow.psd')]);
+	const file = await open(path.join(folder, 'slow.psd'), 'r+');
+	t.teardown(() => file.close());
+	const source = { withLocalFile: (work: (file: { descriptor: number }) => unknown) => work({ descriptor: file.fd }) };
+	const rendered = renderer?.render(source as never, 256, new AbortController().signal);
+	const failed = t.throwsAsync(async () => await rendered, { message: 'There are no previews right now.' });
+	const programs = async () => (await execa('pgrep', ['-P', `${process.pid}`, '-f', 'psd_pipe'])).stdout.split('\n');
+	let found: string[] = [];
+	await until('the program runs', async () => {
+		found = await programs().catch(() => []);
+		return found.length > 0;
+	});
+	for (const pid of found) process.kill(Number(pid), 'SIGKILL');
+	t.like(await failed, { kind: 'unavailable' });
 });
 
 test('the job of the guide runs, and continues after a kill of the server', async (t) => {
