@@ -22,9 +22,10 @@ const mayScan: readonly (readonly [statement: RegExp, reason: string])[] = [
 	[/^select sum\(`bytes`\).* from `trash` where (`version_of` is not null and )?not `state` = \?$/, '`stowage trash`'],
 	[/^select `id` from `trash` where `user_id` = \? and `version_of` is not null limit \?$/, 'one row'],
 	[
-		/^select count\(\*\) as `count` from `trash` where `user_id` = \? and `version_of` is (not )?null and not `state` = \?$/,
-		'once for a thousand new items of a user, who has 100,000 at most of each kind',
+		/^select count\(\*\) as `items`, sum\(octet_length\(path\)\) .* from `trash` where `user_id` = \? and `version_of` is (not )?null and not/,
+		'once for a thousand new items of a user, or 8 MB of paths; nobody has more than 100,000 of each kind',
 	],
+	[/from `trash` where .* octet_length\(path\) > \? and not `state` = \? order by/, 'only where these are too many'],
 	[/^select sum\(`bytes`\).* from `trash` where `user_id` = \? and not `state` = \?$/, 'all who ask share one sum'],
 ];
 

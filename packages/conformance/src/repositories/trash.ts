@@ -58,7 +58,7 @@ export function trashRules(assertThat: Rule): void {
 		await trash.addMissing([recordOf(1, { state: 'moving', deletedBy: 'bob' }), recordOf(2)]);
 		await Promise.all([1, 2].map(() => trash.addMissing(Array.from({ length: 450 }, (_, n) => recordOf(n + 1)))));
 		t.deepEqual(await trash.get(idOf(1)), recordOf(1));
-		t.is(await trash.count('ada-id', 'item'), 450);
+		t.is((await trash.count('ada-id', 'item')).items, 450);
 	});
 
 	assertThat('the trash is listed by owner, root and time, and summed', async (t, { trash }) => {
@@ -78,6 +78,22 @@ export function trashRules(assertThat: Rule): void {
 		t.deepEqual(await trash.totals({ ownerId: 'nobody' }), { bytes: 0, entries: 0, unmeasured: 0 });
 	});
 
+	assertThat('items with long paths are counted by the bytes of these, and listed alone', async (t, { trash }) => {
+		const folders = (name: string, count: number) => Array(count).fill(name).join('/');
+		const paths = ['a', folders('ä😀', 1_000), 'b'.repeat(200), folders('d'.repeat(62), 900)].map((path) =>
+			parsePath(path),
+		);
+		for (const [n, path] of paths.entries()) await trash.add(recordOf(n + 1, { path }));
+		t.deepEqual(await trash.count('ada-id', 'item'), { items: 4, pathBytes: 1 + 6_999 + 200 + 56_699 });
+		const over = async (pathBytesOver: number) =>
+			(await trash.list({ order: 'oldest', limit: 9, ownerId: 'ada-id', kind: 'item', pathBytesOver })).map(
+				({ id }) => id,
+			);
+		t.deepEqual(await over(1), [2, 3, 4].map(idOf));
+		t.deepEqual(await over(3_000), [2, 4].map(idOf));
+		t.deepEqual(await over(6_999), [idOf(4)]);
+	});
+
 	assertThat('what is purged is neither listed nor summed nor moved any more', async (t, { trash }) => {
 		for (let n = 1; n <= 3; n++) await trash.add(recordOf(n));
 		t.is(await trash.beginPurging({ ids: [idOf(1)], ownerId: 'bob-id' }), 0);
@@ -92,8 +108,8 @@ export function trashRules(assertThat: Rule): void {
 			['kept', 'leaving'],
 		);
 		t.is((await trash.totals({})).entries, 2);
-		t.is(await trash.count('ada-id', 'item'), 2);
-		t.is(await trash.count('bob-id', 'item'), 0);
+		t.is((await trash.count('ada-id', 'item')).items, 2);
+		t.deepEqual(await trash.count('bob-id', 'item'), { items: 0, pathBytes: 0 });
 		t.deepEqual(
 			(await trash.inState('purging', { limit: 9 })).map(({ id }) => id),
 			[idOf(1)],

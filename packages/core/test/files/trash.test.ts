@@ -777,7 +777,7 @@ test('a large trash is emptied in small parts, with what the clock was ahead for
 	t.true(parts.every((length) => length <= 200) && parts.length > 5, parts.join());
 	t.is((await trash.get(recordOf(3_000, 0).id))?.state, 'kept');
 	await purge.removePurged();
-	t.is(await trash.count(ownerId, 'item'), 1);
+	t.is((await trash.count(ownerId, 'item')).items, 1);
 });
 
 test('the sizes of folders that are deleted by the dozen are written together, one write after another', async (t) => {
@@ -878,14 +878,43 @@ test('of more items than a user may keep the oldest go', async (t) => {
 		void ended.push(`${kind} ${entries} ${reason} ${owner?.ownerName}`);
 	const parts = { ...purgeParts(app), onEnded };
 	const purge = new TrashPurge(parts, new TrashSizes(parts));
-	const limits = new TrashLimits(parts, purge, { items: 3, uncounted: 2 });
+	const limits = new TrashLimits(parts, purge, {
+		kept: { items: 3, pathBytes: 1_000 },
+		uncounted: { items: 2, pathBytes: 1_000 },
+	});
 	const names = async () => (await trash()).entries.map(({ name }) => name).join('');
 	const ada = await database.users.find('ada');
-	await limits.added(ada?.id ?? '', 'item');
+	const added = { ownerId: ada?.id ?? '', kind: 'item', path: parsePath('a') } as const;
+	t.is(await limits.added(added), 0);
 	t.is(await names(), 'fedcba', 'they are not counted for each one');
-	await limits.added(ada?.id ?? '', 'item');
+	t.is(await limits.added(added), 3);
 	t.is(await names(), 'fed');
 	t.deepEqual(ended, ['item 3 number ada']);
+});
+
+test('of more bytes of paths than a user may keep the oldest long ones go, and no others', async (t) => {
+	const { app, home, remove, trash } = await setUp(t);
+	const { database } = app.services;
+	const deep = Array(4).fill('d'.repeat(60)).join('/');
+	await mkdir(home(deep), { recursive: true });
+	for (const name of ['a', `${deep}/b`, `${deep}/c`, 'd', `${deep}/e`]) {
+		await writeFile(home(name), name);
+		await remove(name);
+	}
+	const names = async () => (await trash()).entries.map(({ name }) => name).join('');
+	t.is(await names(), 'edcba');
+	const parts = purgeParts(app);
+	const limits = new TrashLimits(parts, new TrashPurge(parts, new TrashSizes(parts)), {
+		kept: { items: 100, pathBytes: 600 },
+		uncounted: { items: 1_000, pathBytes: 500 },
+	});
+	const added = (path: string) => limits.added({ ownerId: id, kind: 'item', path: parsePath(path) });
+	const id = (await database.users.find('ada'))?.id ?? '';
+	t.is(await added(`${deep}/b`), 0);
+	t.is(await added(`${deep}/c`), 0);
+	t.is(await names(), 'edcba', 'they are not counted for each one');
+	t.deepEqual(await Promise.all([added(`${deep}/e`), limits.lengthened(id, 500)]), [1, 0]);
+	t.is(await names(), 'edca');
 });
 
 test('what lies on a disk of its own says that it can only be deleted forever, and stays', async (t) => {

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, utimes, writeFile } from
 import os from 'node:os';
 import path from 'node:path';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
-import type { ItemRef } from '@stowage/plugin-api';
+import type { FileVersion, ItemRef } from '@stowage/plugin-api';
 import { Failure, parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { type AppOptions, recoverTrash } from '../../src/index.js';
@@ -574,6 +574,28 @@ test('nothing is replaced whose former content would take the last room of the d
 	databaseReserve.assertRoom = assertRoom;
 	await call('POST', '/api/versions/restore', { filePath: 'docs/a', type, id: version?.id });
 	t.deepEqual([await read('docs/a'), await contents('docs/a')], ['one', ['two']]);
+});
+
+test('versions that follow a folder into one that is very deep take no more of the database than a user may have', async (t) => {
+	const { app } = await setUp(t);
+	const { database, trashBin, storage } = app.services;
+	const ownerId = (await database.users.find('ada'))?.id ?? '';
+	const { rootId } = (await storage.home('ada').mount()).storage;
+	const recordOf = (n: number, folder: string): FileVersion => ({
+		...{ kind: 'version', id: n.toString(16).padStart(32, '0'), ownerId, ownerName: 'ada', rootId, type: 'file' },
+		...{ path: parsePath(`${folder}/${n}`), size: { bytes: 1, entries: 1 }, deletedAt: n, deletedBy: 'ada' },
+		...{ state: 'kept', mtime: 1, versionOf: `file-${n}`, replacedId: `was-${n}` },
+	});
+	await database.trash.addMissing(Array.from({ length: 1_300 }, (_, n) => recordOf(n, 'docs')));
+	const other = recordOf(2_000, 'other');
+	await database.trash.add(other);
+	const deep = parsePath(Array(950).fill('d'.repeat(62)).join('/'));
+	const versions = new Versions({ versions: database.versions } as TrashParts, trashBin);
+	await versions.moved(ownerId, parsePath('docs'), deep);
+	const { items, pathBytes } = await database.trash.count(ownerId, 'version');
+	t.true(pathBytes < 72 * 1024 ** 2 && pathBytes > 56 * 1024 ** 2, `${items} with ${pathBytes} bytes`);
+	t.deepEqual(await database.trash.inState('purging', { limit: 1 }), [], 'and the others are gone');
+	t.is((await database.trash.get(other.id))?.state, 'kept');
 });
 
 test('a file has no more than 50 versions', async (t) => {

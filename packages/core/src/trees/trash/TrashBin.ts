@@ -178,6 +178,14 @@ export class TrashBin {
 		return this.#purge.giveWay(selection, lackNow);
 	}
 
+	/**
+	 * Called for versions whose file is at another path, which are longer now by so many bytes together. Resolves once no more is kept
+	 * than a user may have.
+	 */
+	async lengthened(ownerId: string, pathBytes: number): Promise<void> {
+		if ((await this.#limits.lengthened(ownerId, pathBytes)) > 0) await this.removePurged();
+	}
+
 	/** Moves an item to the trash of the root on which its home lies now. Throws `notFound`. */
 	moveTo(record: TrashRecord, target: Mount): Promise<void> {
 		return moveTrashed(this.#parts, record, target);
@@ -212,7 +220,7 @@ export class TrashBin {
 	}
 
 	#onAdded(record: TrashRecord): void {
-		void this.#limits.added(record.ownerId, record.kind);
+		void this.#limits.added(record);
 		if (record.size === undefined) void this.#sizes.of(record);
 	}
 }

@@ -1,18 +1,33 @@
-import type { TrashRecord } from '@stowage/plugin-api';
+import type { TrashCount, TrashRecord } from '@stowage/plugin-api';
+import { utf8Length } from '@stowage/rules';
 import { Counts } from '../../limits/Counts.js';
+import { createKeyedMutex } from '../../limits/keyedMutex.js';
 import type { TrashPurge } from './TrashPurge.js';
 import { type TrashParts, trashBatch, warnOfTrash } from './trashParts.js';
 
-/** Items of one user and kind that are kept at most, and how many new ones there may be before they are counted again. */
-const trashLimits = { items: 100_000, uncounted: 1_000 };
+/** What is kept of one user and kind at most, and how much new there may be before all is counted again. */
+const trashLimits: { kept: TrashCount; uncounted: TrashCount } = {
+	kept: { items: 100_000, pathBytes: 64 * 1024 * 1024 },
+	uncounted: { items: 1_000, pathBytes: 8 * 1024 * 1024 },
+};
 
-/** Each item in the trash is a row, so a user has no more than so many: the oldest go. */
+/** Items with long paths that are read together. */
+const longAtOnce = 50;
+
+/**
+ * Each item in the trash is a row, which has its path several times, so a user has no more than so many, with so many bytes of paths: the
+ * oldest go. For the bytes these are the oldest of those whose paths are longer than so many items may have on average, without which
+ * there would not be as many: a few long paths end none of the others.
+ */
 export class TrashLimits {
 	readonly #parts: TrashParts;
 	readonly #purge: Pick<TrashPurge, 'purge'>;
 	readonly #limits: typeof trashLimits;
-	/** How many items of a kind each user has put in since their number was last read. */
-	readonly #keptOf = new Counts();
+	/** How much of a kind each user has put in since it was last counted. */
+	readonly #items = new Counts();
+	readonly #pathBytes = new Counts();
+	/** Or two at once would both end what is too much. */
+	readonly #inTurn = createKeyedMutex();
 
 	constructor(parts: TrashParts, purge: Pick<TrashPurge, 'purge'>, limits = trashLimits) {
 		this.#parts = parts;
@@ -20,23 +35,71 @@ export class TrashLimits {
 		this.#limits = limits;
 	}
 
-	/** Called for each new item. */
-	async added(ownerId: string, kind: TrashRecord['kind']): Promise<void> {
+	/** Called for each new item. Resolves to how many have gone. */
+	added({ ownerId, kind, path }: Pick<TrashRecord, 'ownerId' | 'kind' | 'path'>): Promise<number> {
+		return this.#grown(ownerId, kind, { items: 1, pathBytes: utf8Length(path) });
+	}
+
+	/** Called for versions whose paths have got longer, by so many bytes together. Resolves to how many have gone. */
+	lengthened(ownerId: string, pathBytes: number): Promise<number> {
+		return this.#grown(ownerId, 'version', { items: 0, pathBytes });
+	}
+
+	async #grown(ownerId: string, kind: TrashRecord['kind'], { items, pathBytes }: TrashCount): Promise<number> {
 		const key = `${kind} ${ownerId}`;
-		this.#keptOf.add(key, 1);
-		const { items, uncounted } = this.#limits;
-		if (this.#keptOf.of(key) < uncounted) return;
-		this.#keptOf.add(key, -uncounted);
-		const { store } = this.#parts;
+		this.#items.add(key, items);
+		this.#pathBytes.add(key, pathBytes);
+		const { uncounted } = this.#limits;
+		if (this.#items.of(key) < uncounted.items && this.#pathBytes.of(key) < uncounted.pathBytes) return 0;
+		for (const counts of [this.#items, this.#pathBytes]) counts.add(key, -counts.of(key));
 		try {
-			for (let excess = (await store.count(ownerId, kind)) - items; excess > 0; excess -= trashBatch) {
-				const limit = Math.min(excess, trashBatch);
-				const oldest = await store.list({ order: 'oldest', limit, ownerId, kind });
-				const ended = await this.#purge.purge({ ids: oldest.map(({ id }) => id) });
-				await this.#parts.onEnded(kind, ended, 'number', oldest[0]);
-			}
+			return await this.#inTurn(key, () => this.#limit(ownerId, kind));
 		} catch (error) {
 			warnOfTrash(this.#parts, error);
+			return 0;
 		}
 	}
+
+	async #limit(ownerId: string, kind: TrashRecord['kind']): Promise<number> {
+		const { store } = this.#parts;
+		const { kept } = this.#limits;
+		const there = await store.count(ownerId, kind);
+		let items = there.items - kept.items;
+		let pathBytes = there.pathBytes - kept.pathBytes;
+		let ended = 0;
+		const pathBytesOver = Math.floor(kept.pathBytes / kept.items);
+		while (pathBytes > 0) {
+			const long = await store.list({ order: 'oldest', limit: longAtOnce, ownerId, kind, pathBytesOver });
+			const lengths = long.map(({ path }) => utf8Length(path));
+			const count = countUntil(lengths, pathBytes);
+			if (count === 0) break;
+			for (const length of lengths.slice(0, count)) pathBytes -= length;
+			items -= count;
+			ended += await this.#end(long.slice(0, count));
+		}
+		for (; items > 0; items -= trashBatch)
+			ended += await this.#end(
+				await store.list({ order: 'oldest', limit: Math.min(items, trashBatch), ownerId, kind }),
+			);
+		return ended;
+	}
+
+	async #end(records: readonly TrashRecord[]): Promise<number> {
+		const [first] = records;
+		if (first === undefined) return 0;
+		const ended = await this.#purge.purge({ ids: records.map(({ id }) => id) });
+		await this.#parts.onEnded(first.kind, ended, 'number', first);
+		return ended;
+	}
+}
+
+/** How many of these lengths, from the first one, make so much together; all if they make less. */
+function countUntil(lengths: readonly number[], sum: number): number {
+	let [count, left] = [0, sum];
+	for (const length of lengths) {
+		if (left <= 0) break;
+		left -= length;
+		count++;
+	}
+	return count;
 }

@@ -31,6 +31,9 @@ export interface TrashRow {
 	folder: string | null;
 }
 
+/** Of which SQLite reads no path: the head of a row says its length. */
+export const pathBytes = 'octet_length(path)';
+
 type Rows = Knex.QueryBuilder<TrashRow>;
 
 type ListOptions = Parameters<TrashStore['list']>[0];
@@ -60,19 +63,20 @@ export function trashStore(knex: Knex, now: () => number): TrashStore {
 			const row = await trash().where({ id }).first();
 			return row && toRecord(row);
 		},
-		async list<Kind extends TrashRecord['kind']>({ order, limit, after, ...selection }: ListOptions & { kind?: Kind }) {
+		async list<Kind extends TrashRecord['kind']>(options: ListOptions & { kind?: Kind }) {
+			const { order, limit, after, pathBytesOver, ...selection } = options;
 			const direction = order === 'newest' ? 'desc' : 'asc';
-			const found = await forEachPart(
-				selection,
-				(rows): Promise<TrashRow[]> =>
-					(after === undefined ? rows : following(rows, after, order))
-						.whereNot('state', 'purging')
-						.orderBy([
-							{ column: 'deleted_at', order: direction },
-							{ column: 'id', order: direction },
-						])
-						.limit(limit),
-			);
+			const found = await forEachPart(selection, (rows): Promise<TrashRow[]> => {
+				if (after !== undefined) following(rows, after, order);
+				if (pathBytesOver !== undefined) rows.whereRaw(`${pathBytes} > ?`, [pathBytesOver]);
+				return rows
+					.whereNot('state', 'purging')
+					.orderBy([
+						{ column: 'deleted_at', order: direction },
+						{ column: 'id', order: direction },
+					])
+					.limit(limit);
+			});
 			return found.flat().slice(0, limit).map(toRecord) as Extract<TrashRecord, { kind: Kind }>[];
 		},
 		async known(ids) {
@@ -80,8 +84,11 @@ export function trashStore(knex: Knex, now: () => number): TrashStore {
 			return found.flat();
 		},
 		async count(ownerId, kind) {
-			const [row] = await selected(trash(), { ownerId, kind }).whereNot('state', 'purging').count({ count: '*' });
-			return Number(row?.count);
+			const [row] = await selected(trash(), { ownerId, kind })
+				.whereNot('state', 'purging')
+				.count({ items: '*' })
+				.select(knex.raw(`sum(${pathBytes}) as bytes`));
+			return { items: Number(row?.items), pathBytes: Number(row?.bytes ?? 0) };
 		},
 		async totals(selection) {
 			const sums = await forEachPart(

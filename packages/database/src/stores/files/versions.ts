@@ -91,7 +91,7 @@ export function versionStore(knex: Knex, now: () => number): VersionStore {
 		},
 		async move(ownerId, from, to) {
 			// They would be found again and again.
-			if (isWithin(to, from)) return false;
+			if (isWithin(to, from)) return 0;
 			const moving: Pick<TrashRow, 'id' | 'path'>[] = [];
 			// Each is a range of the index, of which no more is read than is moved.
 			for (const inside of rangesWithin(from))
@@ -108,7 +108,7 @@ export function versionStore(knex: Knex, now: () => number): VersionStore {
 					for (const part of batches(ids)) await transaction<TrashRow>('trash').whereIn('id', part).update(change);
 				}
 			});
-			return moving.length === movedAtOnce;
+			return moving.length;
 		},
 		bind: (ownerId, former, file) =>
 			rowsOf(ownerId)

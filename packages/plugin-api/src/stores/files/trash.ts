@@ -69,6 +69,12 @@ export interface TrashSelection {
 	kind?: TrashKind;
 }
 
+/** How many items there are, and the bytes of all their paths: a path may have 64 kB, and a database has it several times. */
+export interface TrashCount {
+	items: number;
+	pathBytes: number;
+}
+
 export interface TrashTotals extends TrashSize {
 	/** How many of the items are not measured. */
 	unmeasured: number;
@@ -81,19 +87,23 @@ export interface TrashStore {
 	addMissing(records: readonly TrashRecord[]): Promise<void>;
 	/** The record with this id, whatever its state is. */
 	get(id: string): Promise<TrashRecord | undefined>;
-	/** Up to `limit` records that are not `purging`, by the time of their deletion, from the one that follows `after`. */
+	/**
+	 * Up to `limit` records that are not `purging`, by the time of their deletion, from the one that follows `after`; only those whose paths
+	 * have more bytes than `pathBytesOver`, where that is given.
+	 */
 	list<Kind extends TrashKind = TrashKind>(
 		options: {
 			order: 'newest' | 'oldest';
 			limit: number;
 			after?: Pick<TrashRecord, 'deletedAt' | 'id'> | undefined;
 			kind?: Kind;
+			pathBytesOver?: number;
 		} & TrashSelection,
 	): Promise<Extract<TrashRecord, { kind: Kind }>[]>;
 	/** Which of these there are, whatever their state is. */
 	known(ids: readonly string[]): Promise<string[]>;
 	/** How many of a kind a user has that are not `purging`. */
-	count(ownerId: string, kind: TrashKind): Promise<number>;
+	count(ownerId: string, kind: TrashKind): Promise<TrashCount>;
 	/** The sums of those that are not `purging`. */
 	totals(selection: TrashSelection): Promise<TrashTotals>;
 	/** The records that have been in this state the longest, entered by `until` (any time by default), after the first `skip` of them. */

@@ -35,10 +35,10 @@ export interface VersionStore {
 	/** The versions at a path that are being made, or were when their process ended. */
 	unfinished(ownerId: string, path: StoragePath): Promise<FileVersion[]>;
 	/**
-	 * A file, or a folder with all in it, is at another path now. Moves some, and resolves to whether others may be
+	 * A file, or a folder with all in it, is at another path now. Moves some, and resolves to how many, to 0 once none is
 	 * left: there may be very many.
 	 */
-	move(ownerId: string, from: StoragePath, to: StoragePath): Promise<boolean>;
+	move(ownerId: string, from: StoragePath, to: StoragePath): Promise<number>;
 	/** What belonged to a file belongs to the other one from now on. Resolves to how many versions that are. */
 	bind(ownerId: string, former: string, file: string): Promise<number>;
 	/** Corrects the path of a file. */

@@ -1,5 +1,5 @@
 import { type FileVersion, type OpenFile, type StorageItem, type VersionedFile, Yielder } from '@stowage/plugin-api';
-import { type StoragePath, type User, undefinedIf } from '@stowage/rules';
+import { type StoragePath, type User, undefinedIf, utf8Length } from '@stowage/rules';
 import { createKeyedMutex } from '../../../limits/keyedMutex.js';
 import { identityOf } from '../../identity.js';
 import type { HomeStorage } from '../../storage/HomeStorage.js';
@@ -120,8 +120,14 @@ export class Versions {
 	/** A file, or a folder with all in it, has been moved. */
 	async moved(ownerId: string, from: StoragePath, to: StoragePath): Promise<void> {
 		const yielder = new Yielder();
+		const longer = Math.max(0, utf8Length(to) - utf8Length(from));
 		try {
-			while (await this.#parts.versions.move(ownerId, from, to)) if (yielder.shouldYield) await yielder.yield();
+			for (;;) {
+				const count = await this.#parts.versions.move(ownerId, from, to);
+				if (count === 0) return;
+				if (longer > 0) await this.#bin.lengthened(ownerId, count * longer);
+				if (yielder.shouldYield) await yielder.yield();
+			}
 		} catch (error) {
 			warnOfTrash(this.#parts, error);
 		}
