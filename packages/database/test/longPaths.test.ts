@@ -1,9 +1,11 @@
 import { performance } from 'node:perf_hooks';
-import { parsePath } from '@stowage/rules';
+import { parentPath, parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { SqliteClient, SqliteReader } from '../src/connection/sqlite/SqliteClient.js';
 import { userStore } from '../src/stores/accounts/users.js';
+import { batches } from '../src/stores/batches.js';
 import { linkStore } from '../src/stores/files/links.js';
+import { memberStore } from '../src/stores/files/members.js';
 import { shareStore } from '../src/stores/files/shares.js';
 import { openEmpty } from './emptyDatabase.js';
 
@@ -74,10 +76,47 @@ test.serial('items of a share with long paths are read in less time than it take
 test.serial('a statement reads and writes few long paths', async (t) => {
 	const { knex, shares, share } = await withLongPaths(t);
 	const read = await mostAtOnce(t, () => shares.findById(share.id));
-	t.true(read > pathLength && read < 3_000_000, `${read} characters are read at once`);
+	t.true(read > pathLength && read < 1_000_000, `${read} characters are read at once`);
 	const links = linkStore(knex, Date.now);
 	const places = share.items.map(({ id }, n) => [id, { path: pathOf(n), nextPath: pathOf(count + n) }] as const);
 	const written = await mostAtOnce(t, () => links.planMoves(new Map(places)));
 	t.true(written > pathLength && written < 1_000_000, `${written} characters are written at once`);
 	t.is((await shares.findById(share.id))?.items.at(-1)?.nextPath, pathOf(2 * count - 1));
+});
+
+test.serial('whoever adds or follows items with long paths reads and writes few of them by a statement', async (t) => {
+	let made: Awaited<ReturnType<typeof withLongPaths>> | undefined;
+	const most = async (work: () => Promise<unknown>) => {
+		const length = await mostAtOnce(t, work);
+		t.true(length > pathLength && length < 1_000_000, `${length} characters at once`);
+	};
+	await most(async () => {
+		made = await withLongPaths(t);
+	});
+	const { knex, share } = made as NonNullable<typeof made>;
+	const links = linkStore(knex, Date.now);
+	const ids = share.items.map(({ id }) => id);
+	await most(async () => t.is((await links.get(ids)).length, count));
+	const some = parentPath(pathOf(0));
+	await most(async () => t.is((await links.within(share.owner.id, some)).length, count));
+	await knex('temp_links').whereIn('id', ids.slice(100)).delete();
+	await most(async () => t.is((await links.within(share.owner.id, some)).length, 100));
+});
+
+test.serial('of folders with members and long paths few are read by a statement', async (t) => {
+	const { knex, share } = await withLongPaths(t);
+	const { id: bob } = await userStore(knex, Date.now).add({ username: 'bob', secret: 's' });
+	await knex('temp_links').where('share_id', share.id).update({ share_id: 'members' });
+	const rows = share.items.map(({ id }) => ({ folder_id: id, user_id: bob, role: 'view', created_at: 1 }));
+	for (const part of batches(rows)) await knex('members').insert(part);
+	const members = memberStore(knex, Date.now);
+	const paths = share.items.map(({ path }) => path).sort();
+	const most = await mostAtOnce(t, async () => {
+		t.deepEqual(
+			(await members.list(share.owner.id)).map(({ path }) => path),
+			paths,
+		);
+		t.is((await members.countsIn(share.owner.id, parentPath(pathOf(0)))).size, count);
+	});
+	t.true(most > pathLength && most < 1_000_000, `${most} characters at once`);
 });

@@ -8,6 +8,7 @@ import { transact } from '../../connection/transact.js';
 import { lockUser } from '../accounts/lockUser.js';
 import { batches, batchesOfLength } from '../batches.js';
 import { followedItem } from './followedItem.js';
+import { readInParts, rowsAtOnce } from './itemRows.js';
 
 interface LinkRow {
 	id: string;
@@ -26,11 +27,8 @@ interface LinkRow {
 
 type OwnedRow = LinkRow & { username: string };
 
-/** Rows that are read, or removed, by one statement: a user may have 12,000, each with a path of 4 kB. */
-const rowsAtOnce = 200;
-
 /** Rows, and characters of their paths, that are written by one statement, which looks for each of them among all of its paths. */
-const writtenAtOnce = { count: 100, length: 500_000 };
+const writtenAtOnce = { ...rowsAtOnce, count: 100 };
 
 export function linkStore(knex: Knex, now: () => number): LinkStore {
 	const links = () => knex<LinkRow>('temp_links');
@@ -59,14 +57,13 @@ export function linkStore(knex: Knex, now: () => number): LinkStore {
 			if (part.length < places.size) await ownTurn();
 		}
 	};
-	/** Reads links in parts, between which others have their turns. */
-	const get = async (ids: readonly string[]): Promise<LinkRecord[]> => {
+	const read = async (ids: readonly string[]): Promise<LinkRecord[]> => {
+		const rows: OwnedRow[] = await owned().whereIn('temp_links.id', ids);
+		return rows.map(toLink);
+	};
+	const get = async (ids: readonly string[], isMeant: (link: LinkRecord) => boolean = () => true) => {
 		const found: LinkRecord[] = [];
-		for (const part of batches(ids, rowsAtOnce)) {
-			if (ids.length > rowsAtOnce) await ownTurn();
-			const rows: OwnedRow[] = await owned().whereIn('temp_links.id', part);
-			found.push(...rows.map(toLink));
-		}
+		for await (const links of readInParts(knex, ids, read)) found.push(...links.filter(isMeant));
 		return found;
 	};
 	// The sign keeps SQLite from reading all items of shares, which have no end, by the index of ends.
@@ -136,20 +133,20 @@ export function linkStore(knex: Knex, now: () => number): LinkStore {
 			return (await links().where({ user_id: ownerId }).first('id')) !== undefined;
 		},
 		async within(ownerId, path) {
-			const own = () => owned().where('temp_links.user_id', ownerId).limit(rowsAtOnce);
+			const own = () => links().where({ user_id: ownerId }).limit(rowsAtOnce.count);
 			// Texts compare byte for byte, and '0' is what follows '/'. Each is a look-up in an index.
-			const found = ['temp_links.path', 'temp_links.next_path'].flatMap((column) => [
+			const found = ['path', 'next_path'].flatMap((column) => [
 				own().where(column, path),
 				own().where(column, '>=', `${path}/`).where(column, '<', `${path}0`),
 			]);
-			const rows: OwnedRow[][] = await Promise.all(path === '' ? [own()] : found);
-			if (rows.every(({ length }) => length < rowsAtOnce))
-				return [...new Map(rows.flat().map((row) => [row.id, toLink(row)])).values()];
-			const ids: string[] = await links().where({ user_id: ownerId }).pluck('id');
+			const few: string[][] = await Promise.all((path === '' ? [own()] : found).map((rows) => rows.pluck('id')));
+			const ids: string[] = few.every(({ length }) => length < rowsAtOnce.count)
+				? [...new Set(few.flat())]
+				: await links().where({ user_id: ownerId }).pluck('id');
 			const isMeant = (at: StoragePath | undefined) => at !== undefined && isWithin(at, path);
-			return (await get(ids)).filter((link) => isMeant(link.path) || isMeant(link.nextPath));
+			return get(ids, (link) => isMeant(link.path) || isMeant(link.nextPath));
 		},
-		get,
+		get: (ids) => get(ids),
 		planMoves: (moves) => setPaths(mapped(moves, ({ path, nextPath }) => ({ path, next_path: nextPath }))),
 		setPaths: (places) => setPaths(mapped(places, (path) => ({ path, next_path: null }))),
 		async completeMove(id, nextPath) {
@@ -186,10 +183,10 @@ export function linkStore(knex: Knex, now: () => number): LinkStore {
 				const ids: string[] = await links()
 					.whereRaw('+share_id is null')
 					.where('expires_at', '<', expiredBefore)
-					.limit(rowsAtOnce)
+					.limit(rowsAtOnce.count)
 					.pluck('id');
 				if (ids.length > 0) removed += await links().whereIn('id', ids).delete();
-				if (ids.length < rowsAtOnce) return removed;
+				if (ids.length < rowsAtOnce.count) return removed;
 			}
 		},
 	};

@@ -9,6 +9,7 @@ import { lockUser, lockUsers } from '../accounts/lockUser.js';
 import { batches } from '../batches.js';
 import { deleteInParts } from '../inParts.js';
 import { followedItem } from './followedItem.js';
+import { readInParts } from './itemRows.js';
 import { changesOf, countChanges } from './memberChanges.js';
 
 interface MemberRow {
@@ -149,18 +150,29 @@ export function memberStore(knex: Knex, now: () => number): MemberStore {
 		},
 
 		async list(ownerId) {
-			const rows = folders().orderBy(['users.username', 'temp_links.path']);
-			return withMembers(await (ownerId === undefined ? rows : rows.where('temp_links.user_id', ownerId)));
+			const all = folders().clearSelect().orderBy(['users.username', 'temp_links.path']);
+			const ids: string[] = await (ownerId === undefined ? all : all.where('temp_links.user_id', ownerId)).pluck(
+				'temp_links.id',
+			);
+			const found: SharedFolderRecord[] = [];
+			const read = async (some: readonly string[]) => {
+				const rows: FolderRow[] = await folders().whereIn('temp_links.id', some);
+				return withMembers(rows.sort((one, other) => some.indexOf(one.id) - some.indexOf(other.id)));
+			};
+			for await (const part of readInParts(knex, ids, read)) found.push(...part);
+			return found;
 		},
 
 		async countsIn(ownerId, folder) {
-			const rows: Pick<FolderRow, 'id' | 'path' | 'next_path'>[] = await knex('temp_links')
-				.where({ user_id: ownerId, share_id: membersMark })
-				.select('id', 'path', 'next_path');
+			const ids: string[] = await knex('temp_links').where({ user_id: ownerId, share_id: membersMark }).pluck('id');
+			const read = async (some: readonly string[]): Promise<Pick<FolderRow, 'id' | 'path' | 'next_path'>[]> =>
+				knex('temp_links').whereIn('id', some).select('id', 'path', 'next_path');
 			const paths = new Map<string, StoragePath>();
-			for (const { id, path, next_path } of rows) {
-				const known = (next_path ?? path) as StoragePath;
-				if (parentPath(known) === folder) paths.set(id, known);
+			for await (const rows of readInParts(knex, ids, read)) {
+				for (const { id, path, next_path } of rows) {
+					const known = (next_path ?? path) as StoragePath;
+					if (parentPath(known) === folder) paths.set(id, known);
+				}
 			}
 			const counts = new Map<StoragePath, number>();
 			// Members may be by the hundred thousand: of some folders they are counted by their key in less than a millisecond, and others have

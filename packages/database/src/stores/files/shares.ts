@@ -7,7 +7,8 @@ import { ownTurn } from '../../connection/ownTurn.js';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
 import { lockUser } from '../accounts/lockUser.js';
-import { batches } from '../batches.js';
+import { batches, batchesOfLength } from '../batches.js';
+import { idsAtOnce, pathBytes, type RowLength, rowsAtOnce } from './itemRows.js';
 
 interface ShareRow {
 	id: string;
@@ -44,8 +45,8 @@ interface ItemRow {
 	item_type: string | null;
 }
 
-/** Items of shares that are read at once, and how many characters their paths are to have: a path may have 64,000. */
-const itemsAtOnce = { first: 40, most: 200, pathLength: 500_000 };
+/** Items of shares that are looked for at once; of most shares the first are all. */
+const itemsAtOnce = { first: 40, most: 200 };
 
 /** Later than any clock: an item of a share ends with its share. */
 const never = Date.UTC(9999, 0);
@@ -117,10 +118,11 @@ export function shareStore(knex: Knex, now: () => number): ShareStore {
 					}),
 				);
 				// SQLite bears so many values in a statement, and no more.
-				for (let at = 0; at < rows.length; at += 50) {
+				const atOnce = { ...rowsAtOnce, count: 50 };
+				for (const part of batchesOfLength(rows, atOnce, ({ path }) => String(path).length)) {
 					// Others have a turn. Not `ownTurn`, whose queue is as long as others make it: who writes waits for this transaction.
-					if (at > 0) await setImmediate();
-					await transaction('temp_links').insert(rows.slice(at, at + 50));
+					if (part[0] !== rows[0]) await setImmediate();
+					await transaction('temp_links').insert(part);
 				}
 			});
 			return (await one(owned().where('shares.id', id))) as ShareRecord;
@@ -135,8 +137,7 @@ export function shareStore(knex: Knex, now: () => number): ShareStore {
 			const row: OwnedRow | undefined = await owned().where('shares.id', id).first();
 			if (row === undefined) return false;
 			const owner = { id: row.user_id, username: row.username };
-			for await (const part of itemsOf(knex, [id], 1))
-				if (part.some((item) => isMeant(toItem(item, owner)))) return true;
+			for await (const part of itemsOf(knex, [id])) if (part.some((item) => isMeant(toItem(item, owner)))) return true;
 			return false;
 		},
 		get(id, ownerId) {
@@ -191,38 +192,39 @@ export function shareStore(knex: Knex, now: () => number): ShareStore {
  * The items of shares in their order, in parts that take a moment each: anybody may ask for a share of a thousand, and
  * many at once. Others have their turns between two parts.
  */
-async function* itemsOf(knex: Knex, shares: readonly string[], first = itemsAtOnce.first): AsyncGenerator<ItemRow[]> {
+async function* itemsOf(knex: Knex, shares: readonly string[]): AsyncGenerator<ItemRow[]> {
+	const order = ['share_id', 'share_position'];
 	let rest = [...shares].sort();
 	/** The position of the last item that was read of the first of these shares. */
 	let after: number | undefined;
-	let limit = first;
+	let isFirst = true;
 	while (rest.length > 0) {
+		const limit = isFirst ? itemsAtOnce.first : itemsAtOnce.most;
 		const items = knex('temp_links');
 		if (after === undefined) items.whereIn('share_id', rest);
 		else items.where('share_id', rest[0]).where('share_position', '>', after);
-		const found: ItemRow[] = await items
-			.orderBy(['share_id', 'share_position'])
+		const found: (RowLength & Pick<ItemRow, 'share_id' | 'share_position'>)[] = await items
+			.orderBy(order)
 			.limit(limit)
-			.select('id', 'share_id', 'share_position', 'path', 'next_path', 'item_id', 'item_type');
-		yield found;
+			.select('id', 'share_id', 'share_position', pathBytes(knex));
+		for (const ids of idsAtOnce(found)) {
+			if (!isFirst) await ownTurn();
+			isFirst = false;
+			const rows: ItemRow[] = await knex('temp_links')
+				.whereIn('id', ids)
+				.orderBy(order)
+				.select('id', 'share_id', 'share_position', 'path', 'next_path', 'item_id', 'item_type');
+			yield rows;
+		}
 		const last = found.at(-1);
 		if (last !== undefined && found.length === limit) {
 			rest = rest.slice(rest.indexOf(last.share_id));
 			after = last.share_position;
-			await ownTurn();
-			limit = nextLimit(found);
 		} else {
 			rest = after === undefined ? [] : rest.slice(1);
 			after = undefined;
 		}
 	}
-}
-
-/** How many items are read next, where their paths are as long as these. */
-function nextLimit(found: readonly ItemRow[]): number {
-	const { most, pathLength } = itemsAtOnce;
-	const length = found.reduce((sum, { path, next_path }) => sum + path.length + (next_path?.length ?? 0), 0);
-	return Math.min(most, Math.ceil((found.length * pathLength) / Math.max(1, length)));
 }
 
 /** The columns of those that are set. */
