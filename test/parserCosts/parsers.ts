@@ -142,6 +142,35 @@ const containers: readonly Parser[] = [
 		run: walked('', movBoxes),
 	},
 	{
+		name: 'tables of samples of a film',
+		fragments: [
+			'\0\0\x10\0stco\0\0\0\0\0\0\x03\xfc',
+			'\0\0\0\x14stsz\0\0\0\0\0\0\0\x01\xff\xff\xff\xff',
+			'\0\0\x10\0stsz\0\0\0\0\0\0\0\0\0\0\x03\xf8',
+			'\0\0\x10\0stsc\0\0\0\0\0\0\x01\x53',
+			'\0\0\0\x01\0\0\0\x01',
+			'\0\0\0\x08',
+		],
+		run: walked(['moov', 'trak', 'mdia', 'minf', 'stbl'].map((name) => `\x7f\xff\xff\xff${name}`).join(''), movBoxes),
+	},
+	{
+		name: 'what is between the samples of a film',
+		fragments: ['\0\0\0\x08free', '\0\0\x10\0skip', '\0\0\0\x10mdat', '\x7f\xff\xff\xffmoof', '\0'],
+		run: walked('\x7f\xff\xff\xffmdat', movBoxes),
+	},
+	{
+		name: 'fragments of a film',
+		fragments: [
+			'\0\0\0\x10tfhd\0\x02\0\0\0\0\0\x01',
+			'\0\0\0\x10trun\0\0\x02\0\0\0\0\x08',
+			'\0\0\x10\0trun\0\0\x0f\0\xff\xff\xff\xff',
+			'\0\0\0\x08moof',
+			'\0\0\0\x08traf',
+			'\0\0\0\x01',
+		],
+		run: walked('\x7f\xff\xff\xffmoof\x7f\xff\xff\xfftraf', movBoxes),
+	},
+	{
 		name: 'chunks of an AVI',
 		fragments: [
 			'RIFF\xff\xff\xff\x7fAVI ',

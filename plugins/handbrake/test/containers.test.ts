@@ -118,6 +118,149 @@ test('a box of an MP4 is judged by no byte behind it, by all of its rest, and al
 	}
 });
 
+/** A film of these samples, in one chunk each, with what is between them, and what its tables say of them. */
+const sampled = (
+	parts: readonly { sample?: Uint8Array; other?: Uint8Array | string }[],
+	{ sizes, sound, isLong = false }: { sizes?: Uint8Array; sound?: Uint8Array; isLong?: boolean } = {},
+) => {
+	const head = isLong
+		? joined(big(1), 'mdat', big(0), big(16 + lengthOf(parts)))
+		: joined(big(8 + lengthOf(parts)), 'mdat');
+	let at = head.length;
+	const offsets: Buffer[] = [];
+	const samples = parts.flatMap(({ sample }) => (sample === undefined ? [] : [sample]));
+	for (const { sample, other = '' } of parts) {
+		if (sample !== undefined) offsets.push(big(at, isLong ? 6 : 4));
+		at += (sample?.length ?? 0) + other.length;
+	}
+	const lengths =
+		sizes ?? box('stsz', big(0), big(0), big(samples.length), ...samples.map(({ length }) => big(length)));
+	const places = isLong
+		? box('co64', big(0), big(offsets.length), ...offsets.map((offset) => joined(hex('0000'), offset)))
+		: box('stco', big(0), big(offsets.length), ...offsets);
+	const runs = box('stsc', big(0), big(1), big(1), big(1), big(1));
+	const described = sound === undefined ? [] : [box('stsd', big(0), big(1), sound)];
+	const table = box('stbl', ...described, box('stts', 'x'), runs, lengths, places);
+	const kind = sound === undefined ? box('vmhd', 'x') : box('smhd', 'x');
+	const index = box('moov', box('mvhd', 'x'), box('trak', box('mdia', box('minf', kind, table))));
+	return [head, ...parts.flatMap(({ sample, other }) => [sample ?? '', other ?? '']).map(bytesOf), index];
+};
+const lengthOf = (parts: readonly { sample?: Uint8Array; other?: Uint8Array | string }[]) =>
+	parts.reduce((sum, { sample, other }) => sum + (sample?.length ?? 0) + (other?.length ?? 0), 0);
+
+test('data between the samples of an MP4 is named, as dashboard cameras write their positions, and what is empty there is not', async (t) => {
+	const unread = unreadBy(movBoxes);
+	const other = ['what is in no sample'];
+	const sample = Buffer.from(Array.from({ length: 500 }, (_, n) => (n * 7) & 0xff));
+	const camera = box('free', 'GPS ', positions);
+	for (const isLong of [false, true]) {
+		const between = (...others: (Uint8Array | string)[]) =>
+			unread(...sampled([{ sample, other: joined(...others) }, { sample }], { isLong }));
+		t.deepEqual(await between(''), []);
+		t.deepEqual(await between(camera), other);
+		t.deepEqual(await between(box('free', Buffer.alloc(500)), camera), other);
+		t.deepEqual(await between(positions), other);
+		// To a round place of the disk, and the name of a program.
+		t.deepEqual(await between(Buffer.alloc(32_000)), []);
+		t.deepEqual(
+			await between(box('free', 'IsoMedia File Produced with GPAC'), box('skip', Buffer.alloc(9000, 0xff))),
+			[],
+		);
+	}
+	t.deepEqual(await unread(...sampled([{ other: camera }, { sample }])), other);
+	t.deepEqual(await unread(...sampled([{ sample }, { sample, other: camera }])), other);
+	// A few bytes behind each sample, again and again.
+	const few = (count: number, text: string) => Array.from({ length: count }, () => ({ sample, other: text }));
+	t.deepEqual(await unread(...sampled(few(1000, 'N59E30 '))), other);
+	t.deepEqual(await unread(...sampled(few(100, 'N59E30 '))), []);
+	t.deepEqual(await unread(...sampled(few(1000, '\0\0\0\0'))), []);
+	// Of a recorder that has written fragments first.
+	const fragments = [box('moov', box('mvhd', 'x')), box('moof', box('mfhd', positions)), joined(big(1000), 'mdat')];
+	const whole = [{ other: joined(...fragments) }, { sample, other: joined(box('moof', positions), big(700), 'mdat') }];
+	t.deepEqual(await unread(...sampled([...whole, { sample }])), []);
+	t.deepEqual(await unread(...sampled([...whole, { sample, other: camera }])), other);
+});
+
+test('all samples of an MP4 are known, however its tables say their sizes', async (t) => {
+	const unread = unreadBy(movBoxes);
+	const other = ['what is in no sample'];
+	const sample = Buffer.from(Array.from({ length: 200 }, (_, n) => (n * 7) & 0xff));
+	const [whole, more] = [
+		[{ sample }, { sample }],
+		[{ sample, other: positions }, { sample }],
+	];
+	const compact = box('stz2', big(0), big(8), big(2), hex('c8c8'));
+	const alike = box('stsz', big(0), big(200), big(2));
+	for (const sizes of [compact, alike]) {
+		t.deepEqual(await unread(...sampled(whole, { sizes })), []);
+		t.deepEqual(await unread(...sampled(more, { sizes })), other);
+	}
+	t.deepEqual(await unread(...sampled(whole, { sizes: box('stz2', big(0), big(4), big(4), hex('8888')) })), [
+		'unknown',
+	]);
+	// Sound of QuickTime is counted in samples of one byte, whatever they have: 100 channels of two bytes, or a packet of 200 bytes.
+	const sound = (version: number, channels: number, ...content: Uint8Array[]) =>
+		box(
+			'sowt',
+			Buffer.alloc(8),
+			big(version, 2),
+			Buffer.alloc(6),
+			big(channels, 2),
+			big(16, 2),
+			big(0),
+			big(0),
+			...content,
+		);
+	const one = { sizes: box('stsz', big(0), big(1), big(2)) };
+	const packets = sound(1, 2, big(1), big(100), big(200), big(2), Buffer.alloc(30));
+	const newer = sound(2, 3, big(72), Buffer.alloc(24), big(200), big(1), Buffer.alloc(10));
+	for (const described of [sound(0, 100, Buffer.alloc(50)), packets, newer]) {
+		t.deepEqual(await unread(...sampled(whole, { ...one, sound: described })), []);
+		t.deepEqual(await unread(...sampled(more, { ...one, sound: described })), other);
+	}
+	// Fragments: sizes of each sample, of the fragment, and of the film.
+	const samples = joined(sample, sample);
+	const film = box(
+		'moov',
+		box('mvhd', 'x'),
+		box('mvex', box('trex', big(0), big(1), big(1), big(0), big(200), big(0))),
+	);
+	const fragment = (flags: number, head: Uint8Array, run: Uint8Array, ...media: Uint8Array[]) => {
+		const track = box('traf', box('tfhd', big(flags), big(1), head), run);
+		return joined(box('moof', box('mfhd', 'x'), track), box('mdat', ...media));
+	};
+	const run = (flags: number, offset: number, ...content: Uint8Array[]) =>
+		box('trun', big(flags | 1), big(2), big(offset), ...content);
+	const listed = (...media: Uint8Array[]) =>
+		fragment(0x20000, hex(''), run(0x300, 93, big(1), big(200), big(1), big(200)), ...media);
+	const ofFragment = (...media: Uint8Array[]) => fragment(0x20010, big(200), run(0, 81), ...media);
+	const ofFilm = (...media: Uint8Array[]) => fragment(0x20000, hex(''), run(4, 81, big(0)), ...media);
+	for (const each of [listed, ofFragment, ofFilm]) {
+		t.deepEqual(await unread(film, each(samples), each(samples)), []);
+		t.deepEqual(await unread(film, each(samples), each(samples, Buffer.from(positions)), each(samples)), other);
+	}
+});
+
+test('samples of an MP4 by the million are added up in a moment, while others are served', async (t) => {
+	const [count, runs] = [1_000_000, box('stsc', big(0), big(1), big(1), big(1), big(1))];
+	const offsets = Buffer.alloc(count * 4);
+	for (let n = 0; n < count; n++) offsets.writeUInt32BE(100 + ((n * 7919) % count) * 100, n * 4);
+	const track = (...offsets: Uint8Array[]) =>
+		box('trak', box('mdia', box('minf', box('stbl', runs, box('stsz', big(0), big(100), big(1)), ...offsets))));
+	const index = box('moov', track(box('stco', big(0), big(count), offsets)));
+	let turns = 0;
+	const timer = setInterval(() => void turns++, 5);
+	const { user } = process.cpuUsage();
+	const found = await walked(movBoxes, index, box('mdat', 'x')).finally(() => clearInterval(timer));
+	const milliseconds = (process.cpuUsage().user - user) / 1000;
+	t.deepEqual([...(found?.unread ?? ['unknown'])], []);
+	t.true(milliseconds < 8000, `${milliseconds} ms`);
+	t.true(turns > 20, `${turns} turns of others`);
+	// Of more than any film has.
+	const many = joined(...Array.from({ length: 6 }, () => track(box('stco', big(0), big(count), offsets))));
+	t.is(await walked(movBoxes, box('moov', many), box('mdat', 'x')), undefined);
+});
+
 const chunk = (name: string, ...content: (Uint8Array | string)[]) => {
 	const inside = joined(...content);
 	return joined(name, little(inside.length), inside, Buffer.alloc(inside.length % 2));
@@ -505,6 +648,17 @@ const about = [
 const ordinary: Readonly<Record<string, readonly [VideoContainer, readonly string[]]>> = {
 	'index.mp4': ['mov', [...sources, ...modern, ...about, '-movflags', '+faststart']],
 	'parts.mp4': ['mov', [...sources, ...modern, '-movflags', 'frag_keyframe+empty_moov', '-g', '10']],
+	'stream.mp4': ['mov', [...sources, ...modern, '-movflags', 'cmaf+frag_every_frame', '-g', '5']],
+	'implied.mp4': ['mov', [...sources, ...modern, '-movflags', 'frag_keyframe+omit_tfhd_offset', '-g', '5']],
+	'first.mp4': ['mov', [...sources, ...modern, '-movflags', 'frag_keyframe+separate_moof', '-g', '5']],
+	'room.mp4': ['mov', [...sources, ...modern, '-moov_size', '100000']],
+	'sound.mov': ['mov', [...sources, ...h264, '-c:a', 'pcm_s24le', '-ac', '2', '-timecode', '01:00:00:00']],
+	'packets.mov': ['mov', [...sources, '-c:v', 'mjpeg', '-c:a', 'adpcm_ima_qt', '-ac', '2']],
+	'halved.mov': ['mov', [...sources, '-c:v', 'mjpeg', '-c:a', 'pcm_mulaw', '-ac', '2']],
+	'chapters.mp4': [
+		'mov',
+		[...sources, '-i', 'film.srt', '-i', 'film.txt', '-map_metadata', '3', ...modern, '-c:s', 'mov_text'],
+	],
 	'phone.mp4': [
 		'mov',
 		[...sources, ...modern, '-movflags', 'use_metadata_tags', '-metadata', 'com.android.version=12'],
@@ -525,6 +679,9 @@ const ordinary: Readonly<Record<string, readonly [VideoContainer, readonly strin
 
 test('films of ordinary programs have nothing that no program knows', async (t) => {
 	await subtitles('film.srt');
+	const chapter = (title: string, start: number) =>
+		`[CHAPTER]\nTIMEBASE=1/10\nSTART=${start}\nEND=${start + 2}\ntitle=${title}\n`;
+	await subtitles('film.txt', `;FFMETADATA1\n${chapter('One of them', 0)}${chapter('Two', 2)}`);
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-containers-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
 	for (const [name, [container, args]] of Object.entries(ordinary)) {

@@ -117,6 +117,14 @@ function withPositions(bytes: Buffer): Buffer {
 	]);
 }
 
+/** Adds them to the end of its pictures and sound, where no table names them. */
+function withPositionsInside(bytes: Buffer): Buffer {
+	const [media, index] = [bytes.indexOf('mdat') - 4, bytes.lastIndexOf('moov') - 4];
+	const block = Buffer.concat([number(1012), Buffer.from('freeGPS '), Buffer.alloc(1000, 'N59E30')]);
+	const inside = Buffer.concat([bytes.subarray(media + 4, index), block]);
+	return Buffer.concat([bytes.subarray(0, media), number(inside.length + 4), inside, bytes.subarray(index)]);
+}
+
 const number = (value: number) => {
 	const bytes = Buffer.alloc(4);
 	bytes.writeUInt32BE(value);
@@ -130,6 +138,13 @@ const kept: Readonly<Record<string, Kept>> = {
 		format: 'mp4',
 		damage: withPositions,
 		losses: /^data that no program here reads \(free, gps \)$/,
+	},
+	'of a dashboard camera, with its positions among the pictures': {
+		args: [...picture('160x90', 4), ...tone(440, 4), ...h264, '-c:a', 'aac'],
+		name: 'inside.mp4',
+		format: 'mp4',
+		damage: withPositionsInside,
+		losses: /^data that no program here reads \(what is in no sample\)$/,
 	},
 	'of which the middle half is destroyed': {
 		args: [...long, ...h264, '-c:a', 'aac'],
@@ -307,7 +322,7 @@ const kept: Readonly<Record<string, Kept>> = {
 		name: 'followed.mp4',
 		format: 'mp4',
 		damage: (bytes) => Buffer.concat([bytes, bytes, Buffer.alloc(200_000, 'a')]),
-		losses: /^\d+\.\d kB that are part of no track$/,
+		losses: /^data that no program here reads \(aaaa, what is in no sample\), \d+\.\d kB that are part of no track$/,
 	},
 	'that is interlaced': {
 		args: [...picture('160x96', 2, 50), '-vf', 'tinterlace=interleave_top', ...h264, '-flags', '+ilme+ildct'],

@@ -1,3 +1,5 @@
+import { isFilled, isPadding } from './movPadding.js';
+import { MovSamples } from './movSamples.js';
 import { type ReadAt, readerOf } from './readAt.js';
 import { type Contents, Findings, Scanner } from './scanner.js';
 import { textsOfXmp } from './xmp.js';
@@ -15,6 +17,7 @@ const theFile = '';
 /** The boxes in which others are read, and those in which these are in their turn. */
 const parents: ReadonlyMap<string, readonly string[]> = new Map([
 	['moov', [theFile]],
+	['mvex', ['moov']],
 	['moof', [theFile]],
 	['traf', ['moof']],
 	['trak', ['moov']],
@@ -51,7 +54,8 @@ const known: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 	Object.entries({
 		// WhatsApp marks its films by `beam`.
 		[theFile]: 'ftyp styp mdat moof mfra sidx ssix pdin prft emsg meta pnot PICT beam',
-		moov: 'mvhd iods mvex ctab clip pssh prfl',
+		moov: 'mvhd iods ctab clip pssh prfl',
+		mvex: 'mehd trex trep leva',
 		moof: 'mfhd pssh',
 		traf: 'tfhd tfdt trun sdtp sbgp sgpd csgp subs saiz saio senc',
 		trak: 'tkhd edts tref tapt load txas clip matt kmat imap ctab trgr mere prfl',
@@ -72,11 +76,6 @@ const knownUuids: ReadonlySet<string> = new Set([
 	...['6d1d9b0542d544e680e2141daff757b2', 'd4807ef2ca3946958e5426cb9e46a79f', 'ffcc8263f8554a938814587a02521fdd'],
 	...['50524f4621d24fcebb88695cfac9c740', '55534d5421d24fcebb88695cfac9c740'],
 ]);
-
-/** Padding. Some cameras put their data there, so that other programs pass over it. */
-const padding: ReadonlySet<string> = new Set(['free', 'skip', 'wide']);
-/** Of an index that was written anew elsewhere, as when tags were added, and whose place was declared to be free. */
-const remains: ReadonlySet<string> = new Set(['mvhd', 'trak', 'udta', 'tkhd', 'meta', 'ilst', 'hdlr']);
 
 /** Boxes of one text. Other ones are read by ffprobe. */
 const single: ReadonlyMap<string, string> = new Map([
@@ -120,6 +119,7 @@ const windowsNames: ReadonlyMap<string, string> = new Map([
 export async function movBoxes(readAt: ReadAt, signal: AbortSignal): Promise<Contents | undefined> {
 	const scanner = new Scanner(readAt, signal, maxBoxes);
 	const found = new Findings();
+	const samples = new MovSamples(readAt, signal, scanner);
 	let bytesLeft = maxTextBytes;
 	/** False for more than is read. */
 	const takeTexts = async (read: (bytes: Uint8Array) => string[] | undefined, at: number, end: number) => {
@@ -140,9 +140,8 @@ export async function movBoxes(readAt: ReadAt, signal: AbortSignal): Promise<Con
 		else if (name === timecode) {
 			// Behind its length and language.
 			if (/[1-9]/.test((await scanner.bytes(at, Math.min(end - at, 24))).toString('latin1', 4))) found.addUnread(name);
-		} else if (padding.has(name)) {
-			const isRemains = remains.has((await scanner.bytes(at + 4, 4)).toString('latin1'));
-			if (!isRemains && (await scanner.isPaddingUsed(at, end - at))) found.addUnread(name);
+		} else if (isPadding(name)) {
+			if (await isFilled(scanner, at, end)) found.addUnread(name);
 		} else if (name === 'uuid') {
 			if (end - at > 16 && !knownUuids.has(uuid)) found.addUnread(`uuid ${uuid.slice(0, 8)}`);
 		} else if (!isKnown(name, parent)) found.addUnread(name);
@@ -177,6 +176,7 @@ export async function movBoxes(readAt: ReadAt, signal: AbortSignal): Promise<Con
 			}
 			if (!(await scanner.mayStep())) return false;
 			const end = Math.min(stop, at + length);
+			await samples.take({ name, parent, at, content, end });
 			if (parent === 'stsd') found.isEncrypted ||= encrypted.has(name);
 			else if (parents.get(name)?.includes(parent)) {
 				if (!(await walk(content + (await boxesBegin(name, content)), end, name))) return false;
@@ -190,7 +190,10 @@ export async function movBoxes(readAt: ReadAt, signal: AbortSignal): Promise<Con
 		if (name === 'stsd') return 8;
 		return name === 'meta' && (await scanner.bytes(content + 4, 4)).toString('latin1') !== 'hdlr' ? 4 : 0;
 	};
-	return (await walk(0, Number.POSITIVE_INFINITY, theFile)) ? found : undefined;
+	if (!(await walk(0, Number.POSITIVE_INFINITY, theFile))) return undefined;
+	const haveOthers = await samples.haveOthers();
+	if (haveOthers) found.addUnread('what is in no sample');
+	return haveOthers === undefined ? undefined : found;
 }
 
 /** Some items are numbered, by a list of their names that ffprobe reads. */
