@@ -370,6 +370,45 @@ test('packets of a transport stream are named whose number is in no table', asyn
 	t.deepEqual(await unread(Buffer.alloc(1000)), ['unknown']);
 });
 
+test('private data in the heads of packets of a transport stream is named, and what broadcasters say there is not', async (t) => {
+	const unread = unreadBy(transportPackets);
+	const tables = [tableAt(0, programs(0x10, 0x1000)), tableAt(0x1000, program(0x101, [0x100]))];
+	const begin = packet(0x100, hex('000001e0000080'), true);
+	/** With these flags, what they announce, and private data. */
+	const headed = (flags: string, before: string, data: Uint8Array | string) => {
+		const head = joined(hex(flags), hex(before), big(data.length, 1), data);
+		const whole = joined(hex('47010030'), big(head.length, 1), head);
+		return joined(whole, Buffer.alloc(188 - whole.length, 7));
+	};
+	const whole = (...packets: Uint8Array[]) => unread(...tables, begin, ...packets, begin, begin);
+	const clocks = '0011'.repeat(6).concat('05');
+	const position = joined(big(0xf0, 1), big(14, 1), 'N59E30 N59E30 ');
+	for (const [flags, before] of [
+		['02', ''],
+		['12', '112233445566'],
+		['1e', clocks],
+	] as const) {
+		t.deepEqual(await whole(headed(flags, before, position)), ['private data of packets']);
+		t.deepEqual(await whole(headed(flags, before, joined(hex('0203010203'), position))), ['private data of packets']);
+		t.deepEqual(await whole(headed(flags, before, hex('0203010203df06454250300102ffffff'))), []);
+		t.deepEqual(await whole(headed(flags, before, '')), []);
+		// Without the flag it is filling.
+		t.deepEqual(
+			await whole(
+				headed(
+					flags.replace(/[2e]$/, (digit) => (digit === 'e' ? 'c' : '0')),
+					before,
+					position,
+				),
+			),
+			[],
+		);
+	}
+	// More than there is room for, in a packet that is damaged or not whole.
+	t.deepEqual(await whole(joined(hex('470100300302ffff'), Buffer.alloc(180, 7))), []);
+	t.deepEqual(await whole(joined(hex('47010030ff1e'), hex(clocks), hex('ff'), Buffer.alloc(168, 7))), []);
+});
+
 /** An element of Matroska, whose length has two bytes; `undefined` says none. */
 const element = (id: string, ...content: (Uint8Array | string)[]) => {
 	const inside = joined(...content);

@@ -25,6 +25,12 @@ const isBroadcasterTable = (id: number) => (id >= 0x40 && id <= 0x7f) || (id >= 
 /** More than any program has, and more than any multiplex of broadcasters. */
 const maxTablePids = 1000;
 
+/**
+ * What broadcasters say of a packet beside its content: announcements, what is at its beginning (twice, and the time at which it was
+ * encoded), help for recorders and a clock.
+ */
+const knownPrivate: ReadonlySet<number> = new Set([1, 2, 3, 4, 0xa9, 0xdf]);
+
 interface Pid {
 	/** Whether its units are sections of broadcasters' tables, and whether they are packets of a track: both until one is none. */
 	isTable: boolean;
@@ -35,7 +41,7 @@ interface Pid {
 
 /**
  * What the packets of a transport stream have that neither ffprobe nor HandBrake reads: those of a number (PID) that no table names, as some
- * dashboard cameras write their positions, and what lies between packets. Undefined if that can't be known.
+ * dashboard cameras write their positions, private data beside the content of packets, and what lies between packets. Undefined if that can't be known.
  */
 export async function transportPackets(readAt: ReadAt, signal: AbortSignal): Promise<Contents | undefined> {
 	const scanner = new Scanner(readAt, signal);
@@ -55,6 +61,7 @@ export async function transportPackets(readAt: ReadAt, signal: AbortSignal): Pro
 			if (window[n] === sync) {
 				isEmpty = false;
 				takePacket(window, n, pids, tables);
+				if (hasPrivateData(window, n)) found.addUnread('private data of packets');
 				n += stride;
 				continue;
 			}
@@ -103,6 +110,20 @@ function takePacket(window: Buffer, at: number, pids: Map<number, Pid>, tables: 
 	known.hasBegun = true;
 	known.isTable &&= isSection(window, payload, at + packetBytes);
 	known.isTrack &&= isTrackPacket(window, payload);
+}
+
+/** Whether a packet has data in its head other than that of broadcasters. */
+function hasPrivateData(window: Buffer, at: number): boolean {
+	const [length, flags] = [window.readUInt8(at + 4), window.readUInt8(at + 5)];
+	const isWithout = (window.readUInt8(at + 3) & 0x20) === 0 || length === 0 || (flags & 2) === 0;
+	if (isWithout || (window.readUInt8(at + 1) & 0x80) !== 0) return false;
+	// Behind clocks, and how many packets come before a cut.
+	const from = at + 6 + ((flags & 0x10) === 0 ? 0 : 6) + ((flags & 8) === 0 ? 0 : 6) + ((flags & 4) === 0 ? 0 : 1);
+	const end = Math.min(at + 5 + length, at + packetBytes);
+	if (from >= end) return false;
+	let rest = window.subarray(from + 1, Math.min(end, from + 1 + window.readUInt8(from)));
+	while (rest.length >= 2 && knownPrivate.has(rest.readUInt8())) rest = rest.subarray(2 + rest.readUInt8(1));
+	return rest.some((byte) => byte !== rest[0]);
 }
 
 /** Whether a unit begins with a section of a broadcaster's table, behind the end of another one. */
