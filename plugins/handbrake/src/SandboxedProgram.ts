@@ -59,6 +59,8 @@ export interface ProgramOutcome {
 	output: string;
 	/** The last lines of its log. */
 	log: string[];
+	/** Whether it was killed for that: it is no end from outside. */
+	hasPrintedTooMuch?: boolean;
 }
 
 /** Seconds. At the lowest priority, and from a slow disk, a program takes minutes to open a film. */
@@ -144,7 +146,7 @@ export class SandboxedProgram {
 			signal.throwIfAborted();
 			if (isHeldUp) throw notNow(new Error('It said nothing for too long.'));
 			// It may have ended by itself before it could be killed.
-			if (left < 0) return { code: killedCode, output: '', log };
+			if (left < 0) return { code: killedCode, output: '', log, hasPrintedTooMuch: true };
 			const isDisturbed = !returnsKill && wasDisturbed({ code, signal: null, errors });
 			if (isDisturbed || wasNotStarted({ code, errors })) throw notNow(new Error(`It ended with ${code}: ${errors}`));
 			return { code, output: output.slice(-maxOutput), log };

@@ -8,8 +8,8 @@ import {
 	timeLimit,
 	type z,
 } from '@stowage/plugin-api';
-import { noFreeSpace } from '@stowage/rules';
 import type { Conversion } from './conversion.js';
+import { encoderFailure, isOfFilm, notReadable, unlessDiskFailed } from './encoderFailure.js';
 import { delayIn } from './films/containers/aviDelay.js';
 import { unendedIn } from './films/containers/oggEnds.js';
 import { walkContainer } from './films/containers/walkContainer.js';
@@ -24,7 +24,7 @@ import { scan } from './films/scan.js';
 import { conversionArguments, videoEncoder } from './formats.js';
 import type { InstalledHandBrake } from './HandBrake.js';
 import { parseProgress } from './progress.js';
-import { type ProgramOutcome, patiently, type SandboxedProgram } from './SandboxedProgram.js';
+import { patiently, type SandboxedProgram } from './SandboxedProgram.js';
 
 type ConversionDetail = z.input<typeof conversionDetail>;
 
@@ -79,7 +79,7 @@ async function makeOutput(
 	}
 	reportProgress(job, 0);
 	const scanned = await scan(encoder, source, signal);
-	if (scanned === undefined) throw notReadable();
+	if (scanned === undefined) throw await unlessDiskFailed(notReadable(), source, signal);
 	const wish = { format, quality, encoder: name };
 	const errors = decoderErrors();
 	const args = [...['-i', '/proc/self/fd/3', '-o', '/proc/self/fd/4'], ...conversionArguments(wish, scanned)];
@@ -98,7 +98,7 @@ async function makeOutput(
 	});
 	if (outcome.code !== 0) {
 		log.warn({ job: job.id, code: outcome.code, lines: outcome.log }, 'a video could not be converted');
-		throw failureOf(outcome);
+		throw await encoderFailure(outcome, source, signal);
 	}
 	reportProgress(job, 100 * encodingShare(job.input), checking);
 	if (await isSourceChanged()) {
@@ -113,7 +113,7 @@ async function makeOutput(
 	const denial = outputDenial(original, output);
 	if (output === undefined || denial !== undefined) {
 		log.warn({ job: job.id, original, output, lines: outcome.log }, 'a converted video is incomplete');
-		throw denial;
+		throw denial && (await unlessDiskFailed(denial, source, signal));
 	}
 	return { original, output, errors: errors.count() };
 }
@@ -184,9 +184,6 @@ function ifLate(error: unknown, ended: AbortSignal, timed: AbortSignal): undefin
 	if (ended.aborted || !(timed.aborted || isFailure(error, 'unavailable'))) throw error;
 }
 
-/** Whether a line of HandBrake's log has what the film says of itself, such as its title: any words. */
-const isOfFilm = (line: string) => line.startsWith(' ');
-
 /** Adds up the errors that HandBrake reports for each decoder at its end. */
 export function decoderErrors(): { take(line: string): void; count(): number | undefined } {
 	let errors: number | undefined;
@@ -246,27 +243,6 @@ export function outputDenial(original: Film, output: Film | undefined): Failure 
 }
 
 const seconds = (count: number) => `${Math.round(count * 10) / 10} s`;
-
-const killed = 128 + 9;
-const tooLarge = 128 + 25;
-
-function failureOf({ code, log }: ProgramOutcome): Failure {
-	const text = log.filter((line) => !isOfFilm(line)).join('\n');
-	if (code === 2) return notReadable();
-	if (code === tooLarge || /No space left on device|File too large/i.test(text)) return noFreeSpace();
-	if (code === killed || /out of memory|malloc of size \d+ failed|Cannot allocate memory/i.test(text)) {
-		return new Failure(
-			'conflict',
-			'The encoder was ended, probably because there was not enough memory. The original was kept.',
-		);
-	}
-	const how = code > 128 ? 'The encoder crashed.' : `The encoder gave up (exit code ${code}).`;
-	return new Failure('conflict', `${how} The original was kept; the server's log has the details.`);
-}
-
-function notReadable(): Failure {
-	return new Failure('conflict', 'The file could not be read as a video.');
-}
 
 function tookTooLong(timeLimitMs: number): Failure {
 	return new Failure(

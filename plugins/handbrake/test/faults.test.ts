@@ -87,8 +87,14 @@ const leavesNothing = test.macro(async (t, place: Place) => {
 	process.kill(await encoderIn(at.staging), 'SIGKILL');
 	const failed = await end(alice, killed);
 	t.like(failed, { status: 'failed', outputPath: null });
-	t.regex(failed.error ?? '', /^The encoder was ended, probably because there was not enough memory/);
+	t.regex(failed.error ?? '', /^The encoder was ended from outside, .* Try it again\. The original was kept\.$/);
 	t.true(lines.some((line) => line.includes('a video could not be converted')));
+	await assertClean(t, at, names);
+	t.is((await alice.post(`/api/jobs/${killed}/retry`, undefined)).statusCode, 200);
+	await encoderIn(at.staging);
+	t.like(await statusOf(alice, killed), { status: 'processing', error: null });
+	t.is((await cancel(alice, killed)).statusCode, 200);
+	t.is((await end(alice, killed)).status, 'cancelled');
 	await assertClean(t, at, names);
 
 	// The original is changed by another program.
