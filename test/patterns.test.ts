@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { glob } from './glob.js';
 import { costOf, withoutCounts } from './patterns/costOf.js';
 import { findPatterns } from './patterns/findPatterns.js';
@@ -53,6 +53,30 @@ test('no loop of the product works on all that it has made so far for each furth
 		found.push(...findSlowLoops(text).map(({ line, advice }) => `${file}:${line}: ${advice}`));
 	t.deepEqual(found, []);
 });
+
+test('what goes from the trash without an order goes by the way that names whose it was in the audit log', (t) =>
+	callsOf(t, /\b(?:store|trash|versions)\.beginPurging\(/, [
+		'packages/core/src/trees/trash/TrashPurge.ts',
+		'packages/core/src/trees/trash/versions/Versions.ts',
+	]));
+
+test('for good is removed from the trash only what somebody has ordered, whose call is a line', (t) =>
+	callsOf(t, /\b(?:bin|trash|purge)\.(?:purge|purgeOfEach|mark)\(/i, [
+		'packages/core/src/accounts/removeUser.ts',
+		'packages/core/src/files/audited/auditedTrash.ts',
+		'packages/core/src/files/moveToTrash.ts',
+		'packages/core/src/files/shared/sharedTrash.ts',
+		'packages/core/src/files/trash.ts',
+		'packages/core/src/files/versions.ts',
+		'packages/core/src/routes/files/trash.ts',
+		'packages/core/src/trees/trash/TrashBin.ts',
+	]));
+
+/** Asserts that a call stands in these files of the core only. */
+async function callsOf(t: ExecutionContext, call: RegExp, files: readonly string[]): Promise<void> {
+	const found = (await shipped).filter(({ file, text }) => file.startsWith('packages/core/') && call.test(text));
+	t.deepEqual(found.map(({ file }) => file).sort(), files);
+}
 
 const slowLoop = test.macro({
 	exec: (t, code: string) => t.is(findSlowLoops(`a();\n${code}`)[0]?.line, 2),

@@ -7,6 +7,7 @@ import type { EventRelay } from '../events/relay/EventRelay.js';
 import { auditedFiles } from '../files/audited/auditedFiles.js';
 import { auditedTrash } from '../files/audited/auditedTrash.js';
 import { auditedVersions } from '../files/audited/auditedVersions.js';
+import { whoseFields } from '../files/audited/recordPurge.js';
 import { createFiles } from '../files/createFiles.js';
 import { followVersions } from '../files/followVersions.js';
 import { sharedTrash } from '../files/shared/sharedTrash.js';
@@ -83,8 +84,7 @@ export function createFileServices(dependencies: Dependencies) {
 		},
 		async onEnded(kind, entries, detail, owner) {
 			const action = kind === 'item' ? 'purgeTrash' : 'purgeVersions';
-			const account = owner && (await accountOf(owner));
-			const whose = account === undefined ? {} : { account, ...(owner && { accountId: owner.ownerId }) };
+			const whose = owner && (await whoseFields(owner, { accountOf }));
 			audit.record({ action, entries, detail, ...whose, isConsequence: true }, { outcome: 'ok' });
 		},
 		async onMovedAcross(record, from, to) {

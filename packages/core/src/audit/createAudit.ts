@@ -223,8 +223,9 @@ export function createAudit({ config, log, now, monotonic, bytesSent, administra
  * What has happened to an account without its order counts for that account, apart from what it does: somebody who floods the log, or has
  * it happen to themselves again and again, takes from nobody the lines of what others have lost.
  */
-function separateSource({ isConsequence, account }: AuditEvent): Pick<Aggregate, 'source'> {
-	return isConsequence && account !== undefined ? { source: `what is lost by ${account}` } : {};
+function separateSource({ isConsequence, accountId, account, owner }: AuditEvent): Pick<Aggregate, 'source'> {
+	const whose = accountId ?? account ?? owner;
+	return isConsequence && whose !== undefined ? { source: `what is lost by ${whose}` } : {};
 }
 
 /** The outcome that an error is recorded as. */

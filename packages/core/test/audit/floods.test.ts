@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:
 import os from 'node:os';
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
+import { anonymousOwner } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
 import { AuditFile } from '../../src/audit/AuditFile.js';
@@ -374,18 +375,26 @@ test('whoever has their own trash give way again and again takes no line from wh
 	});
 	const gone = { action: 'purgeTrash', detail: 'space', isConsequence: true } as const;
 	for (let n = 1; n <= 2000; n++) {
-		audit.record({ ...gone, account: 'eve', entries: n }, { outcome: 'ok' });
+		// An account that has another name by now.
+		audit.record({ ...gone, accountId: 'eve', entries: n }, { outcome: 'ok' });
 		// What was equal within a minute is no more.
 		if (n % 5 === 0) await audit.sweep({ byAge: true });
 	}
 	for (let n = 1; n <= 5; n++)
 		for (let account = 1; account <= 12; account++)
 			audit.record({ ...gone, account: `user${account}`, entries: n }, { outcome: 'ok' });
+	audit.record({ ...gone, owner: anonymousOwner }, { outcome: 'ok' });
+	audit.record({ ...gone, detail: 'expired', entries: 7 }, { outcome: 'ok' });
 	await audit.close();
 	const records: AuditRecord[] = [];
 	for await (const record of readAudit(dataDir, {})) records.push(record);
 	const ofOthers = records.filter(({ account }) => account?.startsWith('user'));
 	t.is(ofOthers.length, 60);
+	t.is(records.filter(({ owner }) => owner === anonymousOwner).length, 1);
+	t.like(
+		records.find(({ detail }) => detail === 'expired'),
+		{ entries: 7, requests: undefined },
+	);
 	t.true(ofOthers.every(({ requests }) => requests === undefined));
 	t.true(records.length < 1000);
 });

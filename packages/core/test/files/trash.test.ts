@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/p
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { TrashedItem } from '@stowage/plugin-api';
-import { Failure, parsePath } from '@stowage/rules';
+import { anonymousOwner, Failure, parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { type AppOptions, assignTrash, findOwnersByName, recoverTrash, unknownTrash } from '../../src/index.js';
 import { TrashLimits } from '../../src/trees/trash/TrashLimits.js';
@@ -890,6 +890,45 @@ test('of more items than a user may keep the oldest go', async (t) => {
 	t.is(await limits.added(added), 3);
 	t.is(await names(), 'fed');
 	t.deepEqual(ended, ['item 3 number ada']);
+});
+
+test('what gives way to others is recorded for each user whose it was, also where the oldest are of many', async (t) => {
+	const { app } = await setUp(t);
+	const { database, audit, storage } = app.services;
+	await new Client(app).register('bob');
+	const idOf = async (name: string) => (await database.users.find(name))?.id ?? '';
+	const owners = [
+		{ ownerId: await idOf('ada'), ownerName: 'ada' },
+		{ ownerId: await idOf('bob'), ownerName: 'bob' },
+		// Another account has the name by now.
+		{ ownerId: 'gone', ownerName: 'ada' },
+		{ ownerId: anonymousOwner, ownerName: anonymousOwner },
+	] as const;
+	await database.trash.addMissing(
+		Array.from({ length: 12 }, (_, n): TrashedItem => {
+			const owner = owners[n % 4] ?? owners[0];
+			const made = { ...owner, deletedBy: owner.ownerName, rootId: storage.rootId, deletedAt: n };
+			const kept = { kind: 'item', type: 'file', state: 'kept', size: { bytes: 10, entries: 1 } } as const;
+			return { ...made, ...kept, id: `${n}`.padStart(32, '0'), path: parsePath(`${n}`) };
+		}),
+	);
+	const lacks = [100, 100, 0];
+	const isThere = await app.services.trashBin.giveWay({ rootId: storage.rootId }, async () => ({
+		...{ bytes: lacks.length > 1 ? (lacks.shift() ?? 0) : 0, entries: 0 },
+	}));
+	t.true(isThere);
+	await audit.close();
+	const lines = (await recordsOf(app)).filter(({ action }) => action === 'purgeTrash');
+	t.true(lines.every(({ detail, user }) => detail === 'space' && user === undefined));
+	t.deepEqual(
+		lines.map(({ account, accountId, owner, entries }) => ({ account, accountId, owner, entries })),
+		[
+			{ account: 'ada', accountId: owners[0].ownerId, owner: undefined, entries: 3 },
+			{ account: 'bob', accountId: owners[1].ownerId, owner: undefined, entries: 3 },
+			{ account: undefined, accountId: 'gone', owner: undefined, entries: 2 },
+			{ account: undefined, accountId: undefined, owner: anonymousOwner, entries: 2 },
+		],
+	);
 });
 
 test('of more bytes of paths than a user may keep the oldest long ones go, and no others', async (t) => {

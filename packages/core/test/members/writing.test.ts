@@ -3,7 +3,7 @@ import { Failure, isFailure, parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { sharedChanges } from '../../src/files/shared/sharedChanges.js';
 import { enterFolder } from '../../src/members/enterFolder.js';
-import { type Client, field, file, json } from '../testApp.js';
+import { type Client, field, file, json, recordsOf } from '../testApp.js';
 import { until } from '../until.js';
 import { memberFixture, sharedNames } from './memberFixture.js';
 
@@ -492,8 +492,8 @@ test('a reference with the id of its shared folder means no other one, also of t
 	t.deepEqual(await sharedNames(bob, 'Photos/2030'), []);
 });
 
-test('a member’s many replacements end no former content of the owner’s', async (t) => {
-	const { ada, bob } = await setUp(t, 'edit');
+test('a member’s many replacements end no former content of the owner’s, and what they end is in the audit log', async (t) => {
+	const { app, ada, bob } = await setUp(t, 'edit');
 	const replace = [field('onConflict', 'replace')];
 	const own = (text: string) =>
 		ada.upload('/api/upload', [
@@ -511,6 +511,13 @@ test('a member’s many replacements end no former content of the owner’s', as
 		}),
 	);
 	t.deepEqual(oldest.reverse(), ['a fox', 'second', 'third', 'fourth']);
+	await app.services.audit.close();
+	const ended = (await recordsOf(app)).filter(({ action }) => action === 'purgeVersions');
+	const { id: accountId } = await app.services.accounts.find('ada');
+	for (const line of ended)
+		t.like(line, { outcome: 'ok', account: 'ada', accountId, detail: 'number', user: undefined });
+	const sum = ended.reduce((all, { entries = 0 }) => all + entries, 0);
+	t.is(sum, 8, 'each content that goes for another one is in a line');
 });
 
 const lose = async (t: ExecutionContext, role: 'view' | undefined, intoShared: boolean) => {

@@ -35,7 +35,11 @@ export async function recordPurge(
 	return purged;
 }
 
-async function whoseFields(owner: TrashOwner, { accountOf }: PurgeNames): Promise<Partial<AuditEvent>> {
+/** Whose items a line is about. */
+export async function whoseFields(
+	owner: TrashOwner,
+	{ accountOf }: Pick<PurgeNames, 'accountOf'>,
+): Promise<Partial<AuditEvent>> {
 	if (owner.ownerId === anonymousOwner) return { area: 'public', owner: anonymousOwner };
 	const account = await accountOf(owner);
 	return { accountId: owner.ownerId, ...(account === undefined ? {} : { account }) };

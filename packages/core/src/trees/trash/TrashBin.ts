@@ -142,6 +142,11 @@ export class TrashBin {
 		);
 	}
 
+	/** Purges what nobody chose, since there is too much of it. Gone for everybody once it resolves, with a line for each user whose it was. */
+	async endSuperfluous(records: readonly TrashRecord[]): Promise<void> {
+		if ((await this.#purge.end(records, 'number')) > 0) void this.removePurged();
+	}
+
 	async #purging<T>(selection: TrashSelection, purge: () => Promise<T>, countOf: (purged: T) => number): Promise<T> {
 		const without = await this.#moves.recordAll();
 		const purged = await purge();

@@ -21,7 +21,7 @@ const longAtOnce = 50;
  */
 export class TrashLimits {
 	readonly #parts: TrashParts;
-	readonly #purge: Pick<TrashPurge, 'purge'>;
+	readonly #purge: Pick<TrashPurge, 'end' | 'removePurged'>;
 	readonly #limits: typeof trashLimits;
 	/** How much of a kind each user has put in since it was last counted. */
 	readonly #items = new Counts();
@@ -29,7 +29,7 @@ export class TrashLimits {
 	/** Or two at once would both end what is too much. */
 	readonly #inTurn = createKeyedMutex();
 
-	constructor(parts: TrashParts, purge: Pick<TrashPurge, 'purge'>, limits = trashLimits) {
+	constructor(parts: TrashParts, purge: Pick<TrashPurge, 'end' | 'removePurged'>, limits = trashLimits) {
 		this.#parts = parts;
 		this.#purge = purge;
 		this.#limits = limits;
@@ -85,10 +85,8 @@ export class TrashLimits {
 	}
 
 	async #end(records: readonly TrashRecord[]): Promise<number> {
-		const [first] = records;
-		if (first === undefined) return 0;
-		const ended = await this.#purge.purge({ ids: records.map(({ id }) => id) });
-		await this.#parts.onEnded(first.kind, ended, 'number', first);
+		const ended = await this.#purge.end(records, 'number');
+		if (ended > 0) void this.#purge.removePurged();
 		return ended;
 	}
 }

@@ -89,6 +89,23 @@ export class TrashPurge {
 		return [...purged.values()];
 	}
 
+	/**
+	 * Marks what nobody chose to be purged, and has it recorded for each user whose it was, without freeing space yet. Resolves to how many
+	 * there were.
+	 */
+	async end(records: readonly TrashRecord[], reason: 'space' | 'number'): Promise<number> {
+		let ended = 0;
+		for (const own of byOwner(records).values()) {
+			const [first] = own;
+			if (first === undefined) continue;
+			const count = await this.#parts.store.beginPurging({ ids: own.map(({ id }) => id) });
+			// Another process may have chosen the same.
+			if (count > 0) await this.#parts.onEnded(first.kind, count, reason, first);
+			ended += count;
+		}
+		return ended;
+	}
+
 	/** Marks the selection to be purged, without freeing space yet. Resolves to how many items there were. */
 	async mark(selection: TrashSelection): Promise<number> {
 		let count = 0;
@@ -120,7 +137,7 @@ export class TrashPurge {
 				if (isNothing(lack)) return true;
 				// What is still on its way to be free may be enough.
 				if (this.#isFreeing(rootId) || !(await this.canGiveWay(selection, lack))) return false;
-				const given = await this.#end(selection, lack);
+				const given = await this.#endOldest(selection, lack);
 				if (given === undefined) return false;
 				this.#room.gave(selection, given);
 				await this.#freeSpace();
@@ -134,27 +151,23 @@ export class TrashPurge {
 	}
 
 	/** Chooses the oldest for so much; resolves to how much they have, or to undefined where there is nothing. */
-	async #end(selection: GivingWay, lack: TrashSize): Promise<TrashSize | undefined> {
+	async #endOldest(selection: GivingWay, lack: TrashSize): Promise<TrashSize | undefined> {
 		const { store } = this.#parts;
 		const freed: TrashSize = { bytes: 0, entries: 0 };
 		const isEnough = () => freed.bytes >= lack.bytes && freed.entries >= lack.entries;
 		while (!isEnough()) {
-			const ids: string[] = [];
-			const owners = new Map<string, TrashOwner>();
+			const chosen: TrashRecord[] = [];
 			const oldest = (kind: TrashRecord['kind']) =>
 				store.list({ order: 'oldest', limit: trashBatch, kind, ...selection });
 			const versions = await oldest('version');
-			const kind = versions.length > 0 ? 'version' : 'item';
-			for (const { id, size, ownerId, ownerName } of kind === 'version' ? versions : await oldest('item')) {
+			for (const record of versions.length > 0 ? versions : await oldest('item')) {
 				if (isEnough()) break;
-				ids.push(id);
-				owners.set(ownerId, { ownerId, ownerName });
-				freed.bytes += size?.bytes ?? 0;
-				freed.entries += size?.entries ?? 0;
+				chosen.push(record);
+				freed.bytes += record.size?.bytes ?? 0;
+				freed.entries += record.size?.entries ?? 0;
 			}
-			if (ids.length === 0) return undefined;
-			const owner = owners.size === 1 ? [...owners.values()][0] : undefined;
-			await this.#parts.onEnded(kind, await store.beginPurging({ ids }), 'space', owner);
+			if (chosen.length === 0) return undefined;
+			await this.end(chosen, 'space');
 		}
 		return freed;
 	}

@@ -23,8 +23,8 @@ export interface TrashParts {
 	/** Called with each item whose space is free again. */
 	onPurged(record: TrashRecord): void;
 	/**
-	 * Called when items are removed for good that nobody chose: they were old enough, their space was wanted, or there were too many. With
-	 * the user that all of them belong to, if there is one.
+	 * Called when items are removed for good that nobody chose: their space was wanted, or there were too many of one user, or those of all
+	 * users that were old enough.
 	 */
 	onEnded(
 		kind: TrashRecord['kind'],

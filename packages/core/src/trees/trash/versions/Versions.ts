@@ -164,8 +164,7 @@ export class Versions {
 
 	async #limit(ownerId: string, file: VersionedFile, member: string | undefined): Promise<void> {
 		const all = await this.#parts.versions.of(ownerId, file);
-		const ids = superfluous(all, maxVersions, member).map(({ id }) => id);
-		if (ids.length > 0) await this.#bin.purge({ ids });
+		await this.#bin.endSuperfluous(superfluous(all, maxVersions, member));
 	}
 }
 
