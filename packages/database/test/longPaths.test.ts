@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks';
 import { parentPath, parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { SqliteClient, SqliteReader } from '../src/connection/sqlite/SqliteClient.js';
@@ -61,27 +60,30 @@ test.serial('items of a share with long paths are read in less time than it take
 	const timeOf = async (work: () => unknown) => {
 		const times: number[] = [];
 		for (let n = 0; n < 3; n++) {
-			const before = performance.now();
+			// Of the processor: others may have it meanwhile.
+			const before = process.cpuUsage();
 			await work();
-			times.push(performance.now() - before);
+			times.push(process.cpuUsage(before).user / 1000);
 		}
 		return Math.min(...times);
 	};
 	const paths = share.items.map(({ path }) => path as string);
 	const parsing = await timeOf(() => paths.map(parsePath));
-	const reading = await timeOf(() => shares.findById(share.id));
+	const reading = await timeOf(() => shares.get(share.id));
 	t.true(reading < parsing, `${reading} ms to read what takes ${parsing} ms to parse`);
 });
 
 test.serial('a statement reads and writes few long paths', async (t) => {
 	const { knex, shares, share } = await withLongPaths(t);
-	const read = await mostAtOnce(t, () => shares.findById(share.id));
+	const read = await mostAtOnce(t, () => shares.get(share.id));
 	t.true(read > pathLength && read < 1_000_000, `${read} characters are read at once`);
+	const part = await mostAtOnce(t, () => shares.itemsOf(share, 100));
+	t.true(part > pathLength && part < 1_000_000, `${part} characters are read at once`);
 	const links = linkStore(knex, Date.now);
 	const places = share.items.map(({ id }, n) => [id, { path: pathOf(n), nextPath: pathOf(count + n) }] as const);
 	const written = await mostAtOnce(t, () => links.planMoves(new Map(places)));
 	t.true(written > pathLength && written < 1_000_000, `${written} characters are written at once`);
-	t.is((await shares.findById(share.id))?.items.at(-1)?.nextPath, pathOf(2 * count - 1));
+	t.is((await shares.get(share.id))?.items.at(-1)?.nextPath, pathOf(2 * count - 1));
 });
 
 test.serial('whoever adds or follows items with long paths reads and writes few of them by a statement', async (t) => {

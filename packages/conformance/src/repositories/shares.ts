@@ -1,4 +1,4 @@
-import type { NewShare } from '@stowage/plugin-api';
+import type { NewShare, SharedItemsPart, ShareRecord } from '@stowage/plugin-api';
 import { parsePath } from '@stowage/rules';
 import { day, hostileTexts, type Rule, refuses, second, turnsDuring } from './rules.js';
 
@@ -36,17 +36,13 @@ export function shareRules(assertThat: Rule): void {
 				...{ itemId: `id of ${path}`, type: 'file' as const },
 			})),
 		});
-		t.deepEqual(await shares.find('hash of one'), added);
-		t.deepEqual(await shares.findById(added.id), added);
 		const { items: records, ...head } = added;
-		t.deepEqual(await shares.findHead(added.id), head);
-		t.is(await shares.findHead('unknown'), undefined);
-		const seen: unknown[] = [];
-		const isB = (item: (typeof records)[number]) => seen.push(item) > 0 && item.path === 'b';
-		t.true(await shares.hasItem(added.id, isB));
-		t.deepEqual(seen, records.slice(0, 2), 'no more are read');
-		t.false(await shares.hasItem(added.id, () => false));
-		t.false(await shares.hasItem('unknown', () => true));
+		t.deepEqual(await shares.find('hash of one'), head);
+		t.deepEqual(await shares.findById(added.id), head);
+		t.is(await shares.findById('unknown'), undefined);
+		t.deepEqual(await shares.itemsOf(head), { items: records, last: undefined });
+		t.deepEqual(await shares.itemsOf(head, 0), { items: records.slice(1), last: undefined });
+		t.deepEqual(await shares.itemsOf({ ...head, id: 'unknown' }), { items: [], last: undefined });
 		t.deepEqual(await shares.get(added.id, alice.id), added);
 		t.is(await shares.get(added.id, 'another user'), undefined);
 		t.is(await shares.find('HASH of one'), undefined);
@@ -57,7 +53,7 @@ export function shareRules(assertThat: Rule): void {
 		const { users, shares, links } = db;
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		t.false(await links.hasAny(alice.id));
-		const { items } = await shares.add(shareOf(alice, 'one', ['a/one', 'two']), limits);
+		const { id, owner, items } = await shares.add(shareOf(alice, 'one', ['a/one', 'two']), limits);
 		const [one, two] = items;
 		t.true(await links.hasAny(alice.id));
 		t.deepEqual(
@@ -71,13 +67,13 @@ export function shareRules(assertThat: Rule): void {
 		t.is(await links.sweep(Number.MAX_SAFE_INTEGER), 0);
 		t.is(await links.remove([two?.id ?? '']), 1);
 		t.deepEqual(
-			(await shares.find('hash of one'))?.items.map(({ path }) => String(path)),
+			(await shares.itemsOf({ id, owner })).items.map(({ path }) => String(path)),
 			['b/one'],
 		);
 		// They count in no limit of links, nor give way to new ones.
 		const link = { tokenHash: 'h', ownerId: alice.id, path: parsePath('c'), itemId: 'i', expiresAt: Date.UTC(2031) };
 		await links.add(link, 1);
-		t.is((await shares.find('hash of one'))?.items.length, 1);
+		t.is((await shares.itemsOf({ id, owner })).items.length, 1);
 	});
 
 	assertThat('a user has so many shares and items in them, also when they are made at once', async (t, db) => {
@@ -152,12 +148,21 @@ export function shareRules(assertThat: Rule): void {
 				['three', paths('three', 200)],
 				['four', paths('four', 1)],
 			]);
-			for (const [name, items] of expected) await shares.add(shareOf(alice, name, items), all);
-			for (const [name, items] of expected)
-				t.deepEqual(
-					(await shares.find(`hash of ${name}`))?.items.map(({ path }) => path as string),
-					items,
-				);
+			const made: ShareRecord[] = [];
+			for (const [name, items] of expected) made.push(await shares.add(shareOf(alice, name, items), all));
+			const pathsOf = async (share: ShareRecord) => {
+				const found: string[] = [];
+				let parts = 0;
+				for (let last: number | undefined = -1; last !== undefined; parts++) {
+					const part: SharedItemsPart = await shares.itemsOf(share, last);
+					found.push(...part.items.map(({ path }) => path));
+					last = part.last;
+				}
+				return { found, parts };
+			};
+			for (const [at, items] of [...expected.values()].entries())
+				t.deepEqual((await pathsOf(made[at] as ShareRecord)).found, items);
+			t.is((await pathsOf(made[3] as ShareRecord)).parts, 1);
 			const page = await shares.page({ limit: 9 });
 			for (const { sealedToken, items } of page)
 				t.deepEqual(
@@ -165,7 +170,9 @@ export function shareRules(assertThat: Rule): void {
 					expected.get(sealedToken.replace('sealed ', '')),
 				);
 			t.is(page.length, 4);
-			t.true((await turnsDuring(() => shares.find('hash of one'))) >= 2);
+			const [one] = made as [ShareRecord];
+			t.true((await turnsDuring(() => shares.get(one.id))) >= 2);
+			t.true((await turnsDuring(() => pathsOf(one))) >= 2);
 			const again = shareOf(alice, 'again', paths('again', 450));
 			t.true(
 				(await turnsDuring(() => shares.add(again, { shares: 9, items: 9_999 }))) >= 7,

@@ -9,10 +9,11 @@ import { clientKey } from '../http/requests/proxy.js';
 import { retryIfChanged } from '../responses/retryIfChanged.js';
 import { sendFile } from '../responses/sendFile.js';
 import type { Services } from '../services.js';
+import type { InTurn } from '../shares/createGuests.js';
 import { shareEvent, sideBySide } from '../shares/shareItems.js';
 import type { Ticket, TicketDetails } from '../tickets/createTickets.js';
 import { whilePermitted } from './files/whilePermitted.js';
-import { queued } from './queued.js';
+import { listed, queued } from './queued.js';
 
 /** A fixed selection under a secret URL that permits the download, with any number of ranges, for some hours. */
 export function ticketRoutes(services: Services) {
@@ -55,7 +56,8 @@ async function sendByTicket(
 	const ticket = await tickets.find(token);
 	const { share } = ticket;
 	const owner = viewerOf(ticket, config);
-	const visit = share && (await guests.visitAgain(share.pass, share.client));
+	const inTurn: InTurn = (work) => listed(services, owner, request, work);
+	const visit = share && (await guests.visitAgain(share.pass, share.client, inTurn));
 	const action = ticket.kind === 'file' ? 'download' : 'downloadArchive';
 	const guest = share?.isWhole && visit !== undefined ? sideBySide(visit.guest) : visit?.guest;
 	const reader = guest ?? owner;

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type SharedItemRecord, type ShareHead, type ShareRecord, type ShareStore, Yielder } from '@stowage/plugin-api';
-import { archiveNamer, Failure, type Guest, isFailure, type SharedItem } from '@stowage/rules';
+import { type BoundItem, type SharedItemRecord, type ShareHead, type ShareStore, Yielder } from '@stowage/plugin-api';
+import { Failure, type Guest, isFailure } from '@stowage/rules';
 import type { Accounts, Caller } from '../accounts/accounts.js';
 import type { Config } from '../config/schema.js';
 import type { Links } from '../links/createLinks.js';
@@ -8,6 +8,7 @@ import { locateLink } from '../links/locateLink.js';
 import { secretHash } from '../secretHash.js';
 import type { MountedStorage } from '../trees/storage/MountedStorage.js';
 import type { Receiver } from '../uploads/resumable/UploadParts.js';
+import { GuestItems } from './GuestItems.js';
 import type { ShareUses } from './ShareUses.js';
 import { isInTrash, type ShareStates } from './shareStates.js';
 
@@ -24,8 +25,12 @@ export interface Pass {
 	password: string;
 }
 
+/** Runs work once it is the client's turn among all who read many items. */
+export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
+
 /** What a client of a share shows. */
 export interface GuestClient {
+	inTurn: InTurn;
 	hasOpened(share: ShareHead): boolean;
 	/** The name by which its downloads are counted. */
 	nameFor(share: ShareHead): string;
@@ -36,15 +41,15 @@ export interface Guests {
 	/**
 	 * The share of a token, for a client that has opened it or needs not. Throws `notFound` for one that is unknown,
 	 * paused or without any of its items, or whose owner is disabled, `expired` for one that has ended, and
-	 * `passwordRequired`. With `only`, the guest has of several items that one alone, or none: who is sent a file for an
-	 * hour keeps no paths of a thousand others.
+	 * `passwordRequired`. With `names`, the guest has of several items those with these names alone, and no more are read
+	 * than it takes to find them.
 	 */
-	visit(token: string, client: GuestClient, only?: string): Promise<Visit>;
+	visit(token: string, client: GuestClient, names?: ReadonlySet<string>): Promise<Visit>;
 	/**
 	 * Visits the share again by a pass, for a client by the name of its downloads. Throws as `visit` does, and
 	 * `expired` once the pass has ended, also by a new password.
 	 */
-	visitAgain(pass: Pass, client: string): Promise<Visit>;
+	visitAgain(pass: Pass, client: string, inTurn: InTurn): Promise<Visit>;
 	passOf(share: ShareHead): Pass;
 	/** Whether the share still answers who has that pass. An outage of the database throws. */
 	isGood(pass: Pass): Promise<boolean>;
@@ -52,7 +57,7 @@ export interface Guests {
 	 * The share, if that is its password; `onFound` gets it before. Throws as `visit` does, `badCredentials` for a wrong
 	 * one, and `rateLimited`.
 	 */
-	open(token: string, password: string, client: Caller, onFound: (share: ShareRecord) => void): Promise<ShareRecord>;
+	open(token: string, password: string, client: Caller, onFound: (share: ShareHead) => void): Promise<ShareHead>;
 	/** Where a share receives files now. Throws as `visit` does, and `forbidden` for one that receives none. */
 	receiver(share: string): Promise<Receiver>;
 	/**
@@ -73,7 +78,7 @@ interface Dependencies {
 
 export function createGuests({ store, states, config, storage, links, accounts, uses }: Dependencies): Guests {
 	/** Throws unless the share answers at all. */
-	const active = async (share: ShareRecord | undefined): Promise<ShareRecord> => {
+	const active = async (share: ShareHead | undefined): Promise<ShareHead> => {
 		if (share === undefined || !config.shares.enabled) throw noSuchShare();
 		const state = await states.stateOf(share);
 		if (state === 'paused') throw noSuchShare();
@@ -83,36 +88,39 @@ export function createGuests({ store, states, config, storage, links, accounts, 
 	const find = async (token: string) =>
 		active(/^[\w-]{43}$/.test(token) ? await store.find(secretHash(token)) : undefined);
 
-	const visitOf = async ({ items: records, ...share }: ShareRecord, client: string, name?: string): Promise<Visit> => {
+	/** The items of a share in parts, of which the first is read at once, and each other one when it is the client's turn. */
+	async function* partsOf(share: ShareHead, inTurn: InTurn): AsyncGenerator<SharedItemRecord[]> {
+		let part = await store.itemsOf(share);
+		yield part.items;
+		while (part.last !== undefined) {
+			const { last } = part;
+			part = await inTurn(() => store.itemsOf(share, last));
+			yield part.items;
+		}
+	}
+
+	/** A moved item is where it was moved to, also if the end of the move was not recorded. */
+	const locate = async (record: BoundItem) => (await locateLink(storage, record))?.path;
+
+	const visitOf = async (
+		share: ShareHead,
+		client: string,
+		inTurn: InTurn,
+		names?: ReadonlySet<string>,
+	): Promise<Visit> => {
 		if (!(await uses.mayDownload(share, client))) throw shareEnded();
-		const items = await guestsItems(records);
-		const [only] = items;
-		if (only === undefined) throw noSuchShare();
-		const root: Guest['root'] =
-			items.length === 1 && only.type === 'directory'
-				? { kind: 'folder', folder: only }
-				: { kind: 'items', items: name === undefined ? items : items.filter((item) => item.name === name) };
+		const items = new GuestItems(locate, names);
+		for await (const part of partsOf(share, inTurn)) {
+			await items.add(part);
+			if (items.isComplete) break;
+		}
+		const { root } = items;
+		if (root === undefined) throw noSuchShare();
 		const owner = { kind: 'user', ...share.owner } as const;
 		return {
 			share: { ...share, expiresAt: states.expiryOf(share) },
 			guest: { kind: 'guest', share: share.id, owner, root },
 		};
-	};
-
-	/** The items with names of their own. A moved item is where it was moved to, also if the end of the move was not recorded. */
-	const guestsItems = async (records: readonly SharedItemRecord[]): Promise<SharedItem[]> => {
-		const nameOf = archiveNamer();
-		const items: SharedItem[] = [];
-		const yielder = new Yielder();
-		for (const record of records) {
-			// Each takes a moment of this thread, and anybody may ask for all of them.
-			if (yielder.shouldYield) await yielder.yield();
-			if (isInTrash(record)) continue;
-			const { type, itemId } = record;
-			const path = record.nextPath === undefined ? record.path : (await locateLink(storage, record))?.path;
-			if (path !== undefined) items.push({ name: nameOf({ path, type }), type, path, itemId });
-		}
-		return items;
 	};
 
 	const passOf: Guests['passOf'] = ({ id, passwordSecret }) => ({
@@ -121,27 +129,28 @@ export function createGuests({ store, states, config, storage, links, accounts, 
 	});
 
 	const guests: Guests = {
-		async visit(token, client, only) {
+		async visit(token, client, names) {
 			const share = await find(token);
 			if (share.passwordSecret !== null && !client.hasOpened(share))
 				throw new Failure('passwordRequired', 'This share has a password.');
-			return visitOf(share, client.nameFor(share), only);
+			return visitOf(share, client.nameFor(share), client.inTurn, names);
 		},
 
-		async visitAgain(pass, client) {
+		async visitAgain(pass, client, inTurn) {
 			const share = await active(await store.findById(pass.share));
 			if (passOf(share).password !== pass.password) throw shareEnded();
-			return visitOf(share, client);
+			return visitOf(share, client, inTurn);
 		},
 
 		passOf,
 
 		async isGood(pass) {
-			const share = await store.findHead(pass.share);
+			const share = await store.findById(pass.share);
 			if (share === undefined || !config.shares.enabled || passOf(share).password !== pass.password) return false;
 			// What is being sent may be sent to its end when all downloads have begun.
 			if (!['active', 'used'].includes(await states.stateOf(share))) return false;
-			return store.hasItem(share.id, (item) => !isInTrash(item));
+			for await (const items of partsOf(share, (read) => read())) if (!items.every(isInTrash)) return true;
+			return false;
 		},
 
 		async open(token, password, client, onFound) {
@@ -157,7 +166,7 @@ export function createGuests({ store, states, config, storage, links, accounts, 
 			for (let before: SharedItemRecord | undefined; ; ) {
 				const share = await active(await store.findById(id));
 				if (share.mode === 'view') throw new Failure('forbidden', 'This share receives no files.');
-				const [record] = share.items;
+				const [record] = (await store.itemsOf(share)).items;
 				const located = record && !isInTrash(record) ? await locateLink(storage, record) : undefined;
 				if (located !== undefined) return { folder: located.path, asksName: share.asksName };
 				// One that was moved after its row was read is where that says now.
@@ -174,13 +183,25 @@ export function createGuests({ store, states, config, storage, links, accounts, 
 					if (!isFailure(error, 'notFound') || left === 0) throw error;
 					const { id } = seen.share.owner;
 					const next = await links.withoutMoves(id, visit);
-					if (JSON.stringify(next.guest) === JSON.stringify(seen.guest)) throw error;
+					if (await isSame(next.guest, seen.guest)) throw error;
 					seen = next;
 				}
 			}
 		},
 	};
 	return guests;
+}
+
+/** Whether two guests of a share have the same items at the same places. */
+async function isSame({ root: one }: Guest, { root: other }: Guest): Promise<boolean> {
+	const [items, others] = [one, other].map((root) => (root.kind === 'folder' ? [root.folder] : root.items));
+	if (one.kind !== other.kind || items?.length !== others?.length) return false;
+	const yielder = new Yielder();
+	for (const [at, item] of items?.entries() ?? []) {
+		if (yielder.shouldYield) await yielder.yield();
+		if (!isDeepStrictEqual({ ...item }, { ...others?.[at] })) return false;
+	}
+	return true;
 }
 
 /** Every reason has this one message, so that a guess or an old address reveals nothing. */

@@ -3,6 +3,7 @@ import { rename, truncate, writeFile } from 'node:fs/promises';
 import { get as httpGet, type IncomingMessage } from 'node:http';
 import test, { type ExecutionContext } from 'ava';
 import { createGuests } from '../../src/shares/createGuests.js';
+import { mostKept } from '../memory.js';
 import { assertReadable, listWhole } from '../readZip.js';
 import { Client, file, json, recordsOf } from '../testApp.js';
 import { until } from '../until.js';
@@ -405,9 +406,9 @@ test('hostile content of a share never runs in our origin', async (t) => {
 test('others are served while a share of a thousand long names is visited', async (t) => {
 	const path = (n: number) => `${n % 2}/${'ﷺ'.repeat(83)}${String(Math.floor(n / 2)).padStart(4, '0')}`;
 	const items = Array.from({ length: 1000 }, (_, n) => ({ path: path(n), type: 'file', itemId: `${n}` }));
-	const share = { id: 'a', owner: { id: 'b', username: 'ada' }, passwordSecret: null, items };
+	const share = { id: 'a', owner: { id: 'b', username: 'ada' }, passwordSecret: null };
 	const guests = createGuests({
-		store: { findById: async () => share },
+		store: { findById: async () => share, itemsOf: async () => ({ items }) },
 		states: { stateOf: async () => 'active', expiryOf: () => null },
 		config: { shares: { enabled: true } },
 		uses: { mayDownload: async () => true },
@@ -418,41 +419,78 @@ test('others are served while a share of a thousand long names is visited', asyn
 		next = setImmediate(turn);
 	};
 	let next = setImmediate(turn);
-	const { guest } = await guests.visitAgain(guests.passOf(share as never), 'a client');
+	const { guest } = await guests.visitAgain(guests.passOf(share as never), 'a client', (work) => work());
 	clearImmediate(next);
 	t.is(guest.root.kind === 'items' ? new Set(guest.root.items.map(({ name }) => name)).size : 0, 1000);
 	t.true(turns > 1, `${turns} turns of the event loop`);
 });
 
-test('who is sent one of many items keeps none of the others, and whether it goes on is asked without reading them', async (t) => {
-	const items = Array.from({ length: 1000 }, (_, n) => ({ path: `deep/${n}`, type: 'file', itemId: `${n}` }));
+/** The guests of a share with a thousand items, which are read by ten, and how often they were. */
+function guestsOf(items: readonly { path: string; type: string; itemId: string }[]) {
 	const head = { id: 'a', owner: { id: 'b', username: 'ada' }, passwordSecret: null };
-	let read = 0;
+	const read = { parts: 0, queued: 0 };
 	const guests = createGuests({
 		store: {
-			find: async () => ({ ...head, items }),
-			findById: async () => t.fail('all items are read'),
-			findHead: async () => head,
-			hasItem: async (_: string, isMeant: (item: object) => boolean) => {
-				read++;
-				return items.some(isMeant);
+			find: async () => head,
+			findById: async () => head,
+			itemsOf: async (_: object, after = -1) => {
+				read.parts++;
+				// Copies, as from a database: none of them shares its text with another one.
+				const part = items
+					.slice(after + 1, after + 11)
+					.map((item) => ({ ...item, path: `${item.path}/`.slice(0, -1) }));
+				return { items: part, last: after + 11 < items.length ? after + 10 : undefined };
 			},
 		},
 		states: { stateOf: async () => 'active', expiryOf: () => null },
 		config: { shares: { enabled: true } },
 		uses: { mayDownload: async () => true },
 	} as never);
-	const client = { hasOpened: () => true, nameFor: () => 'a client' };
-	const visit = (only?: string) => guests.visit('t'.repeat(43), client, only);
+	const inTurn = <T>(work: () => Promise<T>) => {
+		read.queued++;
+		return work();
+	};
+	const client = { hasOpened: () => true, nameFor: () => 'a client', inTurn };
+	const visit = (...names: string[]) =>
+		guests.visit('t'.repeat(43), client, names.length === 0 ? undefined : new Set(names));
+	return { guests, visit, read };
+}
+
+test('who is sent one of many items keeps none of the others, and has no more read than it takes to find it', async (t) => {
+	const items = Array.from({ length: 1000 }, (_, n) => ({ path: `deep/${n}`, type: 'file', itemId: `${n}` }));
+	const { guests, visit, read } = guestsOf(items);
 	const { share, guest } = await visit('7');
 	t.false('items' in share);
 	t.deepEqual(guest.root, {
 		kind: 'items',
 		items: [{ name: '7', path: 'deep/7', type: 'file', itemId: '7' }],
 	} as never);
+	t.deepEqual(read, { parts: 1, queued: 0 });
+	const two = await visit('25', '3');
+	t.deepEqual(two.guest.root.kind === 'items' && two.guest.root.items.map(({ name }) => name), ['3', '25']);
+	t.deepEqual(read, { parts: 4, queued: 2 }, 'each further part is read when it is the client’s turn');
 	t.deepEqual((await visit('none')).guest.root, { kind: 'items', items: [] });
 	t.true(await guests.isGood(guests.passOf(share)));
+	t.is(read.parts, 105);
 	items.splice(0, 1000, { path: ':trash/1', type: 'file', itemId: '1' });
 	t.false(await guests.isGood(guests.passOf(share)));
-	t.is(read, 2);
+});
+
+test('who looks at a thousand items at long paths keeps little of these for as long as it takes to send them', async (t) => {
+	const folder = `${'d😀'.repeat(300)}/`.repeat(65);
+	const items = Array.from({ length: 1000 }, (_, n) => ({
+		...{ path: `${folder}${n % 7}/${'e'.repeat(n % 50)}/${n}`, type: 'file', itemId: `${n}` },
+	}));
+	const { visit } = guestsOf(items);
+	let visits: unknown[] = [];
+	const kept = await mostKept(async () => {
+		visits = await Promise.all([visit(), visit()]);
+		const [{ guest }] = visits as [Awaited<ReturnType<typeof visit>>];
+		t.deepEqual(guest.root.kind === 'items' && guest.root.items.map((item) => ({ ...item })).at(-1), {
+			...(items.at(-1) as object),
+			name: '999',
+		});
+	});
+	t.is(visits.length, 2);
+	t.true(kept < 20_000_000, `${kept} bytes are kept`);
 });

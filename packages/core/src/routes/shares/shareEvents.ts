@@ -2,7 +2,7 @@ import * as contract from '@stowage/contract';
 import { route } from '@stowage/plugin-api';
 import { EventStream } from '../../events/EventStream.js';
 import type { Services } from '../../services.js';
-import { visitor } from './shareGuests.js';
+import { noNames, visitor } from './shareGuests.js';
 
 /** The stream of a share's page: how far its downloads are. Nothing else of the server is told to guests. */
 export function shareEventRoutes(services: Services) {
@@ -11,7 +11,7 @@ export function shareEventRoutes(services: Services) {
 	return [
 		route(contract.shareEvents, async (call) => {
 			const { query, request, h } = call;
-			const { share } = await visit(call);
+			const { share } = await visit(call, noNames);
 			const { req, res } = request.raw;
 			if (req.method === 'HEAD') return h.response().code(200).type('text/event-stream');
 			let stream: EventStream | undefined;

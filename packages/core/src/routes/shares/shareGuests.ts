@@ -11,29 +11,30 @@ import { sendFile } from '../../responses/sendFile.js';
 import { listingText, sendListing } from '../../responses/sendListing.js';
 import { bytesSent } from '../../responses/writeBody.js';
 import type { Services } from '../../services.js';
-import type { Visit } from '../../shares/createGuests.js';
+import type { GuestClient, Visit } from '../../shares/createGuests.js';
 import { shareEvent, sideBySide, wholeShare } from '../../shares/shareItems.js';
 import { browseFolder } from '../files/browseFolder.js';
 import { sendArchive } from '../files/sendArchive.js';
 import { sendThumbnail } from '../files/thumbnails.js';
+import { listed } from '../queued.js';
 import { makeTicket } from '../tickets.js';
 
 /** Any call below the address of a share. */
-export type ShareCall = Pick<Call<typeof contract.lookAtShare>, 'request' | 'params'>;
+export type ShareCall = Pick<Call<typeof contract.lookAtShare>, 'request' | 'params' | 'viewer'>;
 
 /** Shares, for whoever has their address. What is shown and sent is what the calls of all areas show and send, for a guest. */
 export function shareGuestRoutes(services: Services) {
 	const { audit, config, files, guests, log, shareCookies, shareTransfers, shareUses } = services;
 	const visit = visitor(services);
-	const visiting = <T>(call: ShareCall, work: (visit: Visit) => Promise<T>, only?: string): Promise<T> =>
-		guests.visiting(() => visit(call, only), work);
-	/** Runs `work` with a visit that may read the share's items, or with a path what that names. */
-	const looking = <T>(call: ShareCall, work: (visit: Visit) => Promise<T>, path = rootPath): Promise<T> => {
+	const visiting = <T>(call: ShareCall, work: (visit: Visit) => Promise<T>, names?: ReadonlySet<string>): Promise<T> =>
+		guests.visiting(() => visit(call, names), work);
+	/** Runs `work` with a visit that may read what these paths name. */
+	const looking = <T>(call: ShareCall, paths: readonly string[], work: (visit: Visit) => Promise<T>): Promise<T> => {
 		const look = (visit: Visit) => {
 			if (visit.share.mode === 'upload') throw new Failure('forbidden', 'This share only receives files.');
 			return work(visit);
 		};
-		return visiting(call, look, path === rootPath ? undefined : path.split('/', 1)[0]);
+		return visiting(call, look, paths.includes(rootPath) ? undefined : new Set(paths.map(firstName)));
 	};
 	/** Runs `send`, whose answer is broken off once the share ends. */
 	const whileGood = async <T>({ request }: ShareCall, { share }: Visit, send: () => Promise<T>): Promise<T> => {
@@ -92,7 +93,7 @@ export function shareGuestRoutes(services: Services) {
 		}),
 
 		route(contract.browseShare, (call) =>
-			looking(call, (visit) =>
+			looking(call, [call.query.directory], (visit) =>
 				whileGood(call, visit, () => browseFolder(services, call, visit.guest, 'private', call.query)),
 			),
 		),
@@ -131,46 +132,55 @@ export function shareGuestRoutes(services: Services) {
 				}
 			};
 			return audit.sending({ action: 'followShare', viewer }, request.raw.res, (describe) =>
-				looking(call, (visit) => retryIfChanged(() => send(visit, describe)), path),
+				looking(call, [path], (visit) => retryIfChanged(() => send(visit, describe))),
 			);
 		}),
 
-		route(contract.makeShareTicket, (call) =>
-			looking(call, ({ share, guest }) => {
-				const { payload, request } = call;
-				const isWhole = payload.files.some(({ path }) => path === rootPath);
-				const items = isWhole ? wholeShare(guest) : payload.files.map(({ path }) => ({ path }));
+		route(contract.makeShareTicket, (call) => {
+			const { payload, request } = call;
+			const paths = payload.files.map(({ path }) => path);
+			return looking(call, paths, ({ share, guest }) => {
+				const isWhole = paths.includes(rootPath);
+				const items = isWhole ? wholeShare(guest) : paths.map((path) => ({ path }));
 				const holder = { pass: guests.passOf(share), client: shareCookies.clientOf(request, share), isWhole };
 				const viewer = isWhole ? sideBySide(guest) : guest;
 				return makeTicket(services, call, viewer, { area: 'private', items }, { share: holder });
-			}),
-		),
+			});
+		}),
 
-		route(contract.shareThumbnail, (call) =>
-			looking(call, (visit) => {
+		route(contract.shareThumbnail, (call) => {
+			const path = pathIn(call, 'thumbnail');
+			return looking(call, [path], (visit) => {
 				const { share, guest } = visit;
 				// A large one is as good as the picture itself, or a page of the document.
 				if (share.maxDownloads !== null && call.query.size > Math.min(...contract.thumbnailSizes)) throw notViewed();
-				const ref = { area: 'private' as const, path: pathIn(call, 'thumbnail') };
+				const ref = { area: 'private' as const, path };
 				return whileGood(call, visit, () => sendThumbnail(services, call, guest, ref, call.query.size));
-			}),
-		),
+			});
+		}),
 	];
 }
 
 const notViewed = () => new Failure('forbidden', 'This share can be downloaded, and not viewed.');
 
+const firstName = (path: string) => path.split('/', 1)[0] ?? '';
+
 const tokenOf = ({ params }: ShareCall) => params.token ?? '';
 
-/** Finds the share that a call names, for its caller, or refuses it. */
-export function visitor({ guests, shareCookies }: Pick<Services, 'guests' | 'shareCookies'>) {
-	return (call: ShareCall, only?: string): Promise<Visit> => {
+/** For a call that needs none of the items of a share, but that there are any, or the one folder. */
+export const noNames: ReadonlySet<string> = new Set();
+
+/** Finds the share that a call names, for its caller, or refuses it; with `names` of several items these. */
+export function visitor(services: Pick<Services, 'guests' | 'shareCookies' | 'listingQueue'>) {
+	const { guests, shareCookies } = services;
+	return (call: ShareCall, names?: ReadonlySet<string>): Promise<Visit> => {
 		keepPrivate(call);
-		const client = {
+		const client: GuestClient = {
+			inTurn: (work) => listed(services, call.viewer, call.request, work),
 			hasOpened: (share: ShareHead) => shareCookies.hasOpened(call.request, share),
 			nameFor: (share: ShareHead) => shareCookies.clientOf(call.request, share),
 		};
-		return guests.visit(tokenOf(call), client, only);
+		return guests.visit(tokenOf(call), client, names);
 	};
 }
 

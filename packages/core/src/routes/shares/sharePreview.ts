@@ -1,8 +1,10 @@
 import * as contract from '@stowage/contract';
 import type { Request, ShareHead } from '@stowage/plugin-api';
 import { compareNames, type Entry, type Failure, hasThumbnail, isFailure, plural, rootPath } from '@stowage/rules';
+import { clientGone } from '../../http/connections/clientGone.js';
+import { limitAddress } from '../../http/requests/proxy.js';
 import type { Services } from '../../services.js';
-import type { Visit } from '../../shares/createGuests.js';
+import type { InTurn, Visit } from '../../shares/createGuests.js';
 import { publicOrigin } from './publicOrigin.js';
 
 /** What chat programs show of the address of a page, which fetch it as nobody in particular. */
@@ -22,13 +24,15 @@ const maxDescription = 200;
  * answer, it says no more than that. It costs a look into the database, and for a folder the first rows of its
  * listing.
  */
-export function createSharePreviews({ config, guests, files, shareCookies }: Services) {
+export function createSharePreviews({ config, guests, files, listingQueue, shareCookies }: Services) {
 	return async (request: Request): Promise<PagePreview> => {
 		const token = String(request.params.token);
 		try {
 			// The cookie of who has opened it is for the calls, and not for the page.
 			const nameFor = (share: ShareHead) => shareCookies.clientOf(request, share);
-			const visit = await guests.visit(token, { hasOpened: () => false, nameFor });
+			const inTurn: InTurn = (work) =>
+				listingQueue.run(limitAddress(request.client.address), work, clientGone(request));
+			const visit = await guests.visit(token, { hasOpened: () => false, nameFor, inTurn });
 			const { pictured, description } = await shownOf(visit);
 			const isDrawn = request.server.providers.renderer.all().size > 0 && visit.share.maxDownloads === null;
 			const picture = isDrawn && pictured !== undefined ? pictureOf(request, token, pictured) : undefined;

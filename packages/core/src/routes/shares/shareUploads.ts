@@ -6,7 +6,7 @@ import type { Services } from '../../services.js';
 import type { Visit } from '../../shares/createGuests.js';
 import type { Upload } from '../../uploads/resumable/createUpload.js';
 import { answerInspected, answerOptions, answerUpload } from '../files/resumableUploads.js';
-import { type ShareCall, visitor } from './shareGuests.js';
+import { noNames, type ShareCall, visitor } from './shareGuests.js';
 
 /** Files that guests send into the folder of a share: resumable uploads on behalf of its owner. */
 export function shareUploadRoutes(services: Services) {
@@ -15,7 +15,7 @@ export function shareUploadRoutes(services: Services) {
 
 	/** Runs `work` as the owner, who receives; it ends with the share. */
 	const receiving = async <T>(call: ShareCall, work: (owner: User, visit: Visit) => Promise<T>): Promise<T> => {
-		const visited = await visit(call);
+		const visited = await visit(call, noNames);
 		const { share, guest } = visited;
 		if (share.mode === 'view') throw new Failure('forbidden', 'This share receives no files.');
 		const client = secretHash(shareCookies.clientOf(call.request, share));

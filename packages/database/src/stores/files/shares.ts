@@ -45,6 +45,8 @@ interface ItemRow {
 	item_type: string | null;
 }
 
+type ItemPlace = RowLength & Pick<ItemRow, 'share_id' | 'share_position'>;
+
 /** Items of shares that are looked for at once; of most shares the first are all. */
 const itemsAtOnce = { first: 40, most: 200 };
 
@@ -73,6 +75,10 @@ export function shareStore(knex: Knex, now: () => number): ShareStore {
 			}
 		}
 		return rows.map((row) => toShare(row, items.get(row.id) ?? []));
+	};
+	const head = async (query: Knex.QueryBuilder): Promise<ShareHead | undefined> => {
+		const row: OwnedRow | undefined = await query.first();
+		return row && toHead(row);
 	};
 	const one = async (query: Knex.QueryBuilder): Promise<ShareRecord | undefined> => {
 		const row: OwnedRow | undefined = await query.first();
@@ -127,18 +133,21 @@ export function shareStore(knex: Knex, now: () => number): ShareStore {
 			});
 			return (await one(owned().where('shares.id', id))) as ShareRecord;
 		},
-		find: (tokenHash) => one(ofEnabled().where('shares.token_hash', tokenHash)),
-		findById: (id) => one(ofEnabled().where('shares.id', id)),
-		async findHead(id) {
-			const row: OwnedRow | undefined = await ofEnabled().where('shares.id', id).first();
-			return row && toHead(row);
-		},
-		async hasItem(id, isMeant) {
-			const row: OwnedRow | undefined = await owned().where('shares.id', id).first();
-			if (row === undefined) return false;
-			const owner = { id: row.user_id, username: row.username };
-			for await (const part of itemsOf(knex, [id])) if (part.some((item) => isMeant(toItem(item, owner)))) return true;
-			return false;
+		find: (tokenHash) => head(ofEnabled().where('shares.token_hash', tokenHash)),
+		findById: (id) => head(ofEnabled().where('shares.id', id)),
+		async itemsOf({ id, owner }, after = -1) {
+			// Not those of one client in one go, however many it asks for.
+			if (after >= 0) await ownTurn();
+			const limit = itemsAtOnce.first;
+			const found: ItemPlace[] = await placesOf(knex)
+				.where('share_id', id)
+				.where('share_position', '>', after)
+				.limit(limit);
+			const [ids] = idsAtOnce(found);
+			if (ids === undefined) return { items: [], last: undefined };
+			const hasMore = found.length === limit || ids.length < found.length;
+			const items = (await itemsWith(knex, ids)).map((item) => toItem(item, owner));
+			return { items, last: hasMore ? found[ids.length - 1]?.share_position : undefined };
 		},
 		get(id, ownerId) {
 			const chosen = owned().where('shares.id', id);
@@ -193,28 +202,20 @@ export function shareStore(knex: Knex, now: () => number): ShareStore {
  * many at once. Others have their turns between two parts.
  */
 async function* itemsOf(knex: Knex, shares: readonly string[]): AsyncGenerator<ItemRow[]> {
-	const order = ['share_id', 'share_position'];
 	let rest = [...shares].sort();
 	/** The position of the last item that was read of the first of these shares. */
 	let after: number | undefined;
 	let isFirst = true;
 	while (rest.length > 0) {
 		const limit = isFirst ? itemsAtOnce.first : itemsAtOnce.most;
-		const items = knex('temp_links');
+		const items = placesOf(knex);
 		if (after === undefined) items.whereIn('share_id', rest);
 		else items.where('share_id', rest[0]).where('share_position', '>', after);
-		const found: (RowLength & Pick<ItemRow, 'share_id' | 'share_position'>)[] = await items
-			.orderBy(order)
-			.limit(limit)
-			.select('id', 'share_id', 'share_position', pathBytes(knex));
+		const found: ItemPlace[] = await items.limit(limit);
 		for (const ids of idsAtOnce(found)) {
 			if (!isFirst) await ownTurn();
 			isFirst = false;
-			const rows: ItemRow[] = await knex('temp_links')
-				.whereIn('id', ids)
-				.orderBy(order)
-				.select('id', 'share_id', 'share_position', 'path', 'next_path', 'item_id', 'item_type');
-			yield rows;
+			yield await itemsWith(knex, ids);
 		}
 		const last = found.at(-1);
 		if (last !== undefined && found.length === limit) {
@@ -225,6 +226,20 @@ async function* itemsOf(knex: Knex, shares: readonly string[]): AsyncGenerator<I
 			after = undefined;
 		}
 	}
+}
+
+const itemOrder = ['share_id', 'share_position'];
+
+/** Where items are in their shares, in their order, without their paths. */
+function placesOf(knex: Knex): Knex.QueryBuilder {
+	return knex('temp_links').orderBy(itemOrder).select('id', 'share_id', 'share_position', pathBytes(knex));
+}
+
+async function itemsWith(knex: Knex, ids: readonly string[]): Promise<ItemRow[]> {
+	return knex('temp_links')
+		.whereIn('id', ids)
+		.orderBy(itemOrder)
+		.select('id', 'share_id', 'share_position', 'path', 'next_path', 'item_id', 'item_type');
 }
 
 /** The columns of those that are set. */

@@ -43,6 +43,12 @@ export interface ShareRecord extends ShareSettings {
 /** A share without its items, which are up to a thousand with paths of any length. */
 export type ShareHead = Omit<ShareRecord, 'items'>;
 
+/** Some of the items of a share. */
+export interface SharedItemsPart {
+	items: SharedItemRecord[];
+	last: number | undefined;
+}
+
 /** A share's place in the order of a list, the newest first. */
 export type SharePosition = Pick<ShareRecord, 'createdAt' | 'id'>;
 
@@ -64,13 +70,14 @@ export interface ShareStore {
 	 */
 	add(share: NewShare, limits: { shares: number; items: number }): Promise<ShareRecord>;
 	/** Undefined for an unknown one and for one whose owner is disabled. */
-	find(tokenHash: string): Promise<ShareRecord | undefined>;
+	find(tokenHash: string): Promise<ShareHead | undefined>;
 	/** Finds a share by its id; undefined as for `find`. */
-	findById(id: string): Promise<ShareRecord | undefined>;
-	/** As `findById`, for what does not need the items. */
-	findHead(id: string): Promise<ShareHead | undefined>;
-	/** Whether the share has an item that is meant. No more items are read than it takes to find one. */
-	hasItem(id: string, isMeant: (item: SharedItemRecord) => boolean): Promise<boolean>;
+	findById(id: string): Promise<ShareHead | undefined>;
+	/**
+	 * Items of a share in the order of choice, the first or those after a position, as many as are read in a moment. `last`
+	 * is the position of the last one; undefined if none follow.
+	 */
+	itemsOf(share: Pick<ShareHead, 'id' | 'owner'>, after?: number): Promise<SharedItemsPart>;
 	/** Finds a share by its id, also that of a disabled owner; only one owner's if an owner is given. */
 	get(id: string, ownerId?: string): Promise<ShareRecord | undefined>;
 	/** Up to `limit` shares of one owner or of all, the newest first, from the one that follows `after`. */

@@ -1,0 +1,57 @@
+import { type BoundItem, type SharedItemRecord, Yielder } from '@stowage/plugin-api';
+import { archiveNamer, type Guest, type SharedItem, type StoragePath } from '@stowage/rules';
+import { KeptPaths } from './KeptPaths.js';
+import { isInTrash } from './shareStates.js';
+
+/**
+ * The items of a share as its guests see them, with names of their own, which are given in the order of choice. With
+ * `names` those of several items that have one of these names are kept, and no others: a share may have a thousand.
+ */
+export class GuestItems {
+	readonly #locate: (record: BoundItem) => Promise<StoragePath | undefined>;
+	readonly #names: ReadonlySet<string> | undefined;
+	readonly #nameOf = archiveNamer();
+	readonly #paths = new KeptPaths();
+	readonly #yielder = new Yielder();
+	readonly #kept: SharedItem[] = [];
+	/** The only item so far. */
+	#only: SharedItem | undefined;
+	#count = 0;
+
+	/** `locate` finds an item whose move has not ended, as far as that was recorded. */
+	constructor(locate: (record: BoundItem) => Promise<StoragePath | undefined>, names?: ReadonlySet<string>) {
+		this.#locate = locate;
+		this.#names = names;
+	}
+
+	/** Adds those that follow, without those in the trash. */
+	async add(records: readonly SharedItemRecord[]): Promise<void> {
+		for (const record of records) {
+			// Each takes a moment of this thread, and anybody may ask for all of them.
+			if (this.#yielder.shouldYield) await this.#yielder.yield();
+			if (isInTrash(record)) continue;
+			const { type, itemId } = record;
+			const path = record.nextPath === undefined ? record.path : await this.#locate(record);
+			if (path === undefined) continue;
+			this.#count++;
+			const name = this.#nameOf({ path, type });
+			const isNamed = this.#names === undefined || this.#names.has(name);
+			const item = isNamed || this.#count === 1 ? this.#paths.keep({ name, type, path, itemId }) : undefined;
+			this.#only = this.#count === 1 ? item : undefined;
+			if (isNamed && item !== undefined) this.#kept.push(item);
+		}
+	}
+
+	/** Whether those that follow change nothing. */
+	get isComplete(): boolean {
+		return this.#names !== undefined && this.#count > 1 && this.#kept.length === this.#names.size;
+	}
+
+	/** What a guest has of them; undefined if there is no item. */
+	get root(): Guest['root'] | undefined {
+		if (this.#count === 0) return undefined;
+		return this.#only?.type === 'directory'
+			? { kind: 'folder', folder: this.#only }
+			: { kind: 'items', items: this.#kept };
+	}
+}
