@@ -6,14 +6,18 @@ import { batches } from '../src/stores/batches.js';
 import { linkStore } from '../src/stores/files/links.js';
 import { memberStore } from '../src/stores/files/members.js';
 import { shareStore } from '../src/stores/files/shares.js';
+import { trashStore } from '../src/stores/files/trash.js';
+import { versionStore } from '../src/stores/files/versions.js';
 import { openEmpty } from './emptyDatabase.js';
 
 const count = 300;
 const pathLength = 60_000;
 
 interface Query {
+	sql: string;
 	bindings?: unknown;
 	response?: unknown;
+	context?: { changes: number };
 }
 
 /** The path of an item 950 levels deep, as many get one by a single move of a folder above them. */
@@ -32,19 +36,27 @@ async function withLongPaths(t: ExecutionContext) {
 	return { knex, shares, share };
 }
 
-/** The most characters of texts that one statement reads or writes meanwhile. */
-async function mostAtOnce(t: ExecutionContext, work: () => Promise<unknown>): Promise<number> {
-	let most = 0;
+/** The most characters of texts that one statement reads or writes meanwhile, and the most rows that one changes, or a transaction. */
+async function mostOf(
+	t: ExecutionContext,
+	work: () => Promise<unknown>,
+): Promise<{ characters: number; changes: number }> {
+	const most = { characters: 0, changes: 0 };
 	const count = (values: unknown) => {
-		if (values !== undefined) most = Math.max(most, JSON.stringify(values).length);
+		if (values !== undefined) most.characters = Math.max(most.characters, JSON.stringify(values).length);
 	};
+	let isTransaction = false;
+	let changes = 0;
 	for (const { prototype } of [SqliteClient, SqliteReader]) {
 		const client = prototype as unknown as { _query: (connection: unknown, query: Query) => Promise<Query> };
 		const { _query: run } = client;
 		client._query = async function (connection, query) {
 			count(query.bindings);
+			if (/^(begin|commit)/i.test(query.sql)) isTransaction = /^begin/i.test(query.sql);
 			const answered = await run.call(this, connection, query);
 			count(answered.response);
+			changes = (isTransaction ? changes : 0) + (answered.context?.changes ?? 0);
+			most.changes = Math.max(most.changes, changes);
 			return answered;
 		};
 		t.teardown(() => {
@@ -54,6 +66,51 @@ async function mostAtOnce(t: ExecutionContext, work: () => Promise<unknown>): Pr
 	await work();
 	return most;
 }
+
+const mostAtOnce = async (t: ExecutionContext, work: () => Promise<unknown>) => (await mostOf(t, work)).characters;
+
+test.serial('a statement moves, binds, places, marks, removes and counts few versions with long paths', async (t) => {
+	const knex = await openEmpty(t);
+	const [trash, versions] = [trashStore(knex, Date.now), versionStore(knex, Date.now)];
+	const idOf = (n: number) => n.toString(16).padStart(32, '0');
+	const own = { ownerId: 'ada', ownerName: 'ada', rootId: 'r', deletedBy: 'ada', deletedAt: 1, mtime: 1 } as const;
+	const of = { kind: 'version', type: 'file', size: { bytes: 1, entries: 1 }, state: 'moving' } as const;
+	for (let n = 0; n < 120; n++) {
+		const versionOf = n < 100 ? 'a' : `${n}`;
+		await trash.add({ ...own, ...of, id: idOf(n), path: pathOf(n), versionOf, replacedId: `was ${n}` });
+	}
+	const ids = Array.from({ length: 120 }, (_, n) => idOf(n));
+	const above = parsePath('d'.repeat(62));
+	const moved = parsePath('e'.repeat(62));
+	let files = 0;
+	const count = async (some: unknown[]) => {
+		files += some.length;
+	};
+	const work: (readonly [string, () => Promise<unknown>])[] = [
+		['settle', () => trash.settle(ids, 'moving')],
+		[
+			'move',
+			async () => {
+				while ((await versions.move('ada', above, moved)) > 0);
+			},
+		],
+		['bind', () => versions.bind('ada', 'a', 'b')],
+		['count', () => versions.countsWithin('ada', moved, count)],
+		['place', () => versions.place('ada', { file: 'b', path: pathOf(1) })],
+		['mark versions', () => versions.beginPurging('ada', ['b'])],
+		['mark', () => trash.beginPurging({ ids })],
+		['remove', () => trash.remove(ids)],
+	];
+	for (const [name, run] of work) {
+		const { characters, changes } = await mostOf(t, run);
+		t.true(characters < 7_000_000, `${name}: ${characters} characters are read at once`);
+		t.true(changes <= 20, `${name}: ${changes} rows are written at once`);
+		t.true(changes > 5 || name === 'count', `${name}: ${changes} rows`);
+	}
+	t.is(files, 120);
+	t.deepEqual(await trash.count('ada', 'version'), { items: 0, pathBytes: 0 });
+	t.false(await versions.hasAny('ada'));
+});
 
 test.serial('items of a share with long paths are read in less time than it takes to parse their paths', async (t) => {
 	const { shares, share } = await withLongPaths(t);

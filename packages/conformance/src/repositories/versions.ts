@@ -29,11 +29,16 @@ const of = (versions: Stores['versions'], ownerId: string, file: string) =>
 
 const ids = (records: { id: string }[]) => records.map(({ id }) => Number.parseInt(id, 16));
 
+/** All that there are of ada's at a path or below. */
+async function countsWithin(versions: Stores['versions'], path: string): Promise<VersionCount[]> {
+	const counts: VersionCount[] = [];
+	await versions.countsWithin('ada-id', parsePath(path), async (some) => void counts.push(...some));
+	return counts;
+}
+
 /** Path, file and number of versions of each, sorted. */
 const within = async ({ versions }: Pick<Stores, 'versions'>, path: string) =>
-	(await versions.countsWithin('ada-id', parsePath(path)))
-		.map((each) => `${each.path}: ${each.file} ${each.count}`)
-		.sort();
+	(await countsWithin(versions, path)).map((each) => `${each.path}: ${each.file} ${each.count}`).sort();
 
 /** Former contents of files. */
 export function versionRules(assertThat: Rule): void {
@@ -152,14 +157,43 @@ export function versionRules(assertThat: Rule): void {
 		let parts = 1;
 		while (await versions.move('ada-id', parsePath('docs'), parsePath('papers/here'))) parts++;
 		t.true(parts > 1, `${parts} parts`);
-		const moved = await versions.countsWithin('ada-id', parsePath('papers/here'));
+		const moved = await countsWithin(versions, 'papers/here');
 		t.is(moved.length, 7);
 		t.is(
 			moved.reduce((sum, each) => sum + each.count, 0),
 			count,
 		);
-		t.deepEqual(await versions.countsWithin('ada-id', parsePath('docs')), []);
+		t.deepEqual(await countsWithin(versions, 'docs'), []);
 	});
+
+	assertThat(
+		'versions with long paths are moved, bound, placed and removed completely',
+		async (t, { trash, versions }) => {
+			const deep = (name: string) => parsePath(`${Array(900).fill(name.repeat(62)).join('/')}`);
+			const count = 40;
+			const [from, to, there] = [deep('d'), deep('e'), parsePath(`${deep('f')}/a`)];
+			for (let n = 1; n <= count; n++)
+				await trash.add(versionAt(n, `${from}/${n % 2}`, { versionOf: n % 4 < 2 ? 'file-1' : `file-${n}` }));
+			await trash.add(versionAt(50, `${from}/1`, { versionOf: 'file-1', replacedId: 'file-1', state: 'moving' }));
+			let moved = 0;
+			for (let some = -1; some !== 0; moved += some) some = await versions.move('ada-id', from, to);
+			t.is(moved, count + 1);
+			t.deepEqual(await countsWithin(versions, from), []);
+			t.is((await countsWithin(versions, to)).length, count / 2 + 2);
+			t.is(await versions.bind('ada-id', 'file-1', 'file-2'), count / 2 + 1);
+			t.is(await versions.bind('ada-id', 'file-1', 'file-2'), 0);
+			const all = await of(versions, 'ada-id', 'file-2');
+			t.deepEqual([all.length, all[0]?.id], [count / 2 + 2, idOf(50)]);
+			await versions.place('ada-id', { file: 'file-2', path: there });
+			t.deepEqual(await countsWithin(versions, there), [{ path: there, file: 'file-2', count: count / 2 + 2 }]);
+			t.is(await versions.beginPurging('ada-id', ['file-2', 'file-3', 'file-4']), count / 2 + 3);
+			const marked = await trash.inState('purging', { limit: 99 });
+			t.is(marked.length, count / 2 + 3);
+			t.is(await trash.beginPurging({ ownerId: 'ada-id', ids: [...Array(60).keys()].map(idOf) }), count / 2 - 2);
+			await trash.remove([...Array(60).keys()].map(idOf));
+			t.false(await versions.hasAny('ada-id'));
+		},
+	);
 
 	assertThat('the files of very many versions are counted once each', async (t, { trash, versions }) => {
 		const paths = Array.from({ length: 210 }, (_, n) => [`docs/${n}`, `docs/in ${n % 3}/${n}`, `docs 2/${n}`]).flat();

@@ -42,7 +42,7 @@ export function followVersions(tracker: ItemTracker, versions: Versions): ItemTr
 			const path = relativePath(at, homeRoot(viewer.username));
 			const files = await versions.counts.filesWithin(viewer, path);
 			await tracker.removing(viewer, at, remove);
-			if (files.length === 0) return;
+			if (files.size === 0) return;
 			// What was moved out of a folder while that was removed has another path after its move, and keeps its versions.
 			await exclusively(viewer.id, async () =>
 				versions.end(viewer.id, await versions.counts.gone(viewer, path, files)),

@@ -308,12 +308,14 @@ export class TrashPurge {
 	/** The versions of files that were in the trash, or in a folder there, go with them. */
 	async #endVersions({ id, ownerId }: TrashRecord): Promise<number> {
 		const { versions } = this.#parts;
-		const files = await versions.countsWithin(ownerId, trashedLinkPath(id));
-		if (files.length === 0) return 0;
-		return versions.beginPurging(
-			ownerId,
-			files.map(({ file }) => file),
-		);
+		let ended = 0;
+		await versions.countsWithin(ownerId, trashedLinkPath(id), async (files) => {
+			ended += await versions.beginPurging(
+				ownerId,
+				files.map(({ file }) => file),
+			);
+		});
+		return ended;
 	}
 }
 

@@ -8,8 +8,10 @@ import type {
 } from '@stowage/plugin-api';
 import { parentPath, type StoragePath } from '@stowage/rules';
 import type { Knex } from 'knex';
+import { isMysql } from '../../connection/dialect.js';
+import { ownTurn } from '../../connection/ownTurn.js';
 import { plainRow } from '../../connection/plainValues.js';
-import { batches } from '../batches.js';
+import { batches, batchesOfLength } from '../batches.js';
 
 /** The last four are set for a version only. */
 export interface TrashRow {
@@ -34,6 +36,26 @@ export interface TrashRow {
 /** Of which SQLite reads no path: the head of a row says its length. */
 export const pathBytes = 'octet_length(path)';
 
+/** Rows that one statement writes, and bytes of their paths: each has its path several times, and SQLite writes on the main thread. */
+const writtenAtOnce = { count: 200, length: 1_000_000 };
+
+/** So many have no more bytes, however long their paths are. */
+const fewRows = 15;
+
+/** A row that is to be written, with the bytes of its path. */
+export interface SizedRow {
+	id: string;
+	bytes: number;
+}
+
+/** What `SizedRow` has. */
+export const sizedColumns = (knex: Knex) => ['id', knex.raw(`${pathBytes} as bytes`)];
+
+/** The ids of rows in parts that one statement may write. */
+export function* partsToWrite(rows: Iterable<SizedRow>): Generator<string[]> {
+	for (const part of batchesOfLength(rows, writtenAtOnce, ({ bytes }) => bytes)) yield part.map(({ id }) => id);
+}
+
 type Rows = Knex.QueryBuilder<TrashRow>;
 
 type ListOptions = Parameters<TrashStore['list']>[0];
@@ -41,13 +63,47 @@ type ListOptions = Parameters<TrashStore['list']>[0];
 export function trashStore(knex: Knex, now: () => number): TrashStore {
 	const trash = () => knex<TrashRow>('trash');
 	const inState = (state: TrashState) => plainRow({ state, state_at: now() });
+	/** With ids each condition but these has a plus before its column: without statistics SQLite would read all rows of a user instead. */
+	const plain = isMysql(knex) ? '' : '+';
+	const selected = ({ ids, ownerId, rootId, deletedUntil, isUnmeasured, kind }: TrashSelection): Rows => {
+		const rows = trash();
+		const chosen = (column: string, operator: '=' | '<=', value: string | number) =>
+			ids === undefined
+				? rows.where(column, operator, value)
+				: rows.whereRaw(`${plain}${column} ${operator} ?`, [value]);
+		if (ownerId !== undefined) chosen('user_id', '=', ownerId);
+		if (rootId !== undefined) chosen('root_id', '=', rootId);
+		if (deletedUntil !== undefined) chosen('deleted_at', '<=', deletedUntil);
+		if (isUnmeasured) rows.whereNull('bytes');
+		if (kind === 'item') rows.whereNull('version_of');
+		if (kind === 'version') rows.whereNotNull('version_of');
+		return rows;
+	};
 	/** Runs a statement for each part of the ids, or once where they are no condition. */
 	const forEachPart = async <T>(selection: TrashSelection, run: (rows: Rows) => Promise<T>): Promise<T[]> => {
 		const { ids } = selection;
-		if (ids === undefined) return [await run(selected(trash(), selection))];
+		if (ids === undefined) return [await run(selected(selection))];
 		const results: T[] = [];
-		for (const part of batches(ids)) results.push(await run(selected(trash(), selection).whereIn('id', part)));
+		for (const part of batches(ids)) results.push(await run(selected(selection).whereIn('id', part)));
 		return results;
+	};
+	/** Runs a statement that writes rows for each part of these: many together, where their paths are short. */
+	const writeEachPart = async (
+		selection: TrashSelection & { ids: readonly string[] },
+		run: (rows: Rows) => Promise<number>,
+	): Promise<number> => {
+		let count = 0;
+		for (const part of batches(selection.ids)) {
+			const sized: Iterable<SizedRow> =
+				part.length <= fewRows
+					? part.map((id) => ({ id, bytes: 0 }))
+					: await trash().whereIn('id', part).select(sizedColumns(knex));
+			for (const written of partsToWrite(sized)) {
+				count += await run(selected(selection).whereIn('id', written));
+				if (written.length < part.length) await ownTurn();
+			}
+		}
+		return count;
 	};
 	return {
 		async add(record) {
@@ -84,7 +140,7 @@ export function trashStore(knex: Knex, now: () => number): TrashStore {
 			return found.flat();
 		},
 		async count(ownerId, kind) {
-			const [row] = await selected(trash(), { ownerId, kind })
+			const [row] = await selected({ ownerId, kind })
 				.whereNot('state', 'purging')
 				.count({ items: '*' })
 				.select(knex.raw(`sum(${pathBytes}) as bytes`));
@@ -114,25 +170,23 @@ export function trashStore(knex: Knex, now: () => number): TrashStore {
 			return rows.map(toRecord);
 		},
 		async settle(ids, from) {
-			const settled = await forEachPart(
+			return writeEachPart(
 				{ ids },
 				(rows): Promise<number> =>
 					rows
-						.where({ state: from })
+						.whereRaw(`${plain}state = ?`, [from])
 						.where((settled) => settled.whereNull('version_of').orWhereRaw('version_of <> replaced_id'))
 						.update(inState('kept')),
 			);
-			return sum(settled);
 		},
 		async beginLeaving(id) {
 			return (await trash().where({ id }).whereNot('state', 'purging').update(inState('leaving'))) > 0;
 		},
 		async beginPurging(selection) {
-			const marked = await forEachPart(
+			return writeEachPart(
 				selection,
 				(rows): Promise<number> => rows.whereNot('state', 'purging').update(inState('purging')),
 			);
-			return sum(marked);
 		},
 		async setType(id, type) {
 			await trash().where({ id }).update(plainRow({ type }));
@@ -155,7 +209,7 @@ export function trashStore(knex: Knex, now: () => number): TrashStore {
 			return (await trash().where({ id }).update(row)) > 0;
 		},
 		async remove(ids) {
-			await forEachPart({ ids }, (rows): Promise<number> => rows.delete());
+			await writeEachPart({ ids }, (rows): Promise<number> => rows.delete());
 		},
 	};
 }
@@ -171,18 +225,6 @@ function following(
 		.where('deleted_at', orAt, deletedAt)
 		.where((next) => next.where('deleted_at', beyond, deletedAt).orWhere('id', beyond, id));
 }
-
-function selected(rows: Rows, { ownerId, rootId, deletedUntil, isUnmeasured, kind }: TrashSelection): Rows {
-	if (ownerId !== undefined) rows.where('user_id', ownerId);
-	if (rootId !== undefined) rows.where('root_id', rootId);
-	if (deletedUntil !== undefined) rows.where('deleted_at', '<=', deletedUntil);
-	if (isUnmeasured) rows.whereNull('bytes');
-	if (kind === 'item') rows.whereNull('version_of');
-	if (kind === 'version') rows.whereNotNull('version_of');
-	return rows;
-}
-
-const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
 
 function toRow(record: TrashRecord, stateAt: number): TrashRow {
 	return {

@@ -1,18 +1,21 @@
-import type { FileVersion, VersionCount, VersionStore } from '@stowage/plugin-api';
-import { addTo, isWithin, joinChecked, parentPath, relativePath, type StoragePath } from '@stowage/rules';
+import type { FileVersion, VersionCount, VersionedFile, VersionStore } from '@stowage/plugin-api';
+import { addTo, isWithin, joinChecked, parentPath, relativePath, type StoragePath, utf8Length } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { isMysql } from '../../connection/dialect.js';
 import { ownTurn } from '../../connection/ownTurn.js';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
-import { batches } from '../batches.js';
-import { type TrashRow, toRecord } from './trash.js';
+import { batches, batchesOfLength } from '../batches.js';
+import { partsToWrite, type SizedRow, sizedColumns, type TrashRow, toRecord } from './trash.js';
 
-/** Rows that get another path in one transaction, which all other writers wait for. */
-const movedAtOnce = 500;
+/** Rows that get another path in one transaction, which all other writers wait for, and the bytes of their paths before and after it. */
+const movedAtOnce = { count: 500, length: 1_000_000 };
 
-/** Files whose versions one statement counts: each path may have 64 kB, and SQLite reads on the main thread. */
-const countedAtOnce = 100;
+/** Files whose versions one statement counts at most and at least, and characters of their paths: SQLite reads on the main thread. */
+const countedAtOnce = { most: 100, least: 10, length: 1_000_000 };
+
+/** Files of which all versions are found by one statement: of one there may be some hundreds. */
+const purgedAtOnce = 50;
 
 export function versionStore(knex: Knex, now: () => number): VersionStore {
 	/** All versions of a user, also the unfinished ones. */
@@ -34,20 +37,30 @@ export function versionStore(knex: Knex, now: () => number): VersionStore {
 		}));
 	};
 	/** All in a range of the index, between whose pages others have their turn. */
-	const countedInPages = async (range: () => Knex.QueryBuilder): Promise<VersionCount[]> => {
+	const countedInPages = async (
+		rows: () => Knex.QueryBuilder,
+		{ all, following }: Range,
+		{ length }: StoragePath,
+		use: (page: VersionCount[]) => Promise<void>,
+	): Promise<void> => {
 		// An index of beginnings has no order: MySQL would sort the whole range for each page.
-		if (isMysql(knex)) return counted(range());
-		const counts: VersionCount[] = [];
-		for (let after: VersionCount | undefined; ; ) {
-			const rows = range().limit(countedAtOnce);
-			if (after !== undefined)
-				rows.whereRaw('(folder, path, version_of) > (?, ?, ?)', [parentPath(after.path), after.path, after.file]);
-			const page = await counted(rows);
-			counts.push(...page);
+		if (isMysql(knex)) return use(await counted(all(rows())));
+		for (let limit = countedWith(length), after: VersionCount | undefined; ; limit = countedWith(after.path.length)) {
+			const page = await counted((after === undefined ? all(rows()) : following(rows(), after)).limit(limit));
+			if (page.length > 0) await use(page);
 			after = page.at(-1);
-			if (page.length < countedAtOnce) return counts;
+			if (after === undefined || page.length < limit) return;
 			await ownTurn();
 		}
+	};
+	/** Writes rows in parts of which none has many long paths. Resolves to how many. */
+	const writeInParts = async (rows: Iterable<SizedRow>, write: (ids: string[]) => Promise<number>): Promise<number> => {
+		let count = 0;
+		for (const ids of partsToWrite(rows)) {
+			if (count > 0) await ownTurn();
+			count += await write(ids);
+		}
+		return count;
 	};
 	return {
 		async hasAny(ownerId) {
@@ -78,10 +91,8 @@ export function versionStore(knex: Knex, now: () => number): VersionStore {
 			}
 			return counted(rows.limit(limit));
 		},
-		async countsWithin(ownerId, path) {
-			const counts: VersionCount[] = [];
-			for (const range of rangesWithin(path)) counts.push(...(await countedInPages(() => range(finished(ownerId)))));
-			return counts;
+		async countsWithin(ownerId, path, use) {
+			for (const range of rangesWithin(path)) await countedInPages(() => finished(ownerId), range, path, use);
 		},
 		async unfinished(ownerId, path) {
 			const rows = await kept(ownerId)
@@ -92,17 +103,26 @@ export function versionStore(knex: Knex, now: () => number): VersionStore {
 		async move(ownerId, from, to) {
 			// They would be found again and again.
 			if (isWithin(to, from)) return 0;
-			const moving: Pick<TrashRow, 'id' | 'path'>[] = [];
+			const longer = Math.max(0, utf8Length(to) - utf8Length(from));
+			const found: SizedRow[] = [];
 			// Each is a range of the index, of which no more is read than is moved.
-			for (const inside of rangesWithin(from))
-				if (moving.length < movedAtOnce)
-					moving.push(
-						...(await inside(rowsOf(ownerId))
-							.select('id', 'path')
-							.limit(movedAtOnce - moving.length)),
+			for (const { all } of rangesWithin(from))
+				if (found.length < movedAtOnce.count)
+					found.push(
+						...(await all(rowsOf(ownerId))
+							.select(sizedColumns(knex))
+							.limit(movedAtOnce.count - found.length)),
 					);
+			const [moving = []] = batchesOfLength(found, movedAtOnce, ({ bytes }) => 2 * bytes + longer);
+			const rows: Pick<TrashRow, 'id' | 'path'>[] = [];
+			for (const part of batches(moving)) {
+				const ids = part.map(({ id }) => id);
+				rows.push(...(await knex<TrashRow>('trash').whereIn('id', ids).select('id', 'path')));
+			}
+			// One may have been moved elsewhere since it was found.
+			const inside = rows.filter(({ path }) => isWithin(path as StoragePath, from));
 			await transact(knex, async (transaction) => {
-				for (const [path, ids] of idsByPath(moving)) {
+				for (const [path, ids] of idsByPath(inside)) {
 					const moved = joinChecked(to, relativePath(path as StoragePath, from));
 					const change = plainRow({ path: moved, folder: parentPath(moved) });
 					for (const part of batches(ids)) await transaction<TrashRow>('trash').whereIn('id', part).update(change);
@@ -110,19 +130,36 @@ export function versionStore(knex: Knex, now: () => number): VersionStore {
 			});
 			return moving.length;
 		},
-		bind: (ownerId, former, file) =>
-			rowsOf(ownerId)
-				.where({ version_of: former })
-				.update(plainRow({ version_of: file })),
+		async bind(ownerId, former, file) {
+			const own = () => rowsOf(ownerId).where({ version_of: former });
+			const rows: (SizedRow & Pick<TrashRow, 'replaced_id'>)[] = await own().select(
+				'replaced_id',
+				...sizedColumns(knex),
+			);
+			// That of what has just been replaced comes last: it shows that there is something left to do.
+			const isUnfinished = (row: (typeof rows)[number]) => Number(row.replaced_id === former);
+			rows.sort((one, other) => isUnfinished(one) - isUnfinished(other));
+			return writeInParts(rows, (ids) =>
+				own()
+					.whereIn('id', ids)
+					.update(plainRow({ version_of: file })),
+			);
+		},
 		async place(ownerId, { file, path }) {
 			const change = plainRow({ path, folder: parentPath(path) });
-			await rowsOf(ownerId).where({ version_of: file }).update(change);
+			const own = () => rowsOf(ownerId).where({ version_of: file });
+			const rows: SizedRow[] = await own().select(sizedColumns(knex));
+			const longest = rows.map(({ id, bytes }) => ({ id, bytes: Math.max(bytes, utf8Length(path)) }));
+			await writeInParts(longest, (ids) => own().whereIn('id', ids).update(change));
 		},
 		async beginPurging(ownerId, files) {
 			let marked = 0;
-			for (const part of batches(files)) {
+			for (const part of batches(files, purgedAtOnce)) {
+				const own = () => finished(ownerId).whereIn('version_of', part);
 				const change = plainRow({ state: 'purging' as const, state_at: now() });
-				marked += await finished(ownerId).whereIn('version_of', part).update(change);
+				marked += await writeInParts(await own().select(sizedColumns(knex)), (ids) =>
+					own().whereIn('id', ids).update(change),
+				);
 			}
 			return marked;
 		},
@@ -133,19 +170,41 @@ export function versionStore(knex: Knex, now: () => number): VersionStore {
 	};
 }
 
+/** How many files are counted together whose paths have about that length. */
+function countedWith(length: number): number {
+	const { most, least, length: characters } = countedAtOnce;
+	return Math.max(least, Math.min(most, Math.floor(characters / (length + 1))));
+}
+
 function idsByPath(rows: readonly Pick<TrashRow, 'id' | 'path'>[]): Map<string, string[]> {
 	const ids = new Map<string, string[]>();
 	for (const { id, path } of rows) addTo(ids, path, id);
 	return ids;
 }
 
+/** Rows that lie together in the index of paths, and those of them that follow a file: by one search each, however many come before. */
+interface Range {
+	all(rows: Knex.QueryBuilder): Knex.QueryBuilder;
+	following(rows: Knex.QueryBuilder, after: VersionedFile): Knex.QueryBuilder;
+}
+
 /** The rows at a path, those in a folder there, and those below: each is a range of the index of paths. */
-function rangesWithin(path: StoragePath): ((rows: Knex.QueryBuilder) => Knex.QueryBuilder)[] {
-	if (path === '') return [(rows) => rows.where('folder', '>=', '')];
+function rangesWithin(path: StoragePath): Range[] {
+	const withFolder = (rows: Knex.QueryBuilder, { path: last, file }: VersionedFile) =>
+		rows.whereRaw('(folder, path, version_of) > (?, ?, ?)', [parentPath(last), last, file]);
+	if (path === '') return [{ all: (rows) => rows.where('folder', '>=', ''), following: withFolder }];
+	const inOne = (of: Partial<TrashRow>): Range => ({
+		all: (rows) => rows.where(of),
+		following: (rows, { path: last, file }) => rows.where(of).whereRaw('(path, version_of) > (?, ?)', [last, file]),
+	});
+	// Texts compare byte for byte, and '0' is the character after '/'.
+	const below = (rows: Knex.QueryBuilder) => rows.where('folder', '<', `${path}0`);
 	return [
-		(rows) => rows.where({ folder: parentPath(path), path }),
-		(rows) => rows.where({ folder: path }),
-		// Texts compare byte for byte, and '0' is the character after '/'.
-		(rows) => rows.where('folder', '>=', `${path}/`).where('folder', '<', `${path}0`),
+		inOne({ folder: parentPath(path), path }),
+		inOne({ folder: path }),
+		{
+			all: (rows) => below(rows.where('folder', '>=', `${path}/`)),
+			following: (rows, after) => below(withFolder(rows, after)),
+		},
 	];
 }

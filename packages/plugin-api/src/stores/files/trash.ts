@@ -118,7 +118,7 @@ export interface TrashStore {
 	settle(ids: readonly string[], from: 'moving' | 'leaving'): Promise<number>;
 	/** Sets the state `leaving`, unless it is `purging` or there is no such record: then it resolves to false. */
 	beginLeaving(id: string): Promise<boolean>;
-	/** Sets the state `purging` in one transaction, so only a few. Resolves to how many were not in it before. */
+	/** Sets the state `purging`, of a few at a time. Resolves to how many were not in it before. */
 	beginPurging(selection: TrashSelection & { ids: readonly string[] }): Promise<number>;
 	/** Records that it is a file or a folder. Does nothing where there is no such record. */
 	setType(id: string, type: TrashedItem['type']): Promise<void>;

@@ -30,8 +30,8 @@ export interface VersionStore {
 		folders: readonly StoragePath[],
 		page: { limit: number; after?: VersionedFile | undefined },
 	): Promise<VersionCount[]>;
-	/** The version counts of the file at the path, or of all files in a folder and below. */
-	countsWithin(ownerId: string, path: StoragePath): Promise<VersionCount[]>;
+	/** Calls `use`, one call after the other, with the version counts of the file at the path, or of all files in a folder and below. */
+	countsWithin(ownerId: string, path: StoragePath, use: (some: VersionCount[]) => Promise<void>): Promise<void>;
 	/** The versions at a path that are being made, or were when their process ended. */
 	unfinished(ownerId: string, path: StoragePath): Promise<FileVersion[]>;
 	/**

@@ -46,18 +46,30 @@ export class VersionCounts {
 		return this.#counts(id, [...folders], (path) => path);
 	}
 
-	/** Files at a path or below that have versions. A path may be out of date after a crash: only the files that are there count. */
-	async filesWithin(owner: User, path: StoragePath): Promise<VersionedFile[]> {
-		return this.#present(owner, await this.#parts.versions.countsWithin(owner.id, path));
+	/**
+	 * The files at a path or below that have versions, by their identities: of their paths, which may be long, a few are kept at a time. A
+	 * path may be out of date after a crash: only the files that are there count.
+	 */
+	async filesWithin(owner: User, path: StoragePath): Promise<ReadonlySet<string>> {
+		const found = new Set<string>();
+		await this.#parts.versions.countsWithin(owner.id, path, async (some) => {
+			for (const { file } of await this.#present(owner, some)) found.add(file);
+		});
+		return found;
 	}
 
 	/** Which of these files that were at a path or below are there no more, and have not been moved elsewhere. */
-	async gone(owner: User, path: StoragePath, files: readonly VersionedFile[]): Promise<VersionedFile[]> {
-		const were = new Set(files.map(({ file }) => file));
-		const left = await this.#parts.versions.countsWithin(owner.id, path);
-		const mayBeGone = left.filter(({ file }) => were.has(file));
-		const present = new Set((await this.#present(owner, mayBeGone)).map(({ file }) => file));
-		return mayBeGone.filter(({ file }) => !present.has(file));
+	async gone(owner: User, path: StoragePath, files: ReadonlySet<string>): Promise<ReadonlySet<string>> {
+		const gone = new Set<string>();
+		const present = new Set<string>();
+		await this.#parts.versions.countsWithin(owner.id, path, async (some) => {
+			const mayBeGone = some.filter(({ file }) => files.has(file));
+			for (const { file } of mayBeGone) gone.add(file);
+			for (const { file } of await this.#present(owner, mayBeGone)) present.add(file);
+		});
+		// Some of its versions may have another path than the others.
+		for (const file of present) gone.delete(file);
+		return gone;
 	}
 
 	async #counts(

@@ -133,13 +133,10 @@ export class Versions {
 		}
 	}
 
-	/** Files are gone for good, and all their versions with them. */
-	async end(ownerId: string, files: readonly VersionedFile[]): Promise<void> {
+	/** Files, given by their identities, are gone for good, and all their versions with them. */
+	async end(ownerId: string, files: ReadonlySet<string>): Promise<void> {
 		try {
-			const ended = await this.#parts.versions.beginPurging(
-				ownerId,
-				files.map(({ file }) => file),
-			);
+			const ended = await this.#parts.versions.beginPurging(ownerId, [...files]);
 			if (ended > 0) void this.#bin.removePurged();
 		} catch (error) {
 			warnOfTrash(this.#parts, error);

@@ -19,12 +19,14 @@ export async function copiedFiles(
 		return item && identityOf(prefixed(item, idPrefix));
 	};
 	const copied: ReboundVersions[] = [];
-	for (const found of await versions.countsWithin(ownerId, path)) {
-		const at = placeOf(found.path);
-		if ((await identityAt(from, at)) !== found.file) continue;
-		const file = await identityAt(to, at);
-		if (file !== undefined) copied.push({ ownerId, former: found.file, file, path: found.path });
-	}
+	await versions.countsWithin(ownerId, path, async (some) => {
+		for (const found of some) {
+			const at = placeOf(found.path);
+			if ((await identityAt(from, at)) !== found.file) continue;
+			const file = await identityAt(to, at);
+			if (file !== undefined) copied.push({ ownerId, former: found.file, file, path: found.path });
+		}
+	});
 	return copied;
 }
 
