@@ -31,7 +31,7 @@ export * from './programs/programEnd.js';
 export { runAlone } from './programs/runAlone.js';
 export { findSandbox, type Sandbox, type SandboxOptions } from './programs/sandbox/findSandbox.js';
 export { moduleFiles } from './programs/sandbox/moduleFiles.js';
-export type { LentDescriptor, SandboxNeeds } from './programs/sandbox/needs.js';
+export { beginMark, type LentDescriptor, type SandboxNeeds } from './programs/sandbox/needs.js';
 export * from './providers/archives.js';
 export * from './providers/auth.js';
 export * from './providers/renderers.js';

@@ -1,7 +1,7 @@
 import { Failure, type Renderer, type Sandbox } from '@stowage/plugin-api';
 import { hasDecoder } from '@stowage/rules';
 import type { ImageWorkers } from './images/ImageWorkers.js';
-import { inputPath, runProgram } from './runProgram.js';
+import { beforeDecoding, inputPath, runProgram } from './runProgram.js';
 
 interface RendererDependencies {
 	workers: ImageWorkers;
@@ -37,7 +37,7 @@ export function videoRenderer(ffmpeg: string, { workers, memoryBytes, findSandbo
 			// Not by its name alone.
 			if (source.contentKind !== 'video') throw noPicture();
 			workers.assertUsable();
-			const sandbox = await findSandbox();
+			const sandbox = await beforeDecoding(findSandbox(), signal);
 			const frame = await source.withLocalFile(async ({ descriptor }) => {
 				const run = { memoryBytes, descriptor, signal, sandbox };
 				// The first second is often black; a short clip has no more.
@@ -87,7 +87,7 @@ export function pdfRenderer(pdftoppm: string, { workers, memoryBytes, findSandbo
 		async render(source, size, signal) {
 			if (source.contentKind !== 'pdf') throw noPicture();
 			workers.assertUsable();
-			const sandbox = await findSandbox();
+			const sandbox = await beforeDecoding(findSandbox(), signal);
 			const args = ['-q', '-f', '1', '-l', '1', '-singlefile', '-scale-to', String(size), '-png', inputPath];
 			const page = await source.withLocalFile(({ descriptor }) =>
 				runProgram(pdftoppm, args, { memoryBytes, descriptor, signal, sandbox }),

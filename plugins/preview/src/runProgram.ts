@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import {
+	beginMark,
 	Failure,
 	killGroup,
 	type ProgramEnd,
@@ -32,18 +33,21 @@ export const inputPath = '/dev/fd/3';
 
 /**
  * The program's standard output; undefined if it failed at the file, wrote nothing or wrote too much. Throws `unavailable` if it could
- * not be started or was ended from outside, which says nothing of the file.
+ * not be started, was ended from outside or had not begun when the signal fires, which says nothing of the file; else the signal's reason.
  */
 export async function runProgram(
 	program: string,
 	args: readonly string[],
 	{ memoryBytes, descriptor, signal, sandbox }: RunOptions,
 ): Promise<Buffer | undefined> {
-	signal.throwIfAborted();
+	if (signal.aborted) throw notNow(signal.reason);
 	const limits = { memoryBytes, cpuSeconds, fileBytes: 0, files: [descriptor] };
 	let child: ReturnType<typeof spawnLimited>;
+	let hasBegun: boolean;
 	try {
-		const wrapped = sandbox?.wrap(program, args, { files: [{ descriptor: 3, access: 'read', source: descriptor }] });
+		const needs = { files: [{ descriptor: 3, access: 'read' as const, source: descriptor }], announces: true };
+		const wrapped = sandbox?.wrap(program, args, needs);
+		hasBegun = wrapped?.announces !== true;
 		child = spawnLimited(wrapped?.command ?? program, wrapped?.args ?? args, limits);
 	} catch (error) {
 		// Some errors of starting it are thrown, others are events. A program may be gone after an upgrade.
@@ -58,6 +62,10 @@ export async function runProgram(
 	// Its messages are about a user's file, so they are not logged.
 	child.stderr?.on('data', (chunk: Buffer) => {
 		if (errors.length < maxErrorText) errors += chunk.toString('latin1');
+		const mark = hasBegun ? -1 : errors.indexOf(beginMark);
+		if (mark === -1) return;
+		hasBegun = true;
+		errors = errors.slice(mark + 1);
 	});
 	(child.stdout as Readable | null)?.on('data', (chunk: Buffer) => {
 		length += chunk.length;
@@ -69,7 +77,7 @@ export async function runProgram(
 			child.once('error', (error) => reject(notNow(error)));
 			child.once('close', (code, endedBy) => resolve({ code, signal: endedBy }));
 		});
-		signal.throwIfAborted();
+		if (signal.aborted) throw hasBegun ? signal.reason : notNow(signal.reason);
 		if (length > maxOutputBytes) return undefined;
 		const ended = { ...outcome, errors };
 		if (wasDisturbed(ended) || wasNotStarted(ended)) throw notNow(outcome);
@@ -82,4 +90,14 @@ export async function runProgram(
 /** The refusal of a picture that may be made later, in so many seconds. */
 export function notNow(cause: unknown, retryAfter = 30): Failure {
 	return new Failure('unavailable', 'There are no previews right now.', { cause, retryAfter });
+}
+
+/** What is done before a decoder begins. Throws `unavailable` where it is not done when the signal fires: no file has a part in that. */
+export function beforeDecoding<T>(done: Promise<T>, signal: AbortSignal): Promise<T> {
+	return new Promise((resolve, reject) => {
+		const leave = () => reject(notNow(signal.reason));
+		if (signal.aborted) leave();
+		signal.addEventListener('abort', leave, { once: true });
+		done.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
+	});
 }

@@ -306,6 +306,67 @@ test('an image decoder that does not get ready says nothing about an image', asy
 	t.true(isFailure(error, 'unavailable'), String(error));
 });
 
+/** A signal that fires as that of a picture whose time is over. */
+const timeOver = (ms: number) => {
+	const over = new AbortController();
+	setTimeout(() => over.abort(new Error('It took too long.')), ms);
+	return over.signal;
+};
+
+test('a decoder that had not begun when the time was over says nothing about a file, and one that had does', async (t) => {
+	const { folder, programs } = await server(t);
+	const source = await open(path.join(folder, 'source'));
+	t.teardown(() => source.close());
+	const decoder = path.join(programs, 'decoder');
+	await writeFile(decoder, '#!/bin/sh\nexec sleep 600\n');
+	await chmod(decoder, 0o755);
+	for (const name of Object.keys(sandboxes) as SandboxName[]) {
+		const sandbox = await sandboxOf(t, name);
+		const run = { memoryBytes, descriptor: source.fd };
+		// What it is started by is held up at its beginning.
+		const wrap: Sandbox['wrap'] = (...all) => {
+			const wrapped = sandbox.wrap(...all);
+			const args = ['-c', 'sleep 600; exec "$@"', 'sh', wrapped.command, ...wrapped.args];
+			return { ...wrapped, command: '/bin/sh', args };
+		};
+		const heldUp = runProgram(decoder, [], { ...run, signal: timeOver(500), sandbox: { ...sandbox, wrap } });
+		t.true(isFailure(await t.throwsAsync(heldUp), 'unavailable'), name);
+		const begun = runProgram(decoder, [], { ...run, signal: timeOver(8000), sandbox });
+		t.is((await t.throwsAsync(begun))?.message, 'It took too long.', name);
+		const before = runProgram(decoder, [], { ...run, signal: AbortSignal.abort(), sandbox });
+		t.true(isFailure(await t.throwsAsync(before), 'unavailable'), name);
+	}
+	// Nothing is between it and the system.
+	const alone = { memoryBytes, descriptor: source.fd, signal: timeOver(500), sandbox: undefined };
+	t.is((await t.throwsAsync(runProgram(decoder, [], alone)))?.message, 'It took too long.');
+});
+
+test('a picture is not late where the sandbox was not found, or the image decoder not ready, when its time was over', async (t) => {
+	const { programs } = await server(t);
+	const never = () => new Promise<Sandbox>(() => {});
+	const stuck = path.join(programs, 'stuck.mjs');
+	await writeFile(stuck, 'process.stdin.resume(); setInterval(() => {}, 1e6);');
+	for (const options of [{ findSandbox: never }, { program: stuck, findSandbox: async () => undefined }]) {
+		const made = await rendering(t, options);
+		await made.write('a.png', pixel);
+		const late = await t.throwsAsync(made.render('a.png', 256, timeOver(1000)));
+		t.true(isFailure(late, 'unavailable'), String(late));
+	}
+	const made = await rendering(t, { findSandbox: never });
+	await made.write('a.mp4', Buffer.from('\0\0\0\x18ftypmp42\0\0\0\0mp42isom', 'latin1'));
+	await made.write('a.pdf', '%PDF-1.4\n');
+	for (const name of ['a.mp4', 'a.pdf']) {
+		const late = await t.throwsAsync(made.render(name, 256, timeOver(500)));
+		t.true(isFailure(late, 'unavailable'), `${name}: ${late}`);
+	}
+	// One that has got its image is.
+	const draws = path.join(programs, 'draws.mjs');
+	await writeFile(draws, 'process.stdout.write(Buffer.alloc(5)); process.stdin.resume(); setInterval(() => {}, 1e6);');
+	const begun = await rendering(t, { program: draws, findSandbox: async () => undefined });
+	await begun.write('a.png', pixel);
+	t.is((await t.throwsAsync(begun.render('a.png', 256, timeOver(3000))))?.message, 'It took too long.');
+});
+
 test('without free descriptors a picture is unavailable, and is made once there are some', async (t) => {
 	const program = fileURLToPath(new URL('withoutDescriptors.js', import.meta.url));
 	const { stdout } = await promisify(execFile)('/bin/sh', [

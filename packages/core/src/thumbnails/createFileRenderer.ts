@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import {
 	type ByteRange,
 	firstBytes,
@@ -92,8 +93,9 @@ export function createFileRenderer({ renderers, kinds, folder, timeLimitMs, log 
 		// Nothing is known of the file: there may be one after the next start.
 		if (accepting.length === 0) throw noThumbnail();
 		for (const [renderer, each] of accepting) {
+			const rendered = each.render(source, size, signal);
 			try {
-				const bytes = await unlessAborted(each.render(source, size, signal), signal);
+				const bytes = await unlessAborted(rendered, signal);
 				if (bytes.length <= maxPictureBytes && isWholeWebp(bytes)) return bytes;
 				log.warn({ renderer, bytes: bytes.length }, 'a renderer returned no valid picture');
 			} catch (error) {
@@ -103,6 +105,9 @@ export function createFileRenderer({ renderers, kinds, folder, timeLimitMs, log 
 				// The storage is slow.
 				if (timeLimit.aborted && watched.isAwaited) throw notNow(error);
 				if (timeLimit.aborted) {
+					// What was decoded by then was nothing.
+					const end = await endOf(rendered, left);
+					if (isFailure(end, 'unavailable')) throw end;
 					log.warn({ renderer, extension, bytes: file.item.size }, 'a renderer took too long');
 					return verdict('late');
 				}
@@ -114,6 +119,18 @@ export function createFileRenderer({ renderers, kinds, folder, timeLimitMs, log 
 		}
 		return verdict('none');
 	};
+}
+
+/** How long a renderer is waited for whose time is over: it says whether its decoder had begun. */
+const endMs = 1000;
+
+/** What a rendering ends with that was aborted, unless that takes long. */
+async function endOf(rendered: Promise<unknown>, left: AbortSignal): Promise<unknown> {
+	const ended = rendered.then(
+		() => undefined,
+		(error: unknown) => error,
+	);
+	return unlessAborted(Promise.race([ended, wait(endMs)]), left);
 }
 
 function isSystemError(error: unknown): boolean {

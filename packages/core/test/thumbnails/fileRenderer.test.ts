@@ -118,3 +118,17 @@ test('what a program says of a file that it was lent is believed only where that
 	t.is(await outcome(t, { read: hangs, render: neverEnds, isLocal }), 'unavailable');
 	t.is(await outcome(t, { read: whole, render: neverEnds, isLocal }), 'late');
 });
+
+test('a picture whose decoder had not begun when the time is over is unavailable, as its renderer says', async (t) => {
+	const endsBy = (error: (signal: AbortSignal) => unknown, ms: number): Renderer['render'] => {
+		return (_source, _size, signal) =>
+			new Promise((_, reject) => {
+				signal.addEventListener('abort', () => setTimeout(() => reject(error(signal)), ms));
+			});
+	};
+	const notBegun = () => new Failure('unavailable', 'There are no previews right now.', { retryAfter: 30 });
+	for (const ms of [0, 100]) t.is(await outcome(t, { read: whole, render: endsBy(notBegun, ms) }), 'unavailable');
+	t.is(await outcome(t, { read: whole, render: endsBy(({ reason }) => reason, 100) }), 'late');
+	t.is(await outcome(t, { read: whole, render: endsBy(noPicture, 0) }), 'late');
+	t.is(await outcome(t, { read: whole, render: () => new Promise(() => {}) }), 'late', 'also one that does not end');
+});

@@ -117,6 +117,11 @@ export class ImageWorker {
 		return isIncomplete ? new WorkerIncomplete(errorLine(errors)) : new WorkerUnusable(errorLine(errors));
 	}
 
+	/** Whether it has begun: before that it has looked at no image. */
+	get isReady(): boolean {
+		return this.#isReady;
+	}
+
 	/** The picture, or undefined if there is none. One image at a time. */
 	async render(image: AsyncIterable<Uint8Array>, length: number, size: number): Promise<Buffer | undefined> {
 		this.uses++;

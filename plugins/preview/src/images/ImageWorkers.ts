@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { Failure, type PluginLog, type Sandbox } from '@stowage/plugin-api';
-import { notNow } from '../runProgram.js';
+import { Failure, isFailure, type PluginLog, type Sandbox } from '@stowage/plugin-api';
+import { beforeDecoding, notNow } from '../runProgram.js';
 import {
 	ImageWorker,
 	WorkerDied,
@@ -67,7 +67,8 @@ export class ImageWorkers {
 
 	/**
 	 * A picture of an image in one of the formats of `imageFormat`. Throws `unsupportedMediaType` for every other content, and for one that
-	 * takes more than a child may have, and `unavailable` where children can't be started or are ended from outside.
+	 * takes more than a child may have, and `unavailable` where children can't be started, are ended from outside or were not ready when the
+	 * signal fires.
 	 */
 	async render(image: OwnedImage, size: number, signal: AbortSignal): Promise<Buffer> {
 		this.assertUsable();
@@ -81,7 +82,7 @@ export class ImageWorkers {
 				isDisturbed = false;
 				if (isFirst) break;
 			} catch (error) {
-				signal.throwIfAborted();
+				if (signal.aborted) throw isFailure(error, 'unavailable') ? error : signal.reason;
 				const isUnusable =
 					error instanceof WorkerIncomplete ? this.#isIncompleteForLong() : error instanceof WorkerUnusable;
 				if (isUnusable) throw this.#markUnusable(error as Error);
@@ -96,8 +97,7 @@ export class ImageWorkers {
 	}
 
 	async #try({ owner, length, read }: OwnedImage, size: number, mayBeUsed: boolean, signal: AbortSignal) {
-		const sandbox = await this.#options.findSandbox();
-		signal.throwIfAborted();
+		const sandbox = await beforeDecoding(this.#options.findSandbox(), signal);
 		const used = mayBeUsed ? this.#takeUsed(owner) : undefined;
 		const worker = used ?? new ImageWorker(owner, { ...this.#options, sandbox });
 		const end = () => worker.kill();
@@ -113,7 +113,7 @@ export class ImageWorkers {
 		} catch (error) {
 			// It may have half of the image, and is of no use for the next one.
 			worker.kill();
-			throw error;
+			throw signal.aborted && !worker.isReady ? notNow(signal.reason) : error;
 		} finally {
 			this.#busy.delete(worker);
 			signal.removeEventListener('abort', end);

@@ -32,7 +32,15 @@ export interface Sandbox {
 	 * libraries, itself, and what it needs; it has no network, sees no other process and sends none a signal, and writes to nothing but the
 	 * files lent for that.
 	 */
-	wrap(program: string, args: readonly string[], needs?: SandboxNeeds): { command: string; args: string[] };
+	wrap(program: string, args: readonly string[], needs?: SandboxNeeds): WrappedCommand;
+}
+
+/** A command that runs a program in a sandbox. */
+export interface WrappedCommand {
+	command: string;
+	args: string[];
+	/** Whether `beginMark` comes before the program: not from each sandbox that is asked for it. */
+	announces?: boolean;
 }
 
 export interface SandboxOptions {
@@ -189,6 +197,7 @@ export function bubblewrapSandbox(options: Bubblewrap): Sandbox {
 			const { readOnly = [] } = needs;
 			const mounted = [...readOnly, ...programPaths(program, needs), ...moduleFiles(launcher, ['koffi'])];
 			return {
+				...confined,
 				command: bwrap,
 				args: [...bubblewrapArguments(options, confined.command, { ...needs, readOnly: mounted }), ...confined.args],
 			};
@@ -210,8 +219,8 @@ function described(landlock: number): string {
 }
 
 /** The command of the launcher, which confines itself by a filter of system calls, and by Landlock unless the version is 0. */
-function launch(landlock: number, program: string, args: readonly string[], needs: SandboxNeeds) {
-	const { files = [], devices = [], mayFork = false, reservesAddresses = false } = needs;
+function launch(landlock: number, program: string, args: readonly string[], needs: SandboxNeeds): WrappedCommand {
+	const { files = [], devices = [], mayFork = false, reservesAddresses = false, announces = false } = needs;
 	const parts: Launch = {
 		isRestricted: landlock > 0,
 		mayFork,
@@ -221,8 +230,10 @@ function launch(landlock: number, program: string, args: readonly string[], need
 		reservedBytes: program === process.execPath ? 0 : nodeReservesBytes,
 		// Node and the drivers of graphics processors reserve addresses by the ten gigabytes.
 		limitsAddresses: !reservesAddresses && program !== process.execPath && devices.length === 0,
+		announces,
 	};
 	return {
+		announces,
 		command: process.execPath,
 		args: [...frugal, launcher, JSON.stringify(parts), program, ...args],
 	};

@@ -23,7 +23,15 @@ export interface SandboxNeeds {
 	 * limited too, without which a program that was taken over has memory that its limit doesn't count. Node and devices turn it on.
 	 */
 	reservesAddresses?: boolean;
+	/** Whether it is told when the program itself begins, by `beginMark`. Off by default. */
+	announces?: boolean;
 }
+
+/**
+ * The byte in the standard error of a program behind which all is of the program itself, and before which all is of what starts it in its
+ * sandbox. No message has it.
+ */
+export const beginMark = '\x06';
 
 /** A file that a program is lent. */
 export interface LentDescriptor extends SandboxedFile {

@@ -1,9 +1,10 @@
 // The program that confines itself by Landlock and a filter of system calls, and then becomes the program that it is given: the
 // confinement stays, also for all that this one starts. Its arguments: JSON of `Launch`; the program; its arguments. Without any it
 // prints the version of Landlock.
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
+import { beginMark } from '../needs.js';
 import { type Allowed, landlockVersion, restrict, type SystemCall } from './ruleset.js';
 import { seccompFilter } from './seccompFilter.js';
 import type { Processor } from './systemCalls.js';
@@ -31,6 +32,8 @@ export interface Launch extends Allowed {
 	reservedBytes: number;
 	/** Whether its address space is limited as well. */
 	limitsAddresses: boolean;
+	/** Whether `beginMark` is written to the standard error before it begins. */
+	announces: boolean;
 }
 
 /** The code by which shells say that a program can't be started. */
@@ -180,6 +183,7 @@ if (launch === undefined || program === undefined) {
 		signal(brokenPipe, null);
 		if (parsed.reservedBytes > 0) lowerMemory(parsed.reservedBytes);
 		if (parsed.limitsAddresses) limitAddresses();
+		if (parsed.announces) writeSync(2, beginMark);
 		execv(program, [program, ...rest, null]);
 		throw new Error(`${program} could not be started: error ${koffi.errno()}.`);
 	} catch (error) {
