@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import type { Command } from 'commander';
 import { keepDescriptors } from './privileges/keepDescriptors.js';
 import { createProgram } from './program.js';
+import { endInTime } from './terminal/endInTime.js';
 import { onlyLists } from './terminal/onlyLists.js';
 
 /**
@@ -61,6 +62,7 @@ try {
 	});
 	await program.parseAsync();
 	if (isServer) setGrowth(2);
+	else endInTime(Number(process.exitCode ?? 0));
 } catch (error) {
 	const { explain } = await import('./terminal/explain.js');
 	const { message, code } = explain(error);
@@ -68,7 +70,8 @@ try {
 		const { printFault } = await import('./terminal/output.js');
 		printFault(message);
 	}
-	process.exit(code);
+	if (isServer) process.exit(code);
+	endInTime(code);
 }
 
 /** Such as `user list`. */

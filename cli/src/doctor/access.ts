@@ -11,7 +11,9 @@ const maxNamed = 50;
 /** The storage roots, homes and files of the database that other accounts of this machine can open, each with what closes it. */
 export async function checkAccess(config: Config, roots: readonly RootState[]): Promise<Finding[]> {
 	const what = 'access';
-	const locations = roots.map(({ location }) => location ?? firstLocation(config)).filter(path.isAbsolute);
+	// What is wrong with the others is reported by the check of them, and a disk that hangs would never answer.
+	const there = roots.filter(({ fault }) => fault === null);
+	const locations = there.map(({ location }) => location ?? firstLocation(config)).filter(path.isAbsolute);
 	const open: { message: string; place: string }[] = [];
 	const check = async (kind: string, place: string) => {
 		const mode = await modeForOthers(place);

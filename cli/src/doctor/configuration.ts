@@ -1,5 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { type Config, checkConfig, peersOf, readConfigBytes, strangersMay } from '@stowage/core';
+import { isFailure } from '@stowage/rules';
 import { isAsShipped } from '../commandLine/configText.js';
 import { checkFirstRoot } from '../commandLine/firstRoot.js';
 import { type Finding, fault, ok, reasonOf, warn } from './findings.js';
@@ -12,6 +13,8 @@ export async function checkConfiguration(config: Config): Promise<Finding[]> {
 		await checkFirstRoot(config);
 		return [...findings, ok(what, 'valid')];
 	} catch (error) {
+		// That of the storage says which disks do not answer.
+		if (isFailure(error, 'unavailable')) return [...findings, ok(what, 'valid')];
 		return [...findings, fault(what, reasonOf(error), 'Correct the setting: docs/operations.md, config/default.yaml.')];
 	}
 }

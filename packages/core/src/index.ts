@@ -76,6 +76,7 @@ export { assertUnserved, servingHere } from './leases/assertUnserved.js';
 export { byDoubt, findServing, forgottenMs, liveMs } from './leases/LiveProcesses.js';
 export { clockFaults, differingSettings, maxNodeClockMs } from './leases/nodeFaults.js';
 export { identifyProcess } from './leases/processIdentity.js';
+export { inTime } from './limits/inTime.js';
 export type { ListedLink } from './links/createLinks.js';
 export { type FileHash, hashFiles } from './links/hashFiles.js';
 export { linksOf } from './links/linksOf.js';

@@ -22,6 +22,8 @@ interface Dependencies {
 	claims?: RootClaims | undefined;
 	/** Called with each storage that is opened; resolves to the one to be used in its place. */
 	wrap?(storage: StorageProvider): StorageProvider;
+	/** For how long a disk is waited for. */
+	openingMs?: number;
 }
 
 /** A mount with its location; null for the configured one. */
@@ -31,6 +33,9 @@ export interface OpenMount extends Mount {
 
 /** For how long the start waits for disks that are looked at in order to compare their places. */
 const comparisonMs = 5000;
+
+/** For how long the start, or a reload, waits for a disk: one that hangs never answers. It goes on meanwhile, once. */
+const defaultOpeningMs = 10_000;
 
 /** The setting of the first root's location. */
 export const firstSettings = 'the setting plugins (the options of the storage), or by dataDir where they name no place';
@@ -43,6 +48,8 @@ export class RootOpener {
 	readonly #dependencies: Dependencies;
 	/** Why roots can't be opened, by their names, as the log has it. */
 	readonly #loggedReasons = new Map<string, string>();
+	/** Those that are being opened, or were too late for who waited: each keeps a thread while its disk hangs. */
+	readonly #opening = new Map<string, Promise<StorageProvider>>();
 
 	constructor(dependencies: Dependencies) {
 		this.#dependencies = dependencies;
@@ -114,16 +121,20 @@ export class RootOpener {
 		return wrap === undefined || storage instanceof ClosedStorage ? storage : wrap(storage);
 	}
 
-	async #open(
-		{ name, rootId, driver, location }: RootRecord,
-		records: readonly RootRecord[],
-	): Promise<StorageProvider> {
+	/** Closes what was opened too late for roots that are no longer among these. */
+	closeOthers(records: readonly RootRecord[]): void {
+		const known = new Set(records.map(keyOf));
+		for (const [key, opening] of this.#opening) {
+			if (known.has(key)) continue;
+			this.#opening.delete(key);
+			opening.then((storage) => storage.close()).catch(() => undefined);
+		}
+	}
+
+	async #open(record: RootRecord, records: readonly RootRecord[]): Promise<StorageProvider> {
+		const { name, rootId, location } = record;
 		try {
-			const id = rootId === '' ? undefined : rootId;
-			const opener = this.driver(driver);
-			if (location === null && opener.folder !== undefined)
-				await this.#assertPlace(opener.folder, records, id === undefined);
-			const storage = await (location === null ? opener.open(id) : opener.open(id, location));
+			const storage = await this.#openInTime(record, records);
 			this.#loggedReasons.delete(name);
 			return storage;
 		} catch (error) {
@@ -138,6 +149,32 @@ export class RootOpener {
 			this.#loggedReasons.set(name, reason.message);
 			return new ClosedStorage(rootId, reason);
 		}
+	}
+
+	/** Throws `unavailable` where that takes too long, and then until it is open, or has failed. */
+	async #openInTime(record: RootRecord, records: readonly RootRecord[]): Promise<StorageProvider> {
+		const key = keyOf(record);
+		const pending = this.#opening.get(key);
+		const opening = pending ?? this.#openNow(record, records);
+		this.#opening.set(key, opening);
+		const { openingMs = defaultOpeningMs } = this.#dependencies;
+		const late = new Failure('unavailable', `There was no answer within ${openingMs / 1000} s.`);
+		try {
+			const storage = await inTime(opening, pending === undefined ? openingMs : 0, late);
+			this.#opening.delete(key);
+			return storage;
+		} catch (error) {
+			if (error !== late) this.#opening.delete(key);
+			throw error;
+		}
+	}
+
+	async #openNow({ rootId, driver, location }: RootRecord, records: readonly RootRecord[]): Promise<StorageProvider> {
+		const id = rootId === '' ? undefined : rootId;
+		const opener = this.driver(driver);
+		if (location === null && opener.folder !== undefined)
+			await this.#assertPlace(opener.folder, records, id === undefined);
+		return location === null ? opener.open(id) : opener.open(id, location);
 	}
 
 	/**
@@ -182,3 +219,5 @@ export class RootOpener {
 		);
 	}
 }
+
+const keyOf = ({ rootId, driver, location }: RootRecord): string => JSON.stringify([rootId, driver, location]);

@@ -150,6 +150,7 @@ export class Roots implements Mounts {
 		await this.#reloading?.catch(() => {
 			// The caller has got the error; for other callers it does not matter any more.
 		});
+		this.#opener.closeOthers([]);
 		await closeAll(this.#mounts);
 	}
 
@@ -170,6 +171,7 @@ export class Roots implements Mounts {
 		const mounts: OpenMount[] = [];
 		for (const record of records)
 			mounts.push(await this.#opener.mount(record, this.mountOf(record.rootId), record === first, records));
+		this.#opener.closeOthers(records);
 		const removed = missingFrom(this.#mounts, mounts);
 		const opened = missingFrom(mounts, this.#mounts);
 		try {

@@ -1,0 +1,60 @@
+import type { RootRecord, StorageDriver, StorageProvider } from '@stowage/plugin-api';
+import { isFailure } from '@stowage/rules';
+import test from 'ava';
+import { ClosedStorage } from '../../src/trees/roots/ClosedStorage.js';
+import { type OpenMount, RootOpener } from '../../src/trees/roots/RootOpener.js';
+
+/** Roots whose disks answer when they are told to. */
+function slowDisks() {
+	const calls: { answer(): void; isClosed: boolean }[] = [];
+	const slow: StorageDriver = {
+		open: (rootId = '') =>
+			new Promise<StorageProvider>((resolve) => {
+				const close = async () => {
+					call.isClosed = true;
+				};
+				const call = { isClosed: false, answer: () => resolve({ rootId, close } as StorageProvider) };
+				calls.push(call);
+			}),
+	};
+	const drivers = { find: () => slow, all: () => new Map([['slow', slow]]) };
+	const config = { storage: 'local', dataDir: '/nowhere', databaseUrl: 'sqlite:/nowhere/a.db' };
+	const log = { warn() {} };
+	const opener = new RootOpener({ drivers, config, log, openingMs: 20 } as never);
+	const record: RootRecord = {
+		...{ name: 'big', rootId: 'an id', driver: 'slow', location: '/mnt/big' },
+		...{ isDefault: false, createdAt: 0 },
+	};
+	const mount = (last?: OpenMount) => opener.mount(record, last, false, [record]);
+	return { calls, opener, record, mount };
+}
+
+test('a disk that does not answer holds up nobody for long, is asked once, and is used once it has answered', async (t) => {
+	const { calls, mount } = slowDisks();
+	let last = await mount();
+	for (let n = 0; n < 3; n++) {
+		const { storage } = last;
+		if (!(storage instanceof ClosedStorage)) return t.fail('it is open');
+		t.is(storage.reason.message, 'There was no answer within 0.02 s.');
+		t.true(isFailure(await t.throwsAsync(storage.check()), 'unavailable'));
+		last = await mount(last);
+	}
+	t.is(calls.length, 1);
+	calls[0]?.answer();
+	last = await mount(last);
+	t.false(last.storage instanceof ClosedStorage);
+	t.is((await mount(last)).storage, last.storage);
+	t.deepEqual([calls.length, calls[0]?.isClosed], [1, false]);
+});
+
+test('a disk that answers once its root is gone, or elsewhere, is closed', async (t) => {
+	const { calls, opener, record, mount } = slowDisks();
+	await mount();
+	opener.closeOthers([record]);
+	await mount();
+	t.is(calls.length, 1);
+	opener.closeOthers([{ ...record, location: '/mnt/elsewhere' }]);
+	calls[0]?.answer();
+	await new Promise(setImmediate);
+	t.true(calls[0]?.isClosed);
+});
