@@ -5,7 +5,7 @@ const maxKept = 5000;
 
 interface Kept<T> {
 	item: T;
-	group: string;
+	groups: ReadonlySet<string>;
 	/** When it is written. */
 	endsAt: number;
 	timer: NodeJS.Timeout;
@@ -29,7 +29,7 @@ export class Aggregator<T> {
 	constructor(readonly options: Options<T>) {}
 
 	/** Adds to the aggregate of this key, or begins it. */
-	add(key: string, item: T, group = ''): void {
+	add(key: string, item: T, groups: ReadonlySet<string> = new Set()): void {
 		const kept = this.#kept.get(key);
 		if (kept !== undefined) {
 			kept.item = this.options.merge(kept.item, item);
@@ -37,8 +37,8 @@ export class Aggregator<T> {
 		}
 		if (this.isFull) this.#end(this.#kept.keys().next().value as string);
 		const endsAt = this.options.monotonic() + this.options.spanMs;
-		this.#kept.set(key, { item, group, endsAt, timer: this.#timer(key, this.options.spanMs) });
-		this.#groups.add(group, 1);
+		this.#kept.set(key, { item, groups, endsAt, timer: this.#timer(key, this.options.spanMs) });
+		for (const group of groups) this.#groups.add(group, 1);
 	}
 
 	/** The aggregate of this key so far. */
@@ -76,7 +76,7 @@ export class Aggregator<T> {
 		const kept = this.#kept.get(key);
 		if (kept === undefined) return;
 		this.#kept.delete(key);
-		this.#groups.add(kept.group, -1);
+		for (const group of kept.groups) this.#groups.add(group, -1);
 		clearTimeout(kept.timer);
 		this.options.write(kept.item);
 	}

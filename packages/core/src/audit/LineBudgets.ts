@@ -34,7 +34,13 @@ const minBurstBytes = 64 * 1024;
 const freePart = 1 / 2;
 const dividedPart = 1 / 20;
 
-/** The most sources that are remembered; the one that has written nothing for longest is forgotten first. */
+/** How many times as much the networks of one site may write together as one of them; once it is divided, a site is one source. */
+const siteFactor = 4;
+
+/** The first line of a source is written where there is any room, if it is no longer. */
+export const maxFirstBytes = 700;
+
+/** The most sources, and networks of sites, that are remembered; the one that has written nothing for longest is forgotten first. */
 const maxSources = 5_000;
 
 /** How often the sources that have written anything lately are counted. */
@@ -43,6 +49,15 @@ const countMs = 60_000;
 interface Rate {
 	burst: number;
 	perMs: number;
+}
+
+/**
+ * Who may write: an account, or the address of a visitor. A customer may have very many networks of IPv6, which belong to one site; what is
+ * of several of them is of the site itself.
+ */
+export interface LineSource {
+	name: string;
+	site?: string;
 }
 
 /**
@@ -60,8 +75,8 @@ export class LineBudgets {
 		this.#monotonic = monotonic;
 	}
 
-	/** Whether a source may write a line or an aggregate of this length now; then it counts. */
-	take(auditClass: AuditClass, part: 'lines' | 'aggregates', source: string, bytes: number): boolean {
+	/** Whether a source may write a line or an aggregate of this length now; then it counts, for its site too. */
+	take(auditClass: AuditClass, part: 'lines' | 'aggregates', source: LineSource, bytes: number): boolean {
 		const own = this.#rate(auditClass, sourceLimits[part]);
 		return this.#pool(auditClass, part).takeFor(
 			source,
@@ -127,7 +142,9 @@ export class LineBudgets {
 /** What the sources of a class write together. */
 class Pool {
 	readonly #all = new Bucket();
+	/** Accounts, addresses and sites. */
 	readonly #sources = new Map<string, Bucket>();
+	readonly #networksOfSites = new Map<string, Bucket>();
 	/** Sources that have written anything lately, as counted last, and those that came since. */
 	#active = 0;
 	#countedAt = Number.NEGATIVE_INFINITY;
@@ -149,43 +166,61 @@ class Pool {
 		return true;
 	}
 
-	takeFor(source: string, bytes: number, own: Rate, { burst, perMs }: Rate, now: number): boolean {
-		const its = this.#bucketOf(source);
+	takeFor({ name, site }: LineSource, bytes: number, own: Rate, { burst, perMs }: Rate, now: number): boolean {
 		// What all get back is what these get back together: who has written much before does not count as new soon.
-		const itsPerMs = () => Math.min(own.perMs, perMs / Math.max(this.#active, 1));
-		this.#count(now, itsPerMs());
-		const used = its.usedAt(now, itsPerMs());
+		const usedOf = (bucket: Bucket) =>
+			bucket.usedAt(now, Math.min(own.perMs * bucket.factor, perMs / Math.max(this.#active, 1)));
+		this.#count(now, usedOf);
+		const whole = site ?? name;
+		const known = this.#sources.get(whole);
+		const its = known ?? new Bucket(site === undefined ? 1 : siteFactor);
+		const used = usedOf(its);
 		const active = this.#active + (used === 0 ? 1 : 0);
 		const isPlenty = this.#all.usedAt(now, perMs) + bytes <= burst * freePart;
-		const limit = isPlenty ? own.burst : Math.min(own.burst, (burst * dividedPart) / active);
-		// The first line of a source is written where there is any room.
-		if (used > 0 && used + bytes > limit) return false;
+		const hasRoom = (bucket: Bucket) => {
+			const most = own.burst * bucket.factor;
+			return usedOf(bucket) + bytes <= (isPlenty ? most : Math.min(most, (burst * dividedPart) / active));
+		};
+		// While those that have written are forgotten, whoever comes may be one of them.
+		const [oldest] = known === undefined && this.#sources.size >= maxSources ? this.#sources.values() : [];
+		const isFirst = used === 0 && bytes <= maxFirstBytes && (oldest === undefined || usedOf(oldest) === 0);
+		const network = name === whole ? undefined : (this.#networksOfSites.get(name) ?? new Bucket());
+		if (!isFirst && !(hasRoom(its) && (network === undefined || hasRoom(network)))) return false;
 		if (!this.take(bytes, { burst, perMs }, now)) return false;
 		its.add(bytes);
+		network?.add(bytes);
+		remember(this.#sources, whole, its);
+		if (network !== undefined) remember(this.#networksOfSites, name, network);
 		this.#active = active;
 		return true;
 	}
 
-	#bucketOf(name: string): Bucket {
-		const its = this.#sources.get(name) ?? new Bucket();
-		this.#sources.delete(name);
-		this.#sources.set(name, its);
-		if (this.#sources.size > maxSources) this.#sources.delete(this.#sources.keys().next().value as string);
-		return its;
-	}
-
-	#count(now: number, perMs: number): void {
+	#count(now: number, usedOf: (bucket: Bucket) => number): void {
 		if (now - this.#countedAt < countMs) return;
 		this.#countedAt = now;
-		this.#active = 0;
-		for (const its of this.#sources.values()) if (its.usedAt(now, perMs) > 0) this.#active++;
+		let active = 0;
+		for (const its of this.#sources.values()) if (usedOf(its) > 0) active++;
+		this.#active = active;
 	}
+}
+
+/** Those that have written nothing for longest are the first. */
+function remember(buckets: Map<string, Bucket>, name: string, its: Bucket): void {
+	buckets.delete(name);
+	buckets.set(name, its);
+	if (buckets.size > maxSources) buckets.delete(buckets.keys().next().value as string);
 }
 
 /** What was written lately, less what has become free since. */
 class Bucket {
+	/** How many times as much it has as the bucket of one source. */
+	readonly factor: number;
 	#used = 0;
 	#at: number | undefined;
+
+	constructor(factor = 1) {
+		this.factor = factor;
+	}
 
 	usedAt(now: number, perMs: number): number {
 		this.#used = Math.max(0, this.#used - (now - (this.#at ?? now)) * perMs);

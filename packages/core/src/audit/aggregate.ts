@@ -1,5 +1,5 @@
 import { truncateToBytes } from '@stowage/rules';
-import { limitAddress } from '../http/requests/proxy.js';
+import { limitAddress, siteKey } from '../http/requests/proxy.js';
 import { type AuditEntry, maxLineBytes } from './auditLine.js';
 
 /** An event, or several that became one. */
@@ -67,8 +67,9 @@ export function bounded(aggregate: Aggregate): Aggregate {
 /** The addresses of one customer, which change with each request if they like. */
 function commonNetwork({ address: a }: AuditEntry, { address: b }: AuditEntry): Pick<AuditEntry, 'address'> {
 	if (a === undefined || b === undefined || a === b) return {};
-	const network = limitAddress(a);
-	return network === limitAddress(b) ? { address: network } : {};
+	const [one, other] = [limitAddress(a), limitAddress(b)];
+	if (one === other) return { address: one };
+	return siteKey(one) === siteKey(other) ? { address: siteKey(one) } : {};
 }
 
 function commonPlace(a: AuditEntry, b: AuditEntry): Pick<AuditEntry, 'path' | 'paths'> {

@@ -1,10 +1,10 @@
 import type { Config } from '../config/schema.js';
-import { limitAddress } from '../http/requests/proxy.js';
+import { limitAddress, siteKey } from '../http/requests/proxy.js';
 import { Aggregator } from './Aggregator.js';
 import { type Aggregate, bounded, entryOf, merged, shortened } from './aggregate.js';
 import { type AuditClass, classOf } from './auditClasses.js';
 import type { AuditEntry } from './auditLine.js';
-import { LineBudgets } from './LineBudgets.js';
+import { LineBudgets, type LineSource, maxFirstBytes } from './LineBudgets.js';
 
 /** How long an aggregate waits for more. What a process that is killed has only aggregated is lost. */
 const aggregateMs = 15 * 60_000;
@@ -14,6 +14,9 @@ const aggregateMs = 15 * 60_000;
  * and outcome only.
  */
 const maxOfSource = 8;
+
+/** Those of all networks of a site at the same time. What it does beside these is aggregated by action and outcome for the site. */
+const maxOfSite = 4 * maxOfSource;
 
 interface Dependencies {
 	config: Pick<Config, 'audit' | 'workers'>;
@@ -72,20 +75,26 @@ export function createLineThrottle({ config, monotonic, write, bytesOf }: Depend
 		...{ monotonic, spanMs: aggregateMs, merge },
 		write({ auditClass, aggregate }) {
 			const entry = entryOf(shortened(aggregate));
-			const source = aggregate.source ?? sourceOf(entry);
+			const source = sourceOf(entry, aggregate);
 			if (budgets.take(auditClass, 'aggregates', source, bytesOf(entry))) write(auditClass, entry);
 			else addToTotal({ auditClass, aggregate });
 		},
 	});
-	const addToAggregate = ({ auditClass, aggregate }: ClassifiedAggregate, source: string) => {
+	const addToAggregate = ({ auditClass, aggregate }: ClassifiedAggregate, { name, site }: LineSource) => {
 		const { action, outcome, reason, address, account } = aggregate.entry;
-		const group = `${auditClass} ${source}`;
-		const key = JSON.stringify([group, action, outcome, reason, address, account]);
-		const isNew = aggregates.get(key) === undefined;
-		if (isNew && aggregates.isFull) return addToTotal({ auditClass, aggregate });
-		const isDetailed = !isNew || aggregates.countOf(group) < maxOfSource;
-		const coarseKey = JSON.stringify([group, action, outcome]);
-		aggregates.add(isDetailed ? key : coarseKey, { auditClass, aggregate }, group);
+		const [own, whole] = [name, site ?? name].map((each) => `${auditClass} ${each}`) as [string, string];
+		const keys = {
+			detailed: JSON.stringify([own, action, outcome, reason, address, account]),
+			coarse: JSON.stringify([own, action, outcome]),
+			ofSite: JSON.stringify([whole, action, outcome]),
+		};
+		const isKept = (key: string) => aggregates.get(key) !== undefined;
+		const hasRoom = (group: string, most: number) => aggregates.countOf(group) < most;
+		const isOfSite = site !== undefined && !hasRoom(whole, maxOfSite);
+		const isDetailed = isKept(keys.detailed) || (hasRoom(own, maxOfSource) && !isOfSite);
+		const key = isDetailed ? keys.detailed : isOfSite && !isKept(keys.coarse) ? keys.ofSite : keys.coarse;
+		if (!isKept(key) && aggregates.isFull) return addToTotal({ auditClass, aggregate });
+		aggregates.add(key, { auditClass, aggregate }, new Set(key === keys.ofSite ? [whole] : [own, whole]));
 	};
 
 	const throttle: LineThrottle = {
@@ -93,8 +102,11 @@ export function createLineThrottle({ config, monotonic, write, bytesOf }: Depend
 			const entry = entryOf(aggregate);
 			const auditClass = classOf(entry);
 			const isAlwaysWritten = entry.actor === 'administrator' && auditClass === 'security';
-			const source = aggregate.source ?? sourceOf(entry);
-			if (isAlwaysWritten || budgets.take(auditClass, 'lines', source, bytesOf(entry))) write(auditClass, entry);
+			const source = sourceOf(entry, aggregate);
+			const mayWrite = (line: AuditEntry) => budgets.take(auditClass, 'lines', source, bytesOf(line));
+			if (isAlwaysWritten || mayWrite(entry)) return write(auditClass, entry);
+			const short = entryOf(shortened(aggregate));
+			if (bytesOf(entry) > maxFirstBytes && mayWrite(short)) write(auditClass, short);
 			else addToAggregate({ auditClass, aggregate: bounded(aggregate) }, source);
 		},
 		writeAggregates() {
@@ -113,6 +125,10 @@ export function createLineThrottle({ config, monotonic, write, bytesOf }: Depend
 }
 
 /** Whose budget a line counts to: an account's wherever it is used, or a visitor's address. */
-function sourceOf({ actor, userId, address }: AuditEntry): string {
-	return actor ?? userId ?? (address === undefined ? 'server' : limitAddress(address));
+function sourceOf({ actor, userId, address }: AuditEntry, { source }: Pick<Aggregate, 'source'>): LineSource {
+	const named = source ?? actor ?? userId;
+	if (named !== undefined || address === undefined) return { name: named ?? 'server' };
+	const network = limitAddress(address);
+	const site = siteKey(network);
+	return site === network && !network.endsWith('/48') ? { name: network } : { name: network, site };
 }

@@ -138,9 +138,9 @@ function simulation(maxSize: number, { workers = 1, keepFor = 90 * dayMs } = {})
 			throttle.endAll();
 			return written;
 		},
-		/** Lets all the time that lines are kept pass, with a flood in each quarter of an hour. */
-		async pass(flood: (quarter: number) => void) {
-			for (let quarter = 0; quarter < keepFor / quarterMs; quarter++) {
+		/** Lets all the time that lines are kept pass, or so many quarters of an hour, with a flood in each. */
+		async pass(flood: (quarter: number) => void, quarters = keepFor / quarterMs) {
+			for (let quarter = 0; quarter < quarters; quarter++) {
 				flood(quarter);
 				now += quarterMs;
 				throttle.writeAggregates();
@@ -408,6 +408,73 @@ test('the sum of a flood from many addresses of one network names the network', 
 	t.true(written.length < 12, `${written.length}`);
 	t.true(written.every(({ address }) => address?.startsWith('2001:db8:1:2:')));
 	t.true(written.some(({ address, requests = 0 }) => address === '2001:db8:1:2::/64' && requests > 1000));
+});
+
+/** An address of the IPv6 /48 of one customer, each time in another /64. */
+const siteAddresses = () => {
+	let network = 0;
+	return () => `2001:db8:1:${(network++ % 65_536).toString(16)}::1`;
+};
+
+test('one customer with all networks of an IPv6 site takes from nobody the lines of visits, nor their names', async (t) => {
+	const log = simulation(maxSize);
+	const address = siteAddresses();
+	const visit = { outcome: 'ok', user: null, area: 'private', owner: 'ada', link: '7' } as const;
+	const path = `${'d'.repeat(200)}/`.repeat(18);
+	for (let n = 0; n < 8_300; n++)
+		log.write({ action: 'upload', outcome: 'refused', reason: 'forbidden', user: null, path, address: address() });
+	t.true(log.bytes.visits < maxSize * auditShares.visits * 0.06, `${log.bytes.visits}`);
+	const written: AuditEntry[] = [];
+	await log.pass((quarter) => {
+		for (let n = 0; n < 5_130; n++) {
+			log.write({ action: 'followLink', ...visit, path: 'films/a.mkv', address: address() });
+			if (n !== 4_000) continue;
+			const entry = { action: 'followLink', ...visit, path: 'films/a.mkv', address: `198.51.100.${quarter}` } as const;
+			written.push(...log.writtenOf(entry));
+		}
+	}, 24);
+	t.is(written.length, 24);
+});
+
+test('what the networks of a site do is counted for the site, and takes no sum of anybody else its name', async (t) => {
+	const log = simulation(1000);
+	const address = siteAddresses();
+	const guess = (from: string) =>
+		log.write({ action: 'signInFailed', outcome: 'refused', reason: 'wrong', user: null, address: from });
+	for (let n = 0; n < 20_000; n++) {
+		guess(address());
+		if (n % 100 === 0) guess('198.51.100.9');
+	}
+	const sums = log.sums();
+	const requestsOf = (from: string) =>
+		sums.filter(({ address: of }) => of === from).reduce((sum, { requests = 1 }) => sum + requests, 0);
+	t.true(requestsOf('2001:db8:1::/48') > 15_000);
+	t.true(requestsOf('198.51.100.9') > 0);
+	t.false(sums.some(({ address: of }) => of === undefined));
+	t.true(sums.length < 40, `${sums.length}`);
+});
+
+/** A refused upload at a path of so many bytes, from the address of that number. */
+const refused = (n: number, bytes: number): AuditEntry => ({
+	...{ action: 'upload', outcome: 'refused', reason: 'forbidden', user: null },
+	...{ path: `${'d'.repeat(99)}/`.repeat(bytes / 100), address: `198.51.${Math.floor(n / 250)}.${n % 250}` },
+});
+
+test('the first line of a source is cut where there is not plenty of room for long ones', (t) => {
+	const log = simulation(4 * 1024 ** 2);
+	for (let n = 0; n < 100; n++) log.write(refused(n, 3_600));
+	const before = log.bytes.visits;
+	for (let n = 100; n < 200; n++) t.is(log.writtenOf(refused(n, 3_600)).length, 1);
+	t.true((log.bytes.visits - before) / 100 < 700, `${before} ${log.bytes.visits}`);
+});
+
+test('sources that were forgotten for others are not new again', (t) => {
+	const log = simulation(maxSize);
+	for (let n = 0; n < 6_000; n++) log.write(refused(n, 400));
+	const before = log.bytes.visits;
+	t.true(before > 6_000 * 400 * 0.8);
+	for (let n = 0; n < 6_000; n++) log.write(refused(n, 400));
+	t.true(log.bytes.visits < before * 1.05, `${before} ${log.bytes.visits}`);
 });
 
 test('a log whose size can’t be read is told from one that is not there', async (t) => {
