@@ -108,14 +108,52 @@ test('a box of an MP4 is judged by no byte behind it, by all of its rest, and al
 	const inTexts = (...boxes: Uint8Array[]) => unread(box('moov', box('udta', ...boxes)));
 	// The length of the name is a digit in ASCII.
 	const zero = box('\u00a9TIM', '\0\x0b\x55\xc4', '00:00:00:00');
-	t.deepEqual(await inTexts(zero, box('name', 'x'.repeat(0x31 - 8))), []);
-	t.deepEqual(await inTexts(box('name', 'x'), Buffer.alloc(300)), []);
-	t.deepEqual(await inTexts(box('name', 'x'), joined(Buffer.alloc(300), positions)), ['behind its boxes']);
+	t.deepEqual(await inTexts(zero, box('WLOC', 'x'.repeat(0x31 - 8))), []);
+	t.deepEqual(await inTexts(box('WLOC', 'x'), Buffer.alloc(300)), []);
+	t.deepEqual(await inTexts(box('WLOC', 'x'), joined(Buffer.alloc(300), positions)), ['behind its boxes']);
 	const item = box('\u00a9nam', box('data', big(1), big(0), 'x'));
 	const tagged = box('moov', box('udta', box('meta', big(0), box('hdlr', 'x'), box('ilst', item))));
 	for (let length = 1; length < tagged.length; length++) {
 		t.deepEqual(await unread(tagged.subarray(0, length)), [], `${length} bytes`);
 	}
+});
+
+test('names, languages and kinds of tracks of an MP4 or MOV that neither program reads are named where they tell tracks apart', async (t) => {
+	const unread = unreadBy(movBoxes);
+	const packed = (language: string) =>
+		big(
+			[...language].reduce((code, letter) => (code << 5) | (letter.charCodeAt(0) - 0x60), 0),
+			2,
+		);
+	const track = (kind: string, { plain = 'und', full = '', texts = [] as Buffer[], version = 0 } = {}) => {
+		const times = '\0'.repeat(version === 1 ? 31 : 19);
+		const elng = full === '' ? [] : [box('elng', big(0), full, '\0')];
+		const media = [
+			box('mdhd', big(version, 1), times, packed(plain)),
+			box('hdlr', big(0), big(0), kind, '\0'.repeat(20)),
+		];
+		return box('trak', box('mdia', ...media, ...elng), ...(texts.length === 0 ? [] : [box('udta', ...texts)]));
+	};
+	const film = (...tracks: Buffer[]) => unread(box('moov', track('vide'), ...tracks, box('udta', box('\xa9nam', 'x'))));
+	const named = (kind: string, name: string) => track(kind, { texts: [box('name', name)] });
+	t.deepEqual(await film(named('soun', 'Main'), named('soun', 'Commentary')), ['names of tracks']);
+	t.deepEqual(await film(named('sbtl', 'Signs'), track('sbtl')), ['names of tracks']);
+	// Tell it from no other one, or are no names.
+	t.deepEqual(await film(named('soun', 'Main'), named('vide', 'Film'), named('sbtl', 'Signs')), []);
+	t.deepEqual(await film(named('soun', 'Stereo'), named('soun', 'Stereo\0'), named('text', 'Chapters')), []);
+	t.deepEqual(await unread(box('moov', track('soun'), track('soun'), box('udta', box('name', 'Ours')))), ['name']);
+	const said = (plain: string, full: string, version = 0) => track('soun', { plain, full, version });
+	t.deepEqual(await film(said('spa', 'es-419'), said('spa', 'es-ES')), ['languages of tracks']);
+	t.deepEqual(await film(said('und', 'es'), track('sbtl')), ['languages of tracks']);
+	t.deepEqual(await film(said('spa', 'es-419'), track('sbtl', { plain: 'spa', full: 'es-ES' })), []);
+	t.deepEqual(await film(said('ger', 'de', 1), said('fra', 'fr'), said('zho', 'cmn')), []);
+	const marked = (name: string, ...content: string[]) => film(track('soun', { texts: [box(name, ...content)] }));
+	t.deepEqual(await marked('tagc', 'public.accessibility.describes-video'), ['kinds of tracks']);
+	t.deepEqual(await marked('tagc', 'public.main-program-content'), []);
+	const role = '\0\0\0\0urn:mpeg:dash:role:2011\0';
+	t.deepEqual(await marked('kind', role, 'commentary\0'), []);
+	t.deepEqual(await marked('kind', role, 'easyreader\0'), ['kinds of tracks']);
+	t.deepEqual(await marked('kind', '\0\0\0\0about:html-kind\0', 'main-desc\0'), ['kinds of tracks']);
 });
 
 /** A film of these samples, in one chunk each, with what is between them, and what its tables say of them. */
@@ -479,6 +517,23 @@ test('elements of Matroska that no program knows are named, and so is what ffpro
 	]);
 	const nested = (depth: number): Uint8Array => (depth === 0 ? Buffer.alloc(0) : element('67c8', nested(depth - 1)));
 	t.deepEqual(await tags(element('7373', nested(100))), ['unknown']);
+});
+
+test('a language of a Matroska track that neither program reads is named where it tells tracks apart', async (t) => {
+	const unread = unreadBy(matroskaElements);
+	const film = (...tracks: readonly (readonly [number, string, string])[]) => {
+		const told = tracks.map(([kind, plain, full], n) =>
+			trackOf(n + 2, kind, ...(plain === '' ? [] : [element('22b59c', plain)]), element('22b59d', full)),
+		);
+		return unread(header, element(segment, tracksOf(trackOf(1), ...told), clustered(block(1))));
+	};
+	const lost = ['languages of tracks'];
+	t.deepEqual(await film([0x11, 'spa', 'es-419'], [0x11, 'spa', 'es-ES']), lost);
+	t.deepEqual(await film([2, 'und', 'de']), lost);
+	// Without the plain one it is English.
+	t.deepEqual(await film([2, '', 'de']), lost);
+	t.deepEqual(await film([2, '', 'en'], [2, 'ger', 'de\0'], [2, 'chi', 'cmn'], [0x11, 'por', 'pt-BR']), []);
+	t.deepEqual(await film([1, 'und', 'en-US'], [2, 'und', 'und']), []);
 });
 
 test('a film that programs write as Matroska has nothing that is not known', async (t) => {

@@ -131,6 +131,11 @@ const number = (value: number) => {
 	return bytes;
 };
 
+const twoSounds = [
+	...[...picture('160x90', 2), ...tone(440, 2), ...tone(880, 2), '-map', '0', '-map', '1', '-map', '2', ...h264],
+	...['-c:a', 'aac'],
+];
+
 const kept: Readonly<Record<string, Kept>> = {
 	'of a dashboard camera, with its positions': {
 		args: [...picture('160x90', 4), ...tone(440, 4), ...h264, '-c:a', 'aac'],
@@ -423,6 +428,18 @@ const kept: Readonly<Record<string, Kept>> = {
 		format: 'mkv',
 		losses: /^names of tracks, which tracks are forced, what the file says of it \(comment\)$/,
 	},
+	'with names of its tracks where no program reads them': {
+		args: [...twoSounds, '-metadata:s:a:0', 'title=Original', '-metadata:s:a:1', 'title=Commentary'],
+		name: 'unread.mp4',
+		format: 'mp4',
+		losses: /^data that no program here reads \(names of tracks\)$/,
+	},
+	'with names of its tracks in place of those of programs': {
+		args: [...twoSounds, '-metadata:s:a:0', 'handler_name=Original', '-metadata:s:a:1', 'handler_name=Commentary'],
+		name: 'handlers.mp4',
+		format: 'mkv',
+		losses: /^names of tracks$/,
+	},
 	'with a title and a comment, which Ogg keeps in a track': {
 		args: [
 			...[...picture('160x96', 2), ...tone(440, 2), '-c:v', 'libtheora', '-c:a', 'libvorbis'],
@@ -654,6 +671,19 @@ const deleted: Readonly<Record<string, { args: readonly string[]; name: string; 
 			...['-metadata', 'artist=[fatal] packet corrupt'],
 		],
 		name: 'words.mp4',
+		format: 'mp4',
+	},
+	'with two tracks of sound that have the names of programs': {
+		args: [...twoSounds, '-metadata:s:a:0', 'language=deu', '-metadata:s:a:1', 'language=eng'],
+		name: 'languages.mp4',
+		format: 'mkv',
+	},
+	'of a camera, with names of programs that are not alike': {
+		args: [
+			...twoSounds,
+			...['-metadata:s:v:0', 'handler_name=Core Media Video', '-metadata:s:a:0', 'handler_name=Core Media Audio'],
+		],
+		name: 'camera.mov',
 		format: 'mp4',
 	},
 	'of NTSC in AVI': {

@@ -13,7 +13,7 @@ import { type HiddenPart, hiddenParts, ShownPackets } from '../src/films/hiddenP
 import { hasLayers, parseLayers } from '../src/films/layers.js';
 import { lossesOf, type ReadFilm, unreadParts } from '../src/films/losses.js';
 import { countPlacedLines, placeReader } from '../src/films/placedLines.js';
-import { type Film, matrixOf, type NamedTracks, parseProbe, probe, type SubtitleTrack } from '../src/films/probe.js';
+import { type Film, matrixOf, parseProbe, probe, type SubtitleTrack } from '../src/films/probe.js';
 import { parseScan, type Video } from '../src/films/scan.js';
 import { conversionArguments, videoEncoder } from '../src/formats.js';
 import { parseEncoders } from '../src/HandBrake.js';
@@ -127,8 +127,6 @@ test('the output of a scan is parsed after any other output, and invalid output 
 	}
 });
 
-const unnamed: NamedTracks = { count: 1, titles: new Set(), marks: new Map(), languages: 0 };
-
 const whole: Film = {
 	container: 'mov',
 	seconds: 100,
@@ -145,7 +143,7 @@ const whole: Film = {
 	traits: [],
 	subtitleTracks: [],
 	styledSubtitles: 0,
-	named: { audio: unnamed, subtitles: unnamed },
+	named: { audio: [], subtitles: [] },
 	matrices: new Set(),
 	texts: new Set(),
 };
@@ -748,6 +746,15 @@ test('names, languages and marks that tell tracks apart, the looks of subtitles 
 	const german = filmOf([subtitle({ tags: { language: 'ger' } })]);
 	t.deepEqual(lost(german, filmOf([subtitle({ tags: { language: 'deu' } })])), []);
 	t.deepEqual(lost(german, filmOf([subtitle({ tags: { language: 'und' } })])), ['languages of tracks']);
+	t.deepEqual(lost(german, filmOf([subtitle({ tags: { language: 'eng' } })])), ['languages of tracks']);
+	const bilingual = filmOf([subtitle({ tags: { language: 'eng,fra' } })]);
+	t.deepEqual(lost(bilingual, filmOf([subtitle({ tags: { language: 'eng' } })])), ['languages of tracks']);
+	const swapped = filmOf([audio('Commentary'), audio('Original')]);
+	t.deepEqual(lost(two, swapped), ['names of tracks']);
+	const dubbed = filmOf([audio('', { disposition: { dub: 1, default: 1 } }), audio('')]);
+	t.deepEqual(lost(dubbed, filmOf([audio(''), audio('', { disposition: { dub: 1 } })])), ['which tracks are dubbed']);
+	const described = filmOf([subtitle({ disposition: { descriptions: 1 } })]);
+	t.deepEqual(lost(described, filmOf([subtitle()])), ['which tracks are descriptions']);
 	const styled = filmOf([subtitle({ codec_name: 'ass' })]);
 	t.deepEqual(lost(styled, styled), []);
 	t.deepEqual(lost(styled, filmOf([subtitle({ codec_name: 'mov_text' })])), [
@@ -780,6 +787,58 @@ test('names, languages and marks that tell tracks apart, the looks of subtitles 
 	t.deepEqual(lost(filmOf(ofTrack), filmOf([])), ['what the file says of it (comment)']);
 	const cover = { codec_type: 'video', disposition: { attached_pic: 1 }, tags: { comment: 'Cover (front)' } };
 	t.deepEqual(lost(filmOf([cover]), filmOf([])), []);
+});
+
+test('a name of a track is found where QuickTime and HandBrake write it, among those that programs give to all tracks', (t) => {
+	const filmOf = (...tracks: object[]) =>
+		parseProbe(
+			JSON.stringify({
+				format: { format_name: 'mov,mp4' },
+				streams: [{ codec_type: 'video' }, ...tracks.map((tags) => ({ codec_type: 'audio', tags }))].map(
+					(each, index) => ({
+						index,
+						...each,
+					}),
+				),
+			}),
+		);
+	const named = (film: ReturnType<typeof filmOf>) => ({ film: { named: film?.named ?? whole.named } });
+	const lost = (before: ReturnType<typeof filmOf>, ...after: object[]) =>
+		losses(named(before), named(filmOf(...after)));
+	const handlers = (...names: string[]) => names.map((handler_name) => ({ handler_name }));
+	const commented = filmOf(...handlers('SoundHandler', 'Commentary'));
+	t.deepEqual(lost(commented, ...handlers('Mono', 'Mono')), ['names of tracks']);
+	t.deepEqual(lost(commented, ...handlers('Mono', 'Commentary')), []);
+	t.deepEqual(lost(commented, { title: 'Mono' }, { title: 'Commentary' }), []);
+	t.deepEqual(lost(filmOf({ HANDLER_NAME: 'Ours' }, {}), {}, {}), ['names of tracks']);
+	t.deepEqual(lost(filmOf({ title: 'Ours', handler_name: 'SoundHandler' }, {}), ...handlers('Ours', '')), []);
+	const programs = [
+		...[
+			'SoundHandler',
+			'SoundHandle',
+			'Core Media Audio',
+			'Apple Sound Media Handler',
+			'#Mainconcept MP4 Sound Media Handler',
+		],
+		...[
+			'GPAC ISO Audio Handler',
+			'L-SMASH Audio Handler',
+			'Bento4 Sound Handler',
+			'\x0bGoPro AAC',
+			'DJI.AAC',
+			'Stereo',
+			'Surround',
+		],
+		...[
+			'ISO Media file produced by Google Inc. Created on: 05/05/2015.',
+			'Imported with GPAC 0.5.0',
+			'IsoMedia File Produced with GPAC',
+		],
+	];
+	t.deepEqual(lost(filmOf(...handlers(...programs)), ...programs.map(() => ({}))), []);
+	// Of a program that is not known.
+	t.deepEqual(lost(filmOf(...handlers('Ours', 'Ours')), {}, {}), []);
+	t.deepEqual(lost(filmOf(...handlers('Ours')), {}), []);
 });
 
 test('what a camera recorded beside the pictures, transparency and a high dynamic range are found, and missed in an output', (t) => {

@@ -3,7 +3,8 @@ import type { Contents } from './containers/scanner.js';
 import type { FilmPackets, TrackPackets } from './countPackets.js';
 import type { DecodedFilm } from './decodeFilm.js';
 import type { HiddenPart } from './hiddenParts.js';
-import type { Film, NamedTracks, SubtitleTrack, Trait } from './probe.js';
+import { isNameOfProgram } from './namesOfPrograms.js';
+import type { Film, NamedTrack, SubtitleTrack, Trait } from './probe.js';
 
 /** A film and its packets; undefined where they could not be read. */
 export interface ReadFilm {
@@ -145,19 +146,37 @@ function lostNames(original: Film, output: Film): string[] {
 		[original.named.audio, output.named.audio],
 		[original.named.subtitles, output.named.subtitles],
 	] as const;
-	// The name of an only track tells it from no other one.
-	const isNameless = ([before, after]: (typeof kinds)[number]) =>
-		before.count > 1 && [...before.titles].some((title) => !after.titles.has(title));
-	const marks = [...new Set(kinds.flatMap(([before, after]) => fewer(before.marks, after.marks)))];
+	// One that is missing is counted as a lost track.
+	const pairs = kinds.flatMap(([before, after]) =>
+		namesOf(before).flatMap(({ name, ...track }, n) => (after[n] ? [{ name, track, converted: after[n] }] : [])),
+	);
+	const isRenamed = ({ name, converted }: (typeof pairs)[number]) =>
+		name !== '' && ![converted.title, converted.handler].includes(name);
+	const isOfAnother = ({ track, converted }: (typeof pairs)[number]) =>
+		track.language !== '' && track.language !== converted.language;
+	const marks = new Set(
+		pairs.flatMap(({ track, converted }) => track.marks.filter((mark) => !converted.marks.includes(mark))),
+	);
 	const texts = [...original.texts].filter((text) => !output.texts.has(text));
 	const looks = original.styledSubtitles - output.styledSubtitles;
 	return [
-		...(kinds.some(isNameless) ? ['names of tracks'] : []),
-		...(kinds.some(([before, after]) => before.languages > after.languages) ? ['languages of tracks'] : []),
-		...(marks.length > 0 ? [`which tracks are ${marks.join(' or ')}`] : []),
+		...(pairs.some(isRenamed) ? ['names of tracks'] : []),
+		...(pairs.some(isOfAnother) ? ['languages of tracks'] : []),
+		...(marks.size > 0 ? [`which tracks are ${[...marks].join(' or ')}`] : []),
 		...(looks > 0 ? [`fonts, colours and places of ${looks} subtitles`] : []),
 		...(texts.length > 0 ? [`what the file says of it (${someOf(texts)})`] : []),
 	];
+}
+
+/** Tracks of a kind with the names by which people tell them apart; empty where these are none. */
+function namesOf(tracks: readonly NamedTrack[]): (NamedTrack & { name: string })[] {
+	// A name of all of them is that of a program.
+	const areAlike = new Set(tracks.map(({ handler }) => handler)).size < 2;
+	return tracks.map((track) => {
+		const handler = areAlike || isNameOfProgram(track.handler) ? '' : track.handler;
+		// The name of an only track tells it from no other one.
+		return { ...track, name: tracks.length === 1 ? '' : track.title || handler };
+	});
 }
 
 /** Whoever made the film chose how many and how long they are. */
@@ -165,9 +184,6 @@ function someOf(names: readonly string[]): string {
 	const some = names.slice(0, maxNames).map((name) => (name.length > maxName ? `${name.slice(0, maxName)}…` : name));
 	return `${some.join(', ')}${names.length > maxNames ? ` and ${names.length - maxNames} more` : ''}`;
 }
-
-const fewer = (before: NamedTracks['marks'], after: NamedTracks['marks']) =>
-	[...before].filter(([name, count]) => (after.get(name) ?? 0) < count).map(([name]) => name);
 
 /** The encoder gives all pictures the size of the first ones, takes two moments for one, and finds only captions near the beginning. */
 function lostInFrames({ video, matrices }: Film, decoded: DecodedFilm | undefined): string[] {

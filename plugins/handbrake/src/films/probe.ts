@@ -1,6 +1,7 @@
 import { z } from '@stowage/plugin-api';
 import type { VideoContainer } from '@stowage/rules';
 import type { SandboxedProgram } from '../SandboxedProgram.js';
+import { languageOf } from './languages.js';
 import { parseJson } from './parseJson.js';
 
 /** A film, as ffprobe reports it. */
@@ -29,7 +30,8 @@ export interface Film {
 	subtitleTracks: readonly SubtitleTrack[];
 	/** How many of the subtitles are of a kind that has fonts, colours and places of its own. */
 	styledSubtitles: number;
-	named: { audio: NamedTracks; subtitles: NamedTracks };
+	/** What tells the tracks of these kinds apart, in their order. */
+	named: { audio: readonly NamedTrack[]; subtitles: readonly NamedTrack[] };
 	/** How the file says that its pictures are turned or mirrored, as `matrixOf` has it. */
 	matrices: ReadonlySet<string>;
 	/** What the file says of the film for people: the names of the texts. */
@@ -43,14 +45,15 @@ export interface Chapter {
 	title: string;
 }
 
-/** What tells the tracks of a kind apart. */
-export interface NamedTracks {
-	count: number;
-	titles: ReadonlySet<string>;
-	/** How many tracks have each mark, in words for people. */
-	marks: ReadonlyMap<string, number>;
-	/** How many have a language. */
-	languages: number;
+export interface NamedTrack {
+	/** Its name for people; empty where it has none. */
+	title: string;
+	/** Where QuickTime and HandBrake have its name, and other programs their own. */
+	handler: string;
+	/** As `languageOf` has it. */
+	language: string;
+	/** What kind of track it is, in words for people. */
+	marks: readonly string[];
 }
 
 /** A trait of a film that a conversion may lose, in words for people. */
@@ -296,25 +299,34 @@ const textsOfTrack = (tags: Readonly<Record<string, string>>, container: VideoCo
 		.map((name) => name.toLowerCase())
 		.filter((name) => texts.has(name) && (container === 'ogg' || name !== 'title'));
 
-/** Dispositions in words for people, by their names in ffprobe. */
-const marks = {
-	forced: 'forced',
-	comment: 'comments',
-	hearing_impaired: 'for the hard of hearing',
-	visual_impaired: 'for the visually impaired',
-} as const;
+/** Dispositions in words for people, by their names in ffprobe; others have these names. */
+const marks: ReadonlyMap<string, string> = new Map([
+	['forced', 'forced'],
+	['comment', 'comments'],
+	['hearing_impaired', 'for the hard of hearing'],
+	['visual_impaired', 'for the visually impaired'],
+	['dub', 'dubbed'],
+	['original', 'in the original language'],
+	['clean_effects', 'without voices'],
+]);
 
-function namedTracks(tracks: readonly z.infer<typeof stream>[]): NamedTracks {
-	const having = (is: (track: z.infer<typeof stream>) => boolean) => tracks.filter(is).length;
-	return {
-		count: tracks.length,
-		titles: new Set(tracks.flatMap(({ tags }) => (tags.title ? [tags.title] : []))),
-		marks: new Map(
-			Object.entries(marks).map(([name, words]) => [words, having(({ disposition }) => disposition[name] === 1)]),
-		),
-		languages: having(({ tags: { language = 'und' } }) => language !== 'und'),
-	};
-}
+/** Dispositions that say nothing of what a track is: which one is played first, and of pictures. */
+const technicalMarks: ReadonlySet<string> = new Set([
+	...['default', 'attached_pic', 'timed_thumbnails', 'still_image', 'dependent', 'metadata'],
+]);
+
+const namedTracks = (tracks: readonly z.infer<typeof stream>[]): NamedTrack[] =>
+	tracks.map(({ tags, disposition }) => {
+		const tag = new Map(Object.entries(tags).map(([name, value]) => [name.toLowerCase(), value.trim()]));
+		return {
+			title: tag.get('title') ?? '',
+			handler: tag.get('handler_name') ?? '',
+			language: languageOf(tag.get('language') ?? ''),
+			marks: Object.entries(disposition)
+				.filter(([name, value]) => value === 1 && !technicalMarks.has(name))
+				.map(([name]) => marks.get(name) ?? name.replaceAll('_', ' ')),
+		};
+	});
 
 function traitsOf(
 	tags: Readonly<Record<string, string>>,

@@ -1,3 +1,4 @@
+import { isMoreSaid, type SaidLanguage } from '../languages.js';
 import { type ReadAt, readerOf } from './readAt.js';
 import { type Contents, Findings, Scanner } from './scanner.js';
 
@@ -12,6 +13,7 @@ const [track, trackNumber, trackType, mapping, mappingType] = [0xae, 0xd7, 0x83,
 const [edition, atom, display, isOrdered] = [0x45b9, 0xb6, 0x80, 0x45dd];
 const [tag, targets, targetValue, text, textName] = [0x7373, 0x63c0, 0x68ca, 0x67c8, 0x45a3];
 const attachment = 0x61a7;
+const [plainLanguage, fullLanguage] = [0x22b59c, 0x22b59d];
 
 /**
  * What is not read to its end before what follows: the film, its clusters and groups of blocks may say no length. Their elements have ids of
@@ -71,6 +73,8 @@ const names: ReadonlyMap<Id, string> = new Map([
 
 /** Of video, sound, subtitles and metadata: ffprobe leaves out others. */
 const trackTypes: ReadonlySet<number> = new Set([1, 2, 0x11, 0x21]);
+/** Those of which an output has one track only. */
+const pictures = '1';
 
 /** The settings of Dolby Vision, which ffprobe reads. */
 const knownMappings: ReadonlySet<number> = new Set([0x64766343, 0x64767643, 0x68766345]);
@@ -105,6 +109,7 @@ export async function matroskaElements(readAt: ReadAt, signal: AbortSignal): Pro
 	const found = new Findings();
 	const numbers = new Set<number>();
 	const texts = new Set<string>();
+	const languages: SaidLanguage[] = [];
 	let editions = 0;
 
 	const addUnread = (id: Id) => found.addUnread(names.get(id) ?? `element ${id.toString(16)}`);
@@ -156,6 +161,18 @@ export async function matroskaElements(readAt: ReadAt, signal: AbortSignal): Pro
 			next = element.content + element.length;
 		}
 	}
+	const textAt = async (at: number, length: number) =>
+		(await scanner.bytes(at, Math.min(maxText, length))).toString('latin1').replaceAll('\0', '');
+	const takeLanguage = async (at: number, end: number) => {
+		// A track that says none is English.
+		const said = { kind: '', plain: 'eng', full: '' };
+		for await (const { id, content, length } of elements(at, end)) {
+			if (id === trackType) said.kind = String(await numberAt(content, length));
+			if (id === plainLanguage) said.plain = await textAt(content, length);
+			if (id === fullLanguage) said.full = await textAt(content, length);
+		}
+		if (said.kind !== pictures && languages.length < maxTracks) languages.push(said);
+	};
 	const walk = async (at: number, end: number, parent: Id, depth = 0): Promise<void> => {
 		if (depth > maxDepth) throw new TooMany();
 		let displays = 0;
@@ -175,6 +192,7 @@ export async function matroskaElements(readAt: ReadAt, signal: AbortSignal): Pro
 				if (id === edition && ++editions > 1) found.addUnread('several lists of chapters');
 				if (id === display && ++displays > 1) found.addUnread('several names of chapters');
 				if (id === tag) await takeTag(content, content + length);
+				if (id === track) await takeLanguage(content, content + length);
 				if (known.has(id)) await walk(content, content + length, id, depth + 1);
 			}
 		}
@@ -204,6 +222,7 @@ export async function matroskaElements(readAt: ReadAt, signal: AbortSignal): Pro
 	};
 	try {
 		await walkFilm();
+		if (isMoreSaid(languages)) found.addUnread('languages of tracks');
 		return found;
 	} catch (error) {
 		if (error instanceof TooMany) return undefined;

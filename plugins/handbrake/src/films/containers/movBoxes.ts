@@ -1,5 +1,6 @@
 import { isFilled, isPadding } from './movPadding.js';
 import { MovSamples } from './movSamples.js';
+import { TrackNames } from './movTracks.js';
 import { type ReadAt, readerOf } from './readAt.js';
 import { type Contents, Findings, Scanner } from './scanner.js';
 import { textsOfXmp } from './xmp.js';
@@ -10,6 +11,8 @@ const maxBoxes = 1_000_000;
 const maxTextBytes = 2 ** 20;
 /** The most properties that Windows has given a film; its programs write some dozens. */
 const maxProperties = 1000;
+/** The most bytes of the name, the language or the kind of a track that are looked at. */
+const maxTrackBox = 200;
 
 /** A file itself, in which its boxes are. */
 const theFile = '';
@@ -63,8 +66,8 @@ const known: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 		minf: 'vmhd smhd sthd hmhd nmhd gmhd hdlr dinf',
 		stbl: 'stts ctts cslg stsc stsz stz2 stco co64 stss stps stsh padb stdp sdtp sbgp sgpd csgp subs saiz saio senc',
 		meta: 'hdlr keys mhdr ctry lang pitm iloc iref iprp ipro dinf',
-		// Windows of players, chapters, the names of tracks, hints for servers, loudness, marks of mobile phones, units of a timecode.
-		udta: `${printed} WLOC LOOP SelO AllF PlyD chpl name tsel kind strk tagc vers hnti hinf ludt smta smrd SDLN \xa9TSC \xa9TSZ`,
+		// Windows of players, chapters, hints for servers, loudness, marks of mobile phones, units of a timecode.
+		udta: `${printed} WLOC LOOP SelO AllF PlyD chpl tsel strk vers hnti hinf ludt smta smrd SDLN \xa9TSC \xa9TSZ`,
 		// Numbers of shops.
 		ilst: `${printed} ---- covr cnID sfID atID plID geID cmID xid_ flvr ownr shwm itnu prID`,
 	}).map(([parent, names]) => [parent, new Set(names.split(' ').map((name) => name.replace('_', ' ')))]),
@@ -130,8 +133,13 @@ export async function movBoxes(readAt: ReadAt, signal: AbortSignal): Promise<Con
 		for (const text of texts ?? []) found.texts.add(text);
 		return texts !== undefined;
 	};
+	const tracks = new TrackNames();
 	const takeBox = async (name: string, parent: string, at: number, end: number): Promise<boolean> => {
 		if (end <= at) return true;
+		if (tracks.isOne(name, parent)) {
+			tracks.take(name, await scanner.bytes(at, Math.min(end - at, maxTrackBox)));
+			return true;
+		}
 		const uuid = name === 'uuid' ? (await scanner.bytes(at, 16)).toString('hex') : '';
 		const read = name === 'XMP_' || uuid === xmpUuid ? textsOfXmp : withTexts.get(name);
 		if (read !== undefined) return takeTexts(read, at, end);
@@ -179,7 +187,9 @@ export async function movBoxes(readAt: ReadAt, signal: AbortSignal): Promise<Con
 			await samples.take({ name, parent, at, content, end });
 			if (parent === 'stsd') found.isEncrypted ||= encrypted.has(name);
 			else if (parents.get(name)?.includes(parent)) {
+				if (name === 'trak') tracks.begin();
 				if (!(await walk(content + (await boxesBegin(name, content)), end, name))) return false;
+				if (name === 'trak') tracks.end();
 			} else if (!(await takeBox(name, parent, content, end))) return false;
 			at += length;
 		}
@@ -191,6 +201,7 @@ export async function movBoxes(readAt: ReadAt, signal: AbortSignal): Promise<Con
 		return name === 'meta' && (await scanner.bytes(content + 4, 4)).toString('latin1') !== 'hdlr' ? 4 : 0;
 	};
 	if (!(await walk(0, Number.POSITIVE_INFINITY, theFile))) return undefined;
+	for (const part of tracks.unread()) found.addUnread(part);
 	const haveOthers = await samples.haveOthers();
 	if (haveOthers) found.addUnread('what is in no sample');
 	return haveOthers === undefined ? undefined : found;
