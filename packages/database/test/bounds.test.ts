@@ -85,7 +85,7 @@ test('of the ended tickets of a holder the last are remembered, and of all holde
 	await tickets.add('kept', ticketOf('visitor a', 0));
 	for (const at of numbers(9)) {
 		await tickets.add(`${at}`, ticketOf('visitor a', at));
-		await tickets.end(`${at}`);
+		await tickets.end([`${at}`]);
 	}
 	t.deepEqual(await Promise.all(['kept', '0', '2', '3', '8'].map(isThere)), [true, false, false, true, true]);
 	t.is(await tickets.countBytes('visitor '), 10);
@@ -98,7 +98,7 @@ test('a ticket that has just ended is remembered, however old it is', async (t) 
 	const tickets = ticketStore(await openEmpty(t), () => 0, { ofHolder: 4, removedTogether: 3, ofAll: 100 });
 	const names = ['old', ...numbers(6).map(String)];
 	for (const [at, name] of names.entries()) await tickets.add(name, ticketOf('visitor a', at));
-	for (const name of names.toReversed()) await tickets.end(name);
+	for (const name of names.toReversed()) await tickets.end([name]);
 	t.deepEqual([...(await tickets.findEnded(names))].sort(), ['3', '4', '5', 'old']);
 });
 

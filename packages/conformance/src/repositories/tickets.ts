@@ -34,7 +34,7 @@ export function ticketRules(assertThat: Rule): void {
 		const asked = ['one', 'two', 'another', ...Array.from({ length: 3000 }, (_, n) => `none ${n}`)];
 		t.deepEqual(await tickets.findEnded(asked), new Set());
 		t.deepEqual(await tickets.findEnded([]), new Set());
-		await tickets.end('one');
+		await tickets.end(['one']);
 		t.deepEqual(await tickets.findEnded(asked), new Set(['one']));
 		await tickets.setDetails('one', 'other details');
 		t.deepEqual(await tickets.find('one'), {
@@ -51,7 +51,7 @@ export function ticketRules(assertThat: Rule): void {
 		t.is(await tickets.countBytes('user 1'), 21);
 		t.is(await tickets.countBytes('unknown'), 0);
 		t.is(await tickets.countBytes(), 321);
-		await tickets.end('one');
+		await tickets.end(['one']);
 		t.is(await tickets.countBytes('user 1'), 20);
 		t.is(await tickets.sweep(), 0);
 		t.is(await tickets.countBytes(), 320);
@@ -86,7 +86,7 @@ export function ticketRules(assertThat: Rule): void {
 				{ tokenHash: 'one', bytes: 1 },
 			];
 			t.deepEqual(await tickets.oldest('visitor a '), oldest);
-			await tickets.end('two');
+			await tickets.end(['two']);
 			t.deepEqual(await tickets.oldest('visitor a '), oldest.slice(1));
 			t.is((await tickets.bytesOf('visitor a ')).length, 2);
 		},

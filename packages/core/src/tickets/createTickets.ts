@@ -117,18 +117,34 @@ export function createTickets({
 		const own = (bySite.get(sitePrefix(holder)) ?? 0) + bytes;
 		const larger = [...bySite].filter(([, size]) => size > own);
 		if (larger.reduce((sum, [, size]) => sum + size - own, 0) < missing) return false;
+		/** The oldest of each site that are known, and those of them that are to be ended: hundreds in one statement. */
+		const oldestOf = new Map<string, { tokenHash: string; bytes: number }[]>();
+		const chosen: string[] = [];
+		const endChosen = async () => {
+			await store.end(chosen.splice(0));
+			oldestOf.clear();
+		};
 		for (let left = missing; left > 0; ) {
 			const largest = larger.reduce((one, other) => (other[1] > one[1] ? other : one));
-			const oldest = await store.oldest(largest[0]);
-			// Others have ended them meanwhile.
-			if (oldest.length === 0) return false;
-			for (const { tokenHash, bytes: freed } of oldest) {
-				if (left <= 0 || larger.some((other) => other[1] > largest[1])) break;
-				await store.end(tokenHash);
-				left -= freed;
-				largest[1] -= freed;
+			const [site] = largest;
+			let oldest = oldestOf.get(site);
+			if (oldest?.length === 0) {
+				await endChosen();
+				oldest = undefined;
 			}
+			oldest ??= await store.oldest(site);
+			oldestOf.set(site, oldest);
+			const next = oldest.shift();
+			if (next === undefined) {
+				// Others have ended them meanwhile.
+				await endChosen();
+				return false;
+			}
+			chosen.push(next.tokenHash);
+			left -= next.bytes;
+			largest[1] -= next.bytes;
 		}
+		await endChosen();
 		return true;
 	};
 
@@ -192,7 +208,7 @@ export function createTickets({
 
 		async end(token) {
 			const ticket = await tickets.find(token);
-			await store.end(secretHash(token));
+			await store.end([secretHash(token)]);
 			return ticket;
 		},
 

@@ -20,16 +20,16 @@ async function ticketsOf(t: ExecutionContext, limits: Parameters<typeof createTi
 		rmSync(folder, { recursive: true });
 	});
 	const checked: number[] = [];
-	const tickets = createTickets({
+	const dependencies = {
 		store: database.tickets,
 		rates: database.limits,
-		databaseReserve: { assertRoom: async (bytes) => void checked.push(bytes) },
+		databaseReserve: { assertRoom: async (bytes: number) => void checked.push(bytes) },
 		available: async () => Number.POSITIVE_INFINITY,
 		isSessionValid: async () => true,
 		now: Date.now,
 		...(limits ? { limits } : {}),
-	});
-	return { tickets, database, checked };
+	};
+	return { tickets: createTickets(dependencies), dependencies, database, checked };
 }
 
 const reasonOf = async (work: Promise<unknown>): Promise<string | undefined> => {
@@ -140,6 +140,30 @@ test('where all are kept that may be, the oldest tickets of who has most end for
 	t.is(await reasonOf(add('2001:db8:1:3::/64')), 'unavailable', 'of the site that has most');
 	for (let n = 3; n < 10; n++) await reasonOf(add(`203.0.113.${n}`));
 	t.is(await reasonOf(tickets.find(guest)), undefined, 'who has less than others keeps it');
+});
+
+test('a large ticket that takes the room of very many small ones ends them together', async (t) => {
+	const limits = { perHolder: 2000 * kilobyte, ofVisitors: 2000 * kilobyte, ofUsers: kilobyte };
+	const { tickets, database, dependencies } = await ticketsOf(t, limits);
+	const made: string[] = [];
+	// Two sites that have as much as each other, and so are ended in turns.
+	for (let n = 0; n < 1600; n++) made.push(await tickets.add(`203.0.113.${n % 2}`, ticketOf(1)));
+	const kept = await tickets.add('203.0.113.2', ticketOf(1));
+	let calls = 0;
+	const store = new Proxy(database.tickets, {
+		get(target, name) {
+			calls++;
+			return Reflect.get(target, name);
+		},
+	});
+	const large = await createTickets({ ...dependencies, store }).add('203.0.113.3', ticketOf(500 * kilobyte));
+	t.true(calls < 15, `${calls}`);
+	for (const each of [kept, large]) t.is(await reasonOf(tickets.find(each)), undefined);
+	t.true((await database.tickets.countBytes()) <= limits.ofVisitors);
+	const ended = await database.tickets.findEnded(made.map((each) => secretHash(each)));
+	t.true(ended.size > 150 && ended.size < 400, `${ended.size}`);
+	const ofFirst = made.filter((token, n) => n % 2 === 0 && ended.has(secretHash(token))).length;
+	t.true(Math.abs(2 * ofFirst - ended.size) < 10, `${ofFirst} of ${ended.size}`);
 });
 
 test('a selection is stored compressed and restored unchanged', async (t) => {

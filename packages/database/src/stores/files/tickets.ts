@@ -37,8 +37,8 @@ export function ticketStore(knex: Knex, now: () => number, limits = endedLimits)
 	const endedHolder = isMysql(knex) ? 'concat(?, ??)' : '? || ??';
 	const emptying = () => ({ ...plainRow(emptied), holder: knex.raw(endedHolder, [endedPrefix, 'holder']) as never });
 	const ended = (holder: string) => tickets().where({ holder: `${endedPrefix}${holder}`, bytes: 0 });
-	/** Not the one that has just ended, however old it is: other processes break off what they send by it. */
-	const forgetOldest = async (holder: string, justEnded: string) => {
+	/** Not those that have just ended, however old they are: other processes break off what they send by them. */
+	const forgetOldest = async (holder: string, justEnded: readonly string[]) => {
 		const { ofHolder, removedTogether } = limits;
 		const [surplus] = await ended(holder)
 			.offset(ofHolder + removedTogether - 1)
@@ -46,7 +46,7 @@ export function ticketStore(knex: Knex, now: () => number, limits = endedLimits)
 			.pluck('token_hash');
 		if (surplus === undefined) return;
 		const oldest = await ended(holder)
-			.orderByRaw('token_hash = ? desc', [justEnded])
+			.orderByRaw(`case when token_hash in (${justEnded.map(() => '?').join()}) then 0 else 1 end`, [...justEnded])
 			.orderBy('expires_at', 'desc')
 			.offset(ofHolder)
 			.limit(removedTogether)
@@ -74,12 +74,14 @@ export function ticketStore(knex: Knex, now: () => number, limits = endedLimits)
 				.where({ token_hash: tokenHash, is_ended: false })
 				.update(plainRow({ facts: details }));
 		},
-		async end(tokenHash) {
-			const live = () => tickets().where({ token_hash: tokenHash }).where('bytes', '>', 0);
-			const holder = (await live().first('holder'))?.holder;
-			if (holder === undefined) return;
-			await live().update({ ...emptying(), ...plainRow({ is_ended: true }) });
-			await forgetOldest(holder, tokenHash);
+		async end(tokenHashes) {
+			for (const some of batches(tokenHashes)) {
+				const live = () => tickets().whereIn('token_hash', some).where('bytes', '>', 0);
+				const holders = await live().distinct('holder').pluck('holder');
+				if (holders.length === 0) continue;
+				await live().update({ ...emptying(), ...plainRow({ is_ended: true }) });
+				for (const holder of holders) await forgetOldest(holder, some);
+			}
 		},
 		async countBytes(holders = '') {
 			const [row] = await ofHolders(holders).where('bytes', '>', 0).sum<{ bytes: number | null }[]>({ bytes: 'bytes' });

@@ -23,8 +23,8 @@ export interface TicketStore {
 	findEnded(tokenHashes: readonly string[]): Promise<Set<string>>;
 	/** Replaces the details of a ticket that has not ended. */
 	setDetails(tokenHash: string, details: string): Promise<void>;
-	/** Empties it. Its row is kept until it expires, unless its holder ends a thousand more of them. */
-	end(tokenHash: string): Promise<void>;
+	/** Empties these. Their rows are kept until they expire, unless their holders end a thousand more of them. */
+	end(tokenHashes: readonly string[]): Promise<void>;
 	/** The counted bytes of the tickets of all holders that begin with this ASCII text. */
 	countBytes(holders?: string): Promise<number>;
 	/** The same by holder, without those that have none. */
