@@ -9,6 +9,8 @@ import {
 	parentPath,
 	parsePath,
 	statIfPresent,
+	type Viewer,
+	type WalkedItem,
 } from '@stowage/plugin-api';
 import type { Conversion, EncodedStep } from './conversion.js';
 
@@ -63,3 +65,9 @@ export const folderOf = (source: ItemRef): ItemRef => ({ ...source, path: parent
 /** Whether both are one content of one file. */
 export const isSame = (a: Pick<OpenFile['item'], 'id' | 'version'>, b: { id: string; version: string }) =>
 	a.id === b.id && a.version === b.version;
+
+/** The folder of the original, as long as it has its name. */
+export async function folderItem(viewer: Viewer, source: ItemRef, files: Files): Promise<WalkedItem | undefined> {
+	const folder = folderOf(source);
+	return folder.path === '' ? undefined : statIfPresent(files, viewer, folder);
+}

@@ -1,10 +1,11 @@
 import path from 'node:path';
 import { afterStart, definePlugin, type JobStarter, z } from '@stowage/plugin-api';
 import { type Conversion, conversion } from './conversion.js';
-import { convert, discardConversion } from './convert.js';
+import { convert } from './convert.js';
 import { EncodedReceipts } from './EncodedReceipts.js';
 import { HandBrake } from './HandBrake.js';
 import { handbrakeRoutes } from './routes.js';
+import { discardConversion } from './steps/discard.js';
 
 /** A relative path would depend on the working directory of the server. */
 const program = z.string().regex(/^(\/.+|[^/]+)$/, 'must be the name of a program on the PATH, or an absolute path');

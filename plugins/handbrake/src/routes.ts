@@ -22,7 +22,6 @@ import {
 	parentPath,
 } from '@stowage/rules';
 import type { Conversion } from './conversion.js';
-import { notAvailable } from './convert.js';
 import { assertVideo } from './films/assertVideo.js';
 import { videoEncoder } from './formats.js';
 import type { HandBrake } from './HandBrake.js';
@@ -151,4 +150,8 @@ function signedIn(viewer: Viewer): JobOwner {
 	// The audience of the endpoints admits users only.
 	if (viewer.kind !== 'user') throw new Failure('notSignedIn', 'You must be logged in to do that.');
 	return viewer;
+}
+
+function notAvailable(): Failure {
+	return new Failure('unavailable', 'HandBrake CLI is not available');
 }
