@@ -148,6 +148,7 @@ test('the folders with members of a user, and those that others share with them,
 	await members.countsIn('ada', parsePath('a'));
 	await members.joined('bob');
 	await members.joined('bob', 'ada');
+	await members.joinedNames('bob');
 	await members.list('ada');
 	await members.find('ada', 'id');
 	for (const plan of plans) {

@@ -178,4 +178,7 @@ test.serial('of folders with members and long paths few are read by a statement'
 		t.is((await members.countsIn(share.owner.id, parentPath(pathOf(0)))).size, count);
 	});
 	t.true(most > pathLength && most < 1_000_000, `${most} characters at once`);
+	// Each second for who has their list open.
+	const watched = await mostAtOnce(t, async () => t.is((await members.joinedNames(bob)).length, count));
+	t.true(watched < 400_000, `${watched} characters at once`);
 });

@@ -90,6 +90,10 @@ export function memberRules(assertThat: Rule): void {
 			for (const name of names) await members.set(folderOf(ada, name), [{ userId: bob.id, role: 'view' }], many);
 			for (const owner of [undefined, ada.id])
 				t.deepEqual((await members.joined(bob.id, owner)).map(({ path }) => path as string).sort(), names.toSorted());
+			t.deepEqual(
+				(await members.joinedNames(bob.id)).map(({ id }) => id),
+				(await members.joined(bob.id)).map(({ id }) => id),
+			);
 			t.true((await turnsDuring(() => members.joined(bob.id))) >= 1);
 			const top = parsePath('');
 			const counts = await members.countsIn(ada.id, top);
@@ -111,6 +115,15 @@ export function memberRules(assertThat: Rule): void {
 		t.is(await links.sweep(Number.MAX_SAFE_INTEGER), 0);
 		await links.planMoves(new Map([[row?.id ?? '', { path: parsePath('a/one'), nextPath: parsePath('b') }]]));
 		t.like((await members.joined(bob.id))[0], { path: parsePath('a/one'), nextPath: parsePath('b') });
+		const ends = [
+			{ first: 'a', last: 'one' },
+			{ first: 'b', last: 'b' },
+		];
+		t.deepEqual(await members.joinedNames(bob.id), [{ id: row?.id ?? '', role: 'edit', owner: 'ada', ends }]);
+		const long = `${'ä'.repeat(127)}b`;
+		const deep = parsePath(`${long}/😀${'d/'.repeat(300)}${long}`);
+		await links.setPaths(new Map([[row?.id ?? '', deep]]));
+		t.deepEqual((await members.joinedNames(bob.id))[0]?.ends, [{ first: long, last: long }]);
 		await links.setPaths(new Map([[row?.id ?? '', parsePath('b')]]));
 		t.like((await members.joined(bob.id))[0], { path: parsePath('b'), nextPath: undefined });
 		// What is removed has no members any more.
@@ -159,6 +172,7 @@ export function memberRules(assertThat: Rule): void {
 		await members.set(folderOf(ada, 'one'), [{ userId: bob.id, role: 'edit' }], limits);
 		await users.setDisabled(ada.id, true);
 		t.deepEqual(await members.joined(bob.id), []);
+		t.deepEqual(await members.joinedNames(bob.id), []);
 		await users.setDisabled(ada.id, false);
 		t.is((await members.joined(bob.id)).length, 1);
 		t.is((await members.joined(bob.id, ada.id)).length, 1);

@@ -38,7 +38,7 @@ export interface SharedPlace extends NamedFolder {
 }
 
 interface Dependencies extends MomentParts {
-	store: Pick<MemberStore, 'joined' | 'countsIn'>;
+	store: Pick<MemberStore, 'joined' | 'joinedNames' | 'countsIn'>;
 	storage: () => Pick<MountedStorage, 'open' | 'stat' | 'count'>;
 }
 
@@ -56,7 +56,7 @@ export class SharedFolders implements MemberRights {
 		return (held) => this.#locate(held, now);
 	});
 	/** Their lists of shared folders that are open. */
-	readonly lists = new WatchedLists((userId) => this.joined(userId));
+	readonly lists = new WatchedLists((userId) => this.#parts.store.joinedNames(userId));
 	readonly #parts: Dependencies;
 	/** Counts of members that have not begun yet. */
 	readonly #counts = new Map<string, Promise<ReadonlyMap<StoragePath, number>>>();

@@ -1,5 +1,6 @@
-import type { Watch } from '@stowage/plugin-api';
-import type { NamedFolder } from './folderNames.js';
+import type { JoinedNames, Watch } from '@stowage/plugin-api';
+import { parsePath } from '@stowage/rules';
+import { isTrashedLink } from '../trees/trash/trashPaths.js';
 
 /** How often the lists are compared. */
 const pollMs = 1000;
@@ -11,12 +12,13 @@ interface Watched {
 
 /** The lists of shared folders that are open. Those of a user are read together, however many pages show them. */
 export class WatchedLists {
-	readonly #joined: (userId: string) => Promise<readonly NamedFolder[]>;
+	readonly #joined: (userId: string) => Promise<readonly JoinedNames[]>;
 	readonly #watched = new Map<string, Watched>();
 	#timer: NodeJS.Timeout | undefined;
 	#isChecking = false;
 
-	constructor(joined: (userId: string) => Promise<readonly NamedFolder[]>) {
+	/** `joined` reads what names depend on, and no whole paths: it is called each second. */
+	constructor(joined: (userId: string) => Promise<readonly JoinedNames[]>) {
 		this.#joined = joined;
 	}
 
@@ -45,7 +47,9 @@ export class WatchedLists {
 	}
 
 	async #read(userId: string): Promise<string> {
-		return JSON.stringify((await this.#joined(userId)).map(({ name, folder }) => [name, folder.id, folder.role]));
+		const folders = await this.#joined(userId);
+		const listed = folders.filter(({ ends }) => !ends.some(({ first }) => isTrashedLink(parsePath(first))));
+		return JSON.stringify(listed.map(({ id, role, owner, ends }) => [id, role, owner, ends.at(-1)?.last]));
 	}
 
 	async #check(): Promise<void> {

@@ -16,7 +16,7 @@ const folder = {
 	createdAt: 0,
 };
 const folders = new SharedFolders({
-	store: { joined: async () => [folder] },
+	store: { joined: async () => [folder], joinedNames: async () => [] },
 	storage: () => ({ stat: async () => ({ id: '1', type: 'directory', size: 0, mtime: 0 }) }),
 } as never);
 

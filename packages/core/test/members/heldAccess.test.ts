@@ -14,16 +14,19 @@ function countingFolders(count: number) {
 	let counts = 0;
 	let role: 'view' | 'edit' = 'edit';
 	const itemOf = (path: string) => ({ type: 'directory', id: path, mayReuseId: false }) as never;
+	let wholeReads = 0;
+	const each = <T>(folderOf: (name: string) => T) => {
+		reads++;
+		return Array.from({ length: count }, (_, n) => ({ id: `${n}`, role, createdAt: n, ...folderOf(`f${n}`) }));
+	};
 	const folders = new SharedFolders({
 		store: {
 			countsIn: async () => new Map([[parsePath(`f${counts}`), ++counts]]),
 			async joined() {
-				reads++;
-				return Array.from({ length: count }, (_, n) => ({
-					...{ id: `${n}`, owner, path: parsePath(`f${n}`), nextPath: undefined },
-					...{ itemId: `users/ada/f${n}`, role, createdAt: n },
-				}));
+				wholeReads++;
+				return each((name) => ({ owner, path: parsePath(name), nextPath: undefined, itemId: `users/ada/${name}` }));
 			},
+			joinedNames: async () => each((name) => ({ owner: 'ada', ends: [{ first: name, last: name }] })),
 		},
 		storage: () => ({
 			stat: async (path: string) => itemOf(path),
@@ -34,6 +37,7 @@ function countingFolders(count: number) {
 	return {
 		folders,
 		reads: () => reads,
+		wholeReads: () => wholeReads,
 		counts: () => counts,
 		setRole(next: 'view' | 'edit') {
 			role = next;
@@ -84,7 +88,7 @@ test('where a folder is whose contents change is looked for once for all who wat
 });
 
 test('the open lists of a user are read together', async (t) => {
-	const { folders, reads, setRole } = countingFolders(3);
+	const { folders, reads, wholeReads, setRole } = countingFolders(3);
 	let changes = 0;
 	const watches = await Promise.all(
 		Array.from({ length: 30 }, () => folders.lists.watch('id of bob', () => changes++)),
@@ -95,6 +99,7 @@ test('the open lists of a user are read together', async (t) => {
 	setRole('view');
 	await until('all are told', () => changes === 30);
 	t.true(reads() - before < 15, `${reads() - before} reads`);
+	t.is(wholeReads(), 0, 'each second they are compared without their paths');
 	for (const watch of watches) watch.close();
 });
 

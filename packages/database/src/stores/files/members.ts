@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import type { JoinedFolder, MemberLimits, MemberStore, SharedFolderRecord } from '@stowage/plugin-api';
-import { Failure, type MemberRole, parentPath, type StoragePath } from '@stowage/rules';
+import type { JoinedFolder, JoinedNames, MemberLimits, MemberStore, SharedFolderRecord } from '@stowage/plugin-api';
+import { Failure, type MemberRole, maxNameBytes, parentPath, type StoragePath } from '@stowage/rules';
 import type { Knex } from 'knex';
+import { isMysql } from '../../connection/dialect.js';
 import { ownTurn } from '../../connection/ownTurn.js';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
 import { lockUser, lockUsers } from '../accounts/lockUser.js';
-import { batches } from '../batches.js';
+import { batches, batchesOfLength } from '../batches.js';
 import { deleteInParts } from '../inParts.js';
 import { followedItem } from './followedItem.js';
-import { readInParts } from './itemRows.js';
+import { pathBytes, type RowLength, readInParts } from './itemRows.js';
 import { changesOf, countChanges } from './memberChanges.js';
 
 interface MemberRow {
@@ -29,6 +30,25 @@ interface FolderRow {
 	created_at: number;
 }
 
+interface JoinedRow extends RowLength {
+	role: string;
+	owner: string;
+}
+
+interface EndsRow {
+	id: string;
+	first_of_path: string;
+	end_of_path: Uint8Array;
+	first_of_next_path: string | null;
+	end_of_next_path: Uint8Array | null;
+}
+
+/** Folders of whose paths one statement reads the ends, and the bytes of these paths, in some milliseconds. */
+const endsAtOnce = { count: 200, length: 4_000_000 };
+
+/** More than a name has, by bytes and by characters, so that it ends at a slash or is all of a path. */
+const maxEnd = maxNameBytes + 1;
+
 /** Stands in the place of a share's id: the row of `temp_links` is a folder with members. */
 const membersMark = 'members';
 
@@ -47,6 +67,15 @@ export function memberStore(knex: Knex, now: () => number): MemberStore {
 			.join('users', 'users.id', 'temp_links.user_id')
 			.where('temp_links.share_id', membersMark)
 			.select('temp_links.*', 'users.username');
+
+	/** Whatever it is that the user is a member of, which SQLite would have to read past the path for. */
+	const joinedRows = (userId: string) =>
+		knex('members')
+			.join('temp_links', 'temp_links.id', 'members.folder_id')
+			.join({ owner: 'users' }, 'owner.id', 'temp_links.user_id')
+			.join({ member: 'users' }, 'member.id', 'members.user_id')
+			.where({ 'members.user_id': userId })
+			.where({ 'owner.is_disabled': false, 'member.is_disabled': false });
 
 	const withMembers = async (rows: readonly FolderRow[]): Promise<SharedFolderRecord[]> => {
 		const members = new Map<string, SharedFolderRecord['members']>();
@@ -123,30 +152,41 @@ export function memberStore(knex: Knex, now: () => number): MemberStore {
 
 		async joined(userId, ownerId) {
 			const all = () => {
-				const rows = knex('members')
-					.join('temp_links', 'temp_links.id', 'members.folder_id')
-					.join({ owner: 'users' }, 'owner.id', 'temp_links.user_id')
-					.join({ member: 'users' }, 'member.id', 'members.user_id')
-					.where({ 'members.user_id': userId, 'temp_links.share_id': membersMark })
-					.where({ 'owner.is_disabled': false, 'member.is_disabled': false })
-					.orderBy(['members.created_at', 'temp_links.id'])
-					.select(
-						'temp_links.id',
-						'temp_links.path',
-						'temp_links.next_path',
-						'temp_links.item_id',
-						'temp_links.user_id',
-					)
-					.select('owner.username', 'members.role', 'members.created_at');
+				// The sign keeps SQLite from beginning at all folders with members that there are.
+				const rows = joinedRows(userId).whereRaw('+temp_links.share_id = ?', [membersMark]);
 				return ownerId === undefined ? rows : rows.where('temp_links.user_id', ownerId);
 			};
-			let rows: (FolderRow & { role: string })[] = await all().limit(manyFolders);
-			if (rows.length === manyFolders) {
-				// A thousand take 20 ms, and have to be read as of one moment: one who has so many after the other, and others between them.
-				await ownTurn();
-				rows = await all();
+			// A thousand take 20 ms, at long paths 100 ms, and have to be read as of one moment: one who has so many after the other, and
+			// others between them.
+			const some: string[] = await all().limit(manyFolders).pluck('temp_links.id');
+			if (some.length === manyFolders) await ownTurn();
+			// In the order of what is read first, since to sort them a database writes all of their paths once more.
+			const rows: (FolderRow & { role: string })[] = await all()
+				.select('temp_links.id', 'temp_links.path', 'temp_links.next_path', 'temp_links.item_id', 'temp_links.user_id')
+				.select('owner.username', 'members.role', 'members.created_at');
+			return rows
+				.sort((one, other) => one.created_at - other.created_at || (one.id < other.id ? -1 : 1))
+				.map((row): JoinedFolder => ({ ...followedItem(row), role: row.role as MemberRole }));
+		},
+
+		async joinedNames(userId) {
+			const all: JoinedRow[] = await joinedRows(userId)
+				.orderBy(['members.created_at', 'temp_links.id'])
+				.select('temp_links.id', 'members.role', { owner: 'owner.username' }, pathBytes(knex));
+			const ends = new Map<string, JoinedNames['ends']>();
+			for (const part of batchesOfLength(all, endsAtOnce, ({ length }) => Number(length))) {
+				if (ends.size > 0) await ownTurn();
+				const ids = part.map(({ id }) => id);
+				const rows: EndsRow[] = await knex('temp_links')
+					.whereIn('id', ids)
+					.where('share_id', membersMark)
+					.select('id', ...endsOf(knex, 'path'), ...endsOf(knex, 'next_path'));
+				for (const row of rows) ends.set(row.id, endsIn(row));
 			}
-			return rows.map((row): JoinedFolder => ({ ...followedItem(row), role: row.role as MemberRole }));
+			return all.flatMap(({ id, role, owner }) => {
+				const own = ends.get(id);
+				return own === undefined ? [] : [{ id, role: role as MemberRole, owner, ends: own }];
+			});
 		},
 
 		async list(ownerId) {
@@ -206,6 +246,24 @@ export function memberStore(knex: Knex, now: () => number): MemberStore {
 			await deleteInParts(knex, 'member_changes', (rows) => rows.where('ended_at', '<', before));
 		},
 	};
+}
+
+/** The begin of a path as a text, and its end in bytes: characters would be counted from the begin, of each path again. */
+function endsOf(knex: Knex, column: 'path' | 'next_path'): Knex.Raw[] {
+	const path = `temp_links.${column}`;
+	const end = isMysql(knex) ? `right(cast(${path} as binary), ${maxEnd})` : `substr(cast(${path} as blob), -${maxEnd})`;
+	return [knex.raw(`substr(${path}, 1, ${maxEnd}) as first_of_${column}`), knex.raw(`${end} as end_of_${column}`)];
+}
+
+function endsIn(row: EndsRow): JoinedNames['ends'] {
+	const ends = [endIn(row.first_of_path, row.end_of_path)];
+	if (row.first_of_next_path !== null) ends.push(endIn(row.first_of_next_path, row.end_of_next_path));
+	return ends;
+}
+
+function endIn(begin: string, end: Uint8Array | null): JoinedNames['ends'][number] {
+	const bytes = Buffer.from(end ?? []);
+	return { first: begin.split('/', 1)[0] ?? '', last: bytes.toString('utf8', bytes.lastIndexOf('/') + 1) };
 }
 
 async function assertThere(transaction: Knex.Transaction, ids: readonly string[]): Promise<void> {

@@ -21,6 +21,16 @@ export interface JoinedFolder extends BoundItem {
 	createdAt: number;
 }
 
+/** A folder as one of its members has it, by the ends of its paths alone: a path may have 64,000 characters. */
+export interface JoinedNames {
+	id: string;
+	role: MemberRole;
+	/** The name of its owner. */
+	owner: string;
+	/** The first and the last name of its path, and after that of the planned one, if there is one. */
+	ends: { first: string; last: string }[];
+}
+
 /** What one account may have, since all of an owner's, or all of a member's, is read in each call. */
 export interface MemberLimits {
 	/** Folders with members of one owner. */
@@ -72,6 +82,8 @@ export interface MemberStore {
 	 * disabled user has none.
 	 */
 	joined(userId: string, ownerId?: string): Promise<JoinedFolder[]>;
+	/** What `joined` has of all owners, for who looks often whether others are joined: not all as of one moment. */
+	joinedNames(userId: string): Promise<JoinedNames[]>;
 	/** The folders with members of one owner or of all, by owner and path. */
 	list(ownerId?: string): Promise<SharedFolderRecord[]>;
 	/** How many members each folder of an owner has that lies directly in this one, by the path that it has or is to get. */
