@@ -145,6 +145,7 @@ async function assemble<Host extends AppHost>(
 			const session = sessions.keyOf(request);
 			return session === undefined ? () => {} : sessions.subscribe(session, onEnd);
 		},
+		onVisitorsEnd: (onEnd) => services.settingTransfers.enter('visitorUploads', onEnd),
 	});
 	const secret = config.sessionKey ?? (await readOrMakeSecret(config.dataDir, log));
 	if (serves) await assertSameSecret(database, secret);

@@ -26,7 +26,7 @@ import type { SharedFolders } from './members/SharedFolders.js';
 import type { HomeMoves } from './moving/createHomeMoves.js';
 import type { Pasting } from './pasting/createPasting.js';
 import type { Quotas } from './quotas/createQuotas.js';
-import type { PermittedTransfers } from './responses/PermittedTransfers.js';
+import type { PermittedTransfers, TransferSetting } from './responses/PermittedTransfers.js';
 import type { SearchIndex } from './search/SearchIndex.js';
 import type { Guests, Pass } from './shares/createGuests.js';
 import type { Shares } from './shares/createShares.js';
@@ -76,8 +76,8 @@ export interface Services {
 	/** What is sent to and received from guests of shares, and what is sent by temporary links, by their tokens. */
 	shareTransfers: PermittedTransfers<Pass>;
 	linkTransfers: PermittedTransfers<string>;
-	/** What is sent only while a setting permits it, which a reload of the configuration may change. */
-	settingTransfers: PermittedTransfers<'visitors' | 'externalViewers'>;
+	/** What is sent or received only while a setting permits it, which a reload of the configuration may change. */
+	settingTransfers: PermittedTransfers<TransferSetting>;
 	shareUses: ShareUses;
 	trash: Trash;
 	trashBin: TrashBin;

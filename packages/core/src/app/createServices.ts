@@ -1,5 +1,5 @@
 import type { Providers } from '@stowage/plugin-api';
-import { browseDenial } from '@stowage/rules';
+import { browseDenial, parsePath, uploadDenial } from '@stowage/rules';
 import { createAccounts } from '../accounts/accounts.js';
 import { auditedAccounts, auditedSecondFactors } from '../accounts/auditedAccounts.js';
 import { createSecondFactors } from '../accounts/secondFactors.js';
@@ -18,7 +18,7 @@ import { createMembers } from '../members/createMembers.js';
 import { auditedHomeMoves } from '../moving/auditedHomeMoves.js';
 import { createHomeMoves } from '../moving/createHomeMoves.js';
 import { createPasting } from '../pasting/createPasting.js';
-import { PermittedTransfers } from '../responses/PermittedTransfers.js';
+import { PermittedTransfers, type TransferSetting } from '../responses/PermittedTransfers.js';
 import type { Services } from '../services.js';
 import { auditedShares } from '../shares/auditedShares.js';
 import { createGuests, type Guests, type Pass } from '../shares/createGuests.js';
@@ -156,6 +156,12 @@ export function createServices({
 		isSessionValid: sessions.isValid,
 		now,
 	});
+	const visitor = visitorOf(config);
+	const isPermitted: Record<TransferSetting, () => boolean> = {
+		visitors: () => browseDenial(visitor, 'public') === undefined,
+		visitorUploads: () => uploadDenial(visitor, { area: 'public', path: parsePath('') }) === undefined,
+		externalViewers: () => config.externalViewers,
+	};
 	const uploads = createUploads({ ...given, diskUses, monotonic, receiver: guests.receiver });
 	return {
 		...given,
@@ -177,10 +183,9 @@ export function createServices({
 			isGood: guests.isGood,
 		}),
 		linkTransfers: new PermittedTransfers<string>({ keyOf: (token) => token, isGood: links.mayFinish }),
-		settingTransfers: new PermittedTransfers<'visitors' | 'externalViewers'>({
+		settingTransfers: new PermittedTransfers<TransferSetting>({
 			keyOf: (setting) => setting,
-			isGood: async (setting) =>
-				setting === 'visitors' ? browseDenial(visitorOf(config), 'public') === undefined : config.externalViewers,
+			isGood: async (setting) => isPermitted[setting](),
 		}),
 		shareUses,
 		walkQueue,

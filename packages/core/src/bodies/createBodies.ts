@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { JsonBodies, Request } from '@stowage/plugin-api';
-import { Failure } from '@stowage/rules';
+import { Failure, type Viewer } from '@stowage/rules';
 import { clientKey, isVisitorKey, limitAddress } from '../http/requests/proxy.js';
 import { Budget } from '../limits/Budget.js';
 import { arrivingBody, type BodyTimeouts } from './arrivingBody.js';
@@ -49,8 +49,8 @@ const blockBytes = 64 * kB;
 
 /** How the bodies of requests are read: in a bounded time, and JSON in a bounded memory. */
 export interface Bodies extends JsonBodies {
-	/** The body of an upload as it arrives, of any size. Fails as `arrivingBody` does. */
-	upload(request: Request): AsyncGenerator<Buffer, void>;
+	/** The body of an upload of the viewer as it arrives, of any size. Fails as `arrivingBody` does. */
+	upload(request: Request, viewer: Viewer): AsyncGenerator<Buffer, void>;
 }
 
 interface Options {
@@ -58,9 +58,11 @@ interface Options {
 	secondMs?: number | undefined;
 	/** Calls `onEnd` soon after the session of a request has ended, until the returned function is called. A visitor has none. */
 	onSessionEnd(request: Request, onEnd: () => void): () => void;
+	/** Calls `onEnd` soon after visitors may upload no more, until the returned function is called. */
+	onVisitorsEnd(onEnd: () => void): () => void;
 }
 
-export function createBodies({ secondMs = 1000, onSessionEnd }: Options): Bodies {
+export function createBodies({ secondMs = 1000, onSessionEnd, onVisitorsEnd }: Options): Bodies {
 	const busy = 'Too many large requests are under way. Please try again in a moment.';
 	// Visitors, however many addresses they have, leave half of it to accounts.
 	const group = { total: 32 * MB, includes: isVisitorKey };
@@ -71,21 +73,25 @@ export function createBodies({ secondMs = 1000, onSessionEnd }: Options): Bodies
 	const held = new WeakMap<Request, () => void>();
 
 	/**
-	 * Breaks off what arrives once its sender's session ends: otherwise whoever had it could begin calls, and have them
-	 * carried out hours later.
+	 * Breaks off what arrives once its sender's session ends, or a visitor may not `upload` it any more: otherwise whoever had begun calls
+	 * could have them carried out hours later, and fill the disk until then.
 	 */
-	async function* arriving(request: Request, timeouts: BodyTimeouts): AsyncGenerator<Buffer, void> {
+	async function* arriving(request: Request, timeouts: BodyTimeouts, uploader?: Viewer): AsyncGenerator<Buffer, void> {
 		const { req } = request.raw;
-		const leave = onSessionEnd(request, () => req.destroy(new Failure('notSignedIn', 'Your session has ended.')));
+		const end = (message: string) => req.destroy(new Failure('notSignedIn', message));
+		const leaves = [onSessionEnd(request, () => end('Your session has ended.'))];
+		// What guests of a share send is its owner's.
+		if (uploader?.kind === 'anonymous')
+			leaves.push(onVisitorsEnd(() => end('You must be logged in to upload files any more.')));
 		try {
 			yield* arrivingBody(req, timeouts, secondMs);
 		} finally {
-			leave();
+			for (const leave of leaves) leave();
 		}
 	}
 
 	const bodies: Bodies = {
-		upload: (request) => arriving(request, uploadTimeouts),
+		upload: (request, viewer) => arriving(request, uploadTimeouts, viewer),
 
 		async readJson(request, maxBytes) {
 			const { req } = request.raw;

@@ -1,6 +1,9 @@
 /** How often it is checked whether the permissions of transfers under way still hold. */
 const pollMs = 2_000;
 
+/** A setting by which something is sent or received: what visitors may read, what they may upload, and what external viewers fetch. */
+export type TransferSetting = 'visitors' | 'visitorUploads' | 'externalViewers';
+
 interface Running<Permission> {
 	permission: Permission;
 	ends: Set<() => void>;

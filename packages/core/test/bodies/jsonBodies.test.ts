@@ -145,7 +145,7 @@ test('JSON with millions of values or 17 levels is refused, and brackets in a st
 });
 
 test('however many bodies visitors announce and don’t send, everybody can sign in, and accounts have room for their calls', async (t) => {
-	const { readJson, release } = createBodies({ onSessionEnd: () => () => {} });
+	const { readJson, release } = createBodies({ onSessionEnd: () => () => {}, onVisitorsEnd: () => () => {} });
 	const kB = 1024;
 	/** Begins to read a body of which nothing arrives; resolves to why it was refused at once, if it was. */
 	const begin = async (viewer: object, address: string, announced: number, most = 256 * kB) => {
@@ -187,7 +187,7 @@ test('however many bodies visitors announce and don’t send, everybody can sign
 });
 
 test.serial('a body whose bytes arrive one by one takes little more memory than they have', async (t) => {
-	const { readJson } = createBodies({ onSessionEnd: () => () => {} });
+	const { readJson } = createBodies({ onSessionEnd: () => () => {}, onVisitorsEnd: () => () => {} });
 	const bytes = 100_000;
 	const request = Object.assign(new Readable({ read() {} }), { headers: { 'content-type': 'application/json' } });
 	const before = keptBytes();

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { access, mkdir, truncate, writeFile } from 'node:fs/promises';
+import { access, mkdir, readdir, stat, truncate, writeFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -200,6 +200,69 @@ for (const [name, prepare] of Object.entries(sent)) {
 		t.is(await broken, 'ECONNRESET');
 		await t.throwsAsync(access(home('late.bin')), { code: 'ENOENT' });
 	});
+}
+
+/** More than is kept back of what arrives. */
+const half = 'b'.repeat(300_000);
+const sentByVisitors: Record<string, (client: Client) => Promise<{ path: string; headers: object; body: string }>> = {
+	async 'a form'() {
+		const headers = { 'content-type': `multipart/form-data; boundary=${boundary}` };
+		return { path: '/api/upload/public', headers, body: beginning('late.bin') + half };
+	},
+	async 'an upload'() {
+		const headers = {
+			...{ 'tus-resumable': '1.0.0', 'upload-length': `${2 * half.length}`, 'content-length': `${2 * half.length}` },
+			'upload-metadata': `filename ${btoa('late.bin')},type ${btoa('public')}`,
+			'content-type': 'application/offset+octet-stream',
+		};
+		return { path: '/api/uploads', headers, body: half };
+	},
+};
+for (const [name, prepare] of Object.entries(sentByVisitors)) {
+	for (const visitors of ['off', 'read'] as const) {
+		test(`what arrives of ${name} of a visitor is broken off with visitors: ${visitors}, and that of others is not`, async (t) => {
+			const { app, ada } = await setUp(t);
+			const { hostname, port } = new URL(app.server.info.uri);
+			const folder = path.join(app.filesDir, '.stowage/staging');
+			const staged = async () => {
+				// One may be removed meanwhile.
+				const sizeOf = (name: string) =>
+					stat(path.join(folder, name)).then(
+						({ size: bytes }) => bytes,
+						() => 0,
+					);
+				const sizes = await Promise.all((await readdir(folder)).map(sizeOf));
+				return sizes.filter((bytes) => bytes > half.length / 2).length;
+			};
+			const { body, headers, path: url } = await prepare(new Client(app));
+			const begin = (cookie: object) => {
+				const begun = request({
+					hostname,
+					port,
+					path: url,
+					method: 'POST',
+					agent: false,
+					headers: { ...headers, ...cookie },
+				});
+				begun.write(body);
+				return begun;
+			};
+			const [ofVisitor, ofAda] = [begin({}), begin({ cookie: ada.cookie })];
+			const broken = once(ofVisitor, 'response').then(
+				() => 'answered',
+				(error: NodeJS.ErrnoException) => error.code,
+			);
+			const answered = once(ofAda, 'response');
+			await until('both arrive', async () => (await staged()) === 2);
+			change(app, { visitors });
+			t.is(await broken, 'ECONNRESET');
+			if (name === 'a form') await until('its bytes are removed', async () => (await staged()) === 1);
+			ofAda.end(name === 'a form' ? `\r\n--${boundary}--\r\n` : half);
+			const [answer] = (await answered) as [IncomingMessage];
+			t.true(answer.statusCode === 200 || answer.statusCode === 201, `${answer.statusCode}`);
+			answer.resume();
+		});
+	}
 }
 
 for (const target of ['large/movie.bin', 'large']) {

@@ -74,7 +74,7 @@ export function uploadRoutes(services: Services) {
 			fields: allowed,
 			maxFileSize: config.uploads.maxFileSize,
 			digest: parseFileDigest(textHeader(headers, 'Stowage-File-Digest')),
-			body: bodies.upload(request),
+			body: bodies.upload(request, viewer),
 			stage: () => stage(entered?.viewer),
 			async beforeFile(fields, name) {
 				// A later field may name a part without a name; a part with an impossible name is refused before its bytes.

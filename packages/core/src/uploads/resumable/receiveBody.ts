@@ -36,7 +36,7 @@ export async function receiveBody(
 			chunk.recorded(arrived);
 			return saved;
 		};
-		const size = await receiveChunk(chunk.staged, bodies.upload(request), {
+		const size = await receiveChunk(chunk.staged, bodies.upload(request, viewer), {
 			offset: record.offset,
 			limit: record.length - record.offset,
 			checksum,
