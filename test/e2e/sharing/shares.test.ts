@@ -246,12 +246,12 @@ test('what is being saved of a share can’t be changed meanwhile, and the focus
 });
 
 test.serial(
-	'a link whose dialog is closed while it is being made is said to work, with where it can be ended',
+	'a share whose dialog is closed while it is being made is said to work, with where it can be ended, and a temporary link ends',
 	async (t) => {
 		const ada = await fixture.enter(t);
-		await writeFiles(ada.home, { 'a.txt': 'a', 'b.txt': 'b' });
+		await writeFiles(ada.home, { 'a.txt': 'a', 'b.txt': 'b', 'c.txt': 'c' });
 		const page = await ada.open('/browser?type=private');
-		const closeWhile = async (name: string, item: string, confirm: string, address: string) => {
+		const closeWhile = async (name: string, item: string, confirm: string, address: string, undone?: 'undone') => {
 			await rowOf(page, name).click({ button: 'right' });
 			await page.getByRole('menuitem', { name: item, exact: true }).click();
 			const dialog = page.getByRole('dialog', { name: item, exact: true });
@@ -260,7 +260,9 @@ test.serial(
 			await dialog.locator('[inert]').waitFor();
 			await dialog.getByRole('button', { name: 'Cancel' }).click();
 			await gone(t, dialog);
+			const ended = undone && page.waitForResponse((answer) => answer.request().method() === 'DELETE' && answer.ok());
 			made();
+			if (undone) return void (await ended);
 			const notice = page.getByRole('status').filter({ hasText: `The link to ${name} was made all the same` });
 			await notice.getByRole('button', { name: 'My links' }).click();
 			await page.getByRole('dialog', { name: 'My links' }).getByText(name).first().waitFor();
@@ -268,7 +270,14 @@ test.serial(
 			await overlaysClosed(page);
 		};
 		await closeWhile('a.txt', 'Share', 'Create Share', '**/api/shares');
-		await closeWhile('b.txt', 'Temporary Link', 'Generate Link', '**/api/generateTempLink');
+		await closeWhile('b.txt', 'Temporary Link', 'Generate Link', '**/api/generateTempLink', 'undone');
+		const links = await openMyLinks(page, ada.username);
+		await links.getByText('a.txt').first().waitFor();
+		await absent(t, links.getByText('b.txt'));
+		await page.keyboard.press('Escape');
+		await overlaysClosed(page);
+		await page.route('**/api/links/*', (route) => route.abort());
+		await closeWhile('c.txt', 'Temporary Link', 'Generate Link', '**/api/generateTempLink');
 		t.deepEqual(ada.faults, []);
 	},
 );

@@ -6,7 +6,7 @@ import {
 	temporaryDownload,
 	temporaryLinks,
 } from '@stowage/contract';
-import type { LinkExpiration } from '@stowage/rules';
+import { Failure, type LinkExpiration } from '@stowage/rules';
 import { infiniteQueryOptions } from '@tanstack/react-query';
 import { call, endpointUrl } from './client/client.js';
 import { whileOnline } from './client/retries.js';
@@ -50,4 +50,12 @@ export async function createLink(
 
 export async function revokeTemporaryLink(id: string): Promise<void> {
 	await call(revokeLink, { params: { id } });
+}
+
+/** Revokes a link that was just made, and of which only this is known here. Throws where it is not found, as for one that has been revoked. */
+export async function revokeMadeLink(path: string, expiresAt: number): Promise<void> {
+	const latest = await call(temporaryLinks, { query: { limit: maxLinksOfPage } });
+	const made = latest.find((link) => link.path === path && link.expiresAt === expiresAt);
+	if (made === undefined) throw new Failure('notFound', 'There is no such link.');
+	await revokeTemporaryLink(made.id);
 }

@@ -13,7 +13,7 @@ import {
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { usePublicOrigin } from '../../api/capabilities.js';
-import { createLink } from '../../api/links.js';
+import { createLink, revokeMadeLink } from '../../api/links.js';
 import { dialogMilliseconds } from '../../ui/dialogs/dialogs.js';
 import { LinkForm, MadeLinkFooter } from './LinkForm.js';
 import { linkMessages as messages } from './messages.js';
@@ -69,14 +69,25 @@ export function TemporaryLinkDialog({ isOpen, entry, onClose, onClosed }: Tempor
 	);
 }
 
+interface Made {
+	url: string;
+	expiresAt: number;
+}
+
 /** First the expiration is chosen, then the link is created. */
 function useTemporaryLink({ path, name }: Entry, isOpen: boolean) {
 	const origin = usePublicOrigin();
 	const [expiration, setExpiration] = useState<LinkExpiration>(defaultLinkExpiration);
-	const [link, setLink] = useState<{ url: string; expiresAt: number }>();
+	const [link, setLink] = useState<Made>();
 	const { mutate, isPending, error } = useMutation({
 		mutationFn: () => createLink(path, expiration, origin),
-		onSuccess: useMadeLink(isOpen, () => name, setLink),
+		onSuccess: useMadeLink<Made>(
+			isOpen,
+			() => name,
+			setLink,
+			// Its address is shown this once, so a link that nobody has seen is of no use to anybody.
+			({ expiresAt }) => revokeMadeLink(path, expiresAt),
+		),
 	});
 	return { expiration, setExpiration, generate: () => mutate(), link, isLoading: isPending, error };
 }

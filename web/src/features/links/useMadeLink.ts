@@ -5,13 +5,14 @@ import { useNotify } from '../../ui/notifications/useNotify.js';
 import { linkMessages as messages } from './messages.js';
 
 /**
- * Returns what to call with a link once it is made. If its dialog was closed meanwhile nobody sees the link, which works all the same: a
- * notice says so, and opens the list from which it can be ended.
+ * Returns what to call with a link once it is made. If its dialog was closed meanwhile nobody sees the link: `undo` ends one that is shown
+ * nowhere else. One that works all the same is announced by a notice, which opens the list from which it can be ended.
  */
 export function useMadeLink<T>(
 	isOpen: boolean,
 	nameOf: (made: T) => string,
 	onMade: (made: T) => void,
+	undo?: (made: T) => Promise<void>,
 ): (made: T) => void {
 	const { openLinks } = useFrame();
 	const { notify } = useNotify();
@@ -22,8 +23,7 @@ export function useMadeLink<T>(
 			isShown.current = false;
 		};
 	}, [isOpen]);
-	return (made) => {
-		if (isShown.current) return onMade(made);
+	const announce = (made: T) =>
 		notify({
 			intent: 'warning',
 			message: messages.madeAllTheSame(shownName(nameOf(made))),
@@ -31,6 +31,10 @@ export function useMadeLink<T>(
 			action: { text: messages.myLinks, onClick: openLinks },
 			hidesAfter: noticeMs,
 		});
+	return (made) => {
+		if (isShown.current) onMade(made);
+		else if (undo === undefined) announce(made);
+		else undo(made).catch(() => announce(made));
 	};
 }
 
