@@ -6,6 +6,7 @@ import { SqliteClient } from '../src/connection/sqlite/SqliteClient.js';
 import { linkStore } from '../src/stores/files/links.js';
 import { assertRoom, memberStore } from '../src/stores/files/members.js';
 import { shareUseStore } from '../src/stores/files/shareUses.js';
+import { trashStore } from '../src/stores/files/trash.js';
 import { versionStore } from '../src/stores/files/versions.js';
 import { placeDatabase } from './emptyDatabase.js';
 import { temporaryFolder } from './temporaryFolder.js';
@@ -79,6 +80,23 @@ test('the files in a folder that have versions are found in pages, without the o
 		t.regex(plan, /trash_user_path \(user_id=\? AND \(?folder/);
 		t.notRegex(plan, /TEMP B-TREE/);
 	}
+});
+
+test('the deleted items of a user are listed and summed by an index, without their versions', async (t) => {
+	const { knex, plans } = await explained(t, (sql) => (sql.includes('sum(') ? [{}] : []));
+	const trash = trashStore(knex, Date.now);
+	const page = { ownerId: 'ada', kind: 'item', limit: 9 } as const;
+	await trash.list({ ...page, order: 'newest' });
+	await trash.list({ ...page, order: 'oldest', after: { deletedAt: 1, id: 'a' } });
+	for (const plan of plans) {
+		t.regex(plan, /trash_user_kind \(user_id=\? AND version_of=\?/);
+		t.notRegex(plan, /TEMP B-TREE/);
+	}
+	plans.length = 0;
+	await trash.totals({ ownerId: 'ada', kind: 'item' });
+	t.regex(plans.join(), /COVERING INDEX trash_user_kind \(user_id=\? AND version_of=\?/);
+	await trash.totals({ ownerId: 'ada' });
+	t.regex(plans.at(-1) ?? '', /COVERING INDEX trash_user_kind/);
 });
 
 test('the links to an item, and a page of links, are found by indexes', async (t) => {

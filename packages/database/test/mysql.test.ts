@@ -130,6 +130,28 @@ test('a first start that is interrupted at any statement is completed by the nex
 	t.deepEqual(await indexes(url), await indexes(whole));
 });
 
+test('the deleted items of a user are listed and summed without their versions', async (t) => {
+	const url = await mariadb.createDatabase();
+	await (await openDatabase(url)).close();
+	const columns =
+		'id, user_id, username, root_id, path, type, bytes, entries, deleted_at, deleted_by, state, state_at, version_of, replaced_id, mtime, folder';
+	await query(
+		url,
+		`insert into trash (${columns}) select lpad(seq, 32, '0'), 'ada', 'ada', 'r', 'a', 'file', 1, 1, seq, 'ada', 'kept', 1,
+			if(seq > 3000, null, concat('f', seq)), if(seq > 3000, null, 'x'), 1, '' from seq_1_to_3300`,
+	);
+	await query(url, 'analyze table trash');
+	const items = "from trash where user_id = 'ada' and version_of is null and not state = 'purging'";
+	for (const sql of [
+		`select * ${items} order by deleted_at, id limit 200`,
+		`select * ${items} and deleted_at <= 3200 order by deleted_at desc, id desc limit 200`,
+		`select sum(bytes), sum(entries), count(bytes), count(*) ${items}`,
+	]) {
+		const plan = JSON.stringify(await query(url, `explain ${sql}`));
+		t.true(plan.includes('"key":"trash_user_kind"') && !plan.includes('filesort'), plan);
+	}
+});
+
 test('the migration to credentials keeps passwords and sessions, also when it is interrupted at any statement', async (t) => {
 	const url = await mariadb.createDatabase();
 	const step = allMigrations.findIndex(({ name }) => name === '0013-credentials');

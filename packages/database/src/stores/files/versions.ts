@@ -155,11 +155,12 @@ export function versionStore(knex: Knex, now: () => number): VersionStore {
 		async beginPurging(ownerId, files) {
 			let marked = 0;
 			for (const part of batches(files, purgedAtOnce)) {
-				const own = () => finished(ownerId).whereIn('version_of', part);
+				const marking = (rows: Knex.QueryBuilder) =>
+					rows.whereIn('version_of', part).whereNot('state', 'purging').whereRaw('version_of <> replaced_id');
+				// Without another condition for what has files: SQLite would read all versions of the user by that.
+				const rows: SizedRow[] = await marking(knex('trash').where('user_id', ownerId)).select(sizedColumns(knex));
 				const change = plainRow({ state: 'purging' as const, state_at: now() });
-				marked += await writeInParts(await own().select(sizedColumns(knex)), (ids) =>
-					own().whereIn('id', ids).update(change),
-				);
+				marked += await writeInParts(rows, (ids) => marking(knex('trash').whereIn('id', ids)).update(change));
 			}
 			return marked;
 		},
