@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { serverFolders } from '@stowage/core';
 import test, { type ExecutionContext } from 'ava';
 import { glob } from './glob.js';
 import { costOf, withoutCounts } from './patterns/costOf.js';
@@ -77,6 +78,17 @@ async function callsOf(t: ExecutionContext, call: RegExp, files: readonly string
 	const found = (await shipped).filter(({ file, text }) => file.startsWith('packages/core/') && call.test(text));
 	t.deepEqual(found.map(({ file }) => file).sort(), files);
 }
+
+test('no storage root is added in a folder of the data folder that the server, or a plugin of its, keeps things in', async (t) => {
+	const named = (await shipped).flatMap(({ text }) =>
+		[...text.matchAll(/\bdataDir, '([\w-]+)'/g)].map(([, name]) => name),
+	);
+	t.true(named.length > 6, `${named}`);
+	const reserved = serverFolders({ dataDir: '/data', databaseUrl: 'mysql://db/x' }).map(({ location }) => location);
+	// The first storage root lies there.
+	const others = new Set(named.filter((name) => name !== 'files' && !reserved.includes(`/data/${name}`)));
+	t.deepEqual([...others], []);
+});
 
 const slowLoop = test.macro({
 	exec: (t, code: string) => t.is(findSlowLoops(`a();\n${code}`)[0]?.line, 2),

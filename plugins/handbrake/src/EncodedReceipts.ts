@@ -54,6 +54,8 @@ export class EncodedReceipts {
 	async sweep(now: number): Promise<void> {
 		try {
 			for (const name of await readdir(this.#folder)) {
+				// Whatever else somebody keeps there is not ours.
+				if (!name.endsWith('.json') && !name.endsWith('.json.new')) continue;
 				const at = path.join(this.#folder, name);
 				if (now - (await stat(at)).mtimeMs > keptMs) await rm(at, { force: true });
 			}

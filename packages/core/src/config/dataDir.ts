@@ -48,6 +48,11 @@ export function processesFolder(dataDir: string): string {
 	return path.join(dataDir, 'processes');
 }
 
+/** What the plugin that converts videos notes there. */
+export function conversionsFolder(dataDir: string): string {
+	return path.join(dataDir, 'conversions');
+}
+
 /** A file for each of several servers while uploads are under way there. */
 export function diskUseFolder(dataDir: string): string {
 	return path.join(dataDir, 'disk-use');

@@ -143,6 +143,8 @@ test('a root in a folder of the server or of the system is refused, also through
 		t.regex(await message(location), /for it lies inside the audit log/, location);
 	for (const location of ['data/thumbnails', 'same/thumbnails'])
 		t.regex(await message(location), /for it is the cache of thumbnails/, location);
+	for (const location of ['data/conversions', 'same/conversions/new'])
+		t.regex(await message(location), /the notes of conversions/, location);
 	for (const location of ['data/search', 'data/processes', 'data/disk-use', 'same/disk-use/new'])
 		t.regex(
 			await message(location),

@@ -1,7 +1,13 @@
 import os from 'node:os';
 import path from 'node:path';
 import { auditFolder } from '../../audit/auditFolder.js';
-import { diskUseFolder, processesFolder, searchFolder, thumbnailFolder } from '../../config/dataDir.js';
+import {
+	conversionsFolder,
+	diskUseFolder,
+	processesFolder,
+	searchFolder,
+	thumbnailFolder,
+} from '../../config/dataDir.js';
 import type { Config } from '../../config/schema.js';
 import type { ReservedFolder } from './assertApart.js';
 
@@ -36,6 +42,7 @@ export function serverFolders({ dataDir, databaseUrl }: Pick<Config, 'dataDir' |
 		{ location: searchFolder(dataDir), what: 'the search index', allowsBelow: false },
 		{ location: processesFolder(dataDir), what: 'the list of running servers', allowsBelow: false },
 		{ location: diskUseFolder(dataDir), what: 'the list of uploads under way', allowsBelow: false },
+		{ location: conversionsFolder(dataDir), what: 'the notes of conversions', allowsBelow: false },
 		{ location: dataDir, what: 'the data folder', allowsBelow: true },
 		...database.map((location) => ({ location, what: 'the folder of the database', allowsBelow: true })),
 		{ location: os.tmpdir(), what: 'the folder of temporary files', allowsBelow: true },
