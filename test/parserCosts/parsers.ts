@@ -323,7 +323,19 @@ export const parsers: readonly Parser[] = [
 	},
 	{
 		name: 'frames of animations',
-		fragments: ['ANMF', 'ANM', 'A', 'fcTL', '!\xF9\x04', '\xFF\xDA', '\xFF', '\0', '\0\0\0\x08trak', '\0\0\0\x08stsc'],
+		fragments: [
+			'ANMF',
+			'ANM',
+			'A',
+			'fcTL',
+			'fcT',
+			'!\xF9\x04',
+			'\xFF\xDA',
+			'\xFF',
+			'\0',
+			'\0\0\0\x08trak',
+			'\0\0\0\x08stsc',
+		],
 		run(text) {
 			keepFirstFrame(bytesOf(text), 'webp');
 			pixelsOf(
@@ -344,7 +356,7 @@ export const parsers: readonly Parser[] = [
 		name: 'colour profiles of pictures',
 		// Blocks that are empty, as they are, and of 258 times the letter before.
 		fragments: [
-			...['\0\0\0\x04iCCPa\0\0x\x9C', '\0\0\0\xFF\xFF', '\x4B\x1C\0', '\xFF\xE2\0\x02', '\0', 'a', 'i'],
+			...['\0\0\0\x04iCCPa\0\0x\x9C', '\0\0\0\xFF\xFF', '\x4B\x1C\0', '\xFF\xE2\0\x02', '\0', 'a', 'i', 'iC'],
 			...['\x02\x08\x20\x80\0', '\0\0\0\0iCCP', '\0\x01\0\0iCCP'],
 		],
 		run(text) {

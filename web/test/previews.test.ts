@@ -11,6 +11,7 @@ import { runInWorker, WorkerNotLoaded } from '../src/features/previews/common/by
 import { openZip, ZipTooLarge } from '../src/features/previews/common/bytes/zip.js';
 import { mayTakeLong } from '../src/features/previews/common/images/decodingCost.js';
 import { describeImage } from '../src/features/previews/common/images/imageFormat.js';
+import { pictureIn } from '../src/features/previews/common/images/picture.js';
 import { maxPixels, pixelsOf, pixelsOfAddress } from '../src/features/previews/common/images/pixels.js';
 import { FontBudget, fontBytes, fontBytesOfAddress } from '../src/features/previews/common/markup/fonts.js';
 import { htmlAsXml, numberCharacters, textOfHtml } from '../src/features/previews/common/markup/htmlAsXml.js';
@@ -172,7 +173,7 @@ test('a picture within a file is known by its pixels, and one without a known si
 
 test('a picture whose size can not be found is not drawn from its own bytes', (t) => {
 	const shown = (name: string, bytes: Uint8Array) =>
-		imageSource({ name, url: 'own', renditionUrl: 'rendition' }, bytes);
+		imageSource({ name, url: 'own', renditionUrl: 'rendition' }, pictureIn(bytes));
 	const unknown = hex(`ffd8 ffe2 1f40 ${'00'.repeat(100)}`);
 	const expected = { kind: 'rendition', url: 'rendition', otherwise: { kind: 'none' } };
 	t.deepEqual(shown('a.jpg', unknown), expected);
@@ -183,7 +184,7 @@ test('a picture whose size can not be found is not drawn from its own bytes', (t
 
 test('a picture in a format that only browsers know is not drawn, but for icons', (t) => {
 	const shown = (name: string, bytes: string) =>
-		imageSource({ name, url: 'own', renditionUrl: 'rendition' }, hex(bytes));
+		imageSource({ name, url: 'own', renditionUrl: 'rendition' }, pictureIn(hex(bytes)));
 	const ofJpegXl = ['ff0a 4f06', '0000000c 4a584c20 0d0a870a'];
 	const ofJpeg2000 = ['ff4fff51', '0000000c 6a502020 0d0a870a'];
 	for (const bytes of ['', '00', '00000300', '3c737667', ...ofJpegXl, ...ofJpeg2000]) {
@@ -311,7 +312,7 @@ test('an animation with more frames than a browser goes through in a moment is n
 	// A large frame comes first.
 	const late = Buffer.concat([animation(1), Buffer.alloc(500_000), animation(2000)]);
 	t.is(pixelsOfAddress(address(late)), Number.POSITIVE_INFINITY);
-	const shown = imageSource({ name: 'a.webp', url: 'own', renditionUrl: 'rendition' }, animation(2001));
+	const shown = imageSource({ name: 'a.webp', url: 'own', renditionUrl: 'rendition' }, pictureIn(animation(2001)));
 	t.deepEqual(shown, { kind: 'rendition', url: 'rendition', otherwise: { kind: 'none' } });
 });
 
@@ -337,7 +338,8 @@ test('a WebP with more chunks than a browser goes through in a moment is not dra
 	t.is(pixelsOf(webp([header('02'), within])), Number.POSITIVE_INFINITY, 'behind the picture of a frame');
 	t.is(pixelsOf(webp([still, chunk('VP8 ', Buffer.concat(many(20_000)))])), 256, 'what only looks like them');
 	t.is(pixelsOf(webp([still, ...many(20_000)], still.length)), 256, 'behind its end');
-	const shown = imageSource({ name: 'a.webp', url: 'own', renditionUrl: 'rendition' }, webp([still, ...many(10_000)]));
+	const picture = pictureIn(webp([still, ...many(10_000)]));
+	const shown = imageSource({ name: 'a.webp', url: 'own', renditionUrl: 'rendition' }, picture);
 	t.deepEqual(shown, { kind: 'rendition', url: 'rendition', otherwise: { kind: 'none' } });
 });
 
@@ -567,20 +569,25 @@ test('a picture whose colour profile takes a browser longer than its pixels is n
 	// Without a faultless header and end, as some browsers unpack it.
 	t.true(pixelsOf(withProfile(Buffer.alloc(0), deflateSync(megabytes(24)).fill(0, 0, 2).subarray(0, -4))) > maxPixels);
 	t.is(pixelsOf(withProfile(Buffer.alloc(0), Buffer.from('no stream'))), 105);
+	t.is(
+		pixelsOf(withProfile(Buffer.alloc(0), randomBytes(4_000_001))),
+		100 + 5 * (maxPixels / 5 + 1),
+		'too many packed bytes',
+	);
 	// Blocks that unpack to nothing, for each of which a browser makes tables.
 	const blocks = (count: number) => Buffer.concat([hex('789c'), hex('0208208000'.repeat(count / 4))]);
 	t.is(pixelsOf(withProfile(Buffer.alloc(0), blocks(100))), 100 + 5 * 500 * 99);
 	t.true(pixelsOf(withProfile(Buffer.alloc(0), blocks(50_000))) > maxPixels);
 	t.true(mayTakeLong(withProfile(randomBytes(5000)).subarray(0, 4096)), 'one that ends further back is read whole');
 	const own = { name: 'a.png', url: 'own', renditionUrl: 'rendition' };
-	t.is(imageSource(own, withProfile(megabytes(2))).kind, 'address');
-	t.deepEqual(imageSource(own, withProfile(megabytes(24))), {
+	t.is(imageSource(own, pictureIn(withProfile(megabytes(2)))).kind, 'address');
+	t.deepEqual(imageSource(own, pictureIn(withProfile(megabytes(24)))), {
 		...{ kind: 'rendition', url: 'rendition', otherwise: { kind: 'none' } },
 	});
 	// Icons may be PNGs, which lie anywhere in the file.
 	const icon = (...pictures: Uint8Array[]) =>
 		Buffer.concat([hex('00000100 0100'), Buffer.alloc(16 + 9000), ...pictures]);
-	const sourceOf = (bytes: Uint8Array) => imageSource({ ...own, name: 'a.ico' }, bytes).kind;
+	const sourceOf = (bytes: Uint8Array) => imageSource({ ...own, name: 'a.ico' }, pictureIn(bytes)).kind;
 	t.is(sourceOf(icon(...Array<Uint8Array>(100).fill(withProfile(randomBytes(3144))))), 'blob', 'those of one program');
 	t.is(sourceOf(icon(withProfile(megabytes(24)))), 'none');
 	t.is(sourceOf(icon(withProfile(megabytes(12)), withProfile(megabytes(12)))), 'none', 'together');
@@ -674,8 +681,8 @@ test('a JPEG with more segments than a browser keeps in a moment is not drawn fr
 			t.true(pixelsOf(jpeg(600)) < 1_000_000, 'more than any camera writes');
 			t.true(pixelsOf(jpeg(60_000)) > maxPixels);
 			const own = { name: 'a.jpg', url: 'own', renditionUrl: 'rendition' };
-			t.is(imageSource(own, jpeg(600)).kind, 'address');
-			t.deepEqual(imageSource(own, jpeg(60_000)), {
+			t.is(imageSource(own, pictureIn(jpeg(600))).kind, 'address');
+			t.deepEqual(imageSource(own, pictureIn(jpeg(60_000))), {
 				...{ kind: 'rendition', url: 'rendition', otherwise: { kind: 'none' } },
 			});
 		}

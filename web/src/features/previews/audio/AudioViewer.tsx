@@ -1,5 +1,5 @@
 import { MusicIcon } from '@blueprintjs/icons';
-import { contentType, shownName, splitName } from '@stowage/rules';
+import { contentType, shownName, sniffedBytes, splitName } from '@stowage/rules';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { queryKeys } from '../../../api/queryKeys.js';
@@ -48,7 +48,7 @@ function AudioPlayer({ file, next, onShow }: ViewerProps) {
 		staleTime: 60_000,
 		...keptAsRead,
 	});
-	const coverType = useMemo(() => (tags?.cover ? describeImage(tags.cover).type : undefined), [tags]);
+	const coverType = useMemo(() => tags?.cover && describeImage(tags.cover.subarray(0, sniffedBytes)).type, [tags]);
 	const cover = useBlobUrl(coverType === undefined ? undefined : tags?.cover, coverType ?? '');
 
 	const fail = (target: HTMLAudioElement) => {

@@ -12,7 +12,6 @@ import { firstBytesQuery } from '../common/bytes/firstBytes.js';
 import { imageSource, previewFile } from '../common/bytes/previewFile.js';
 import { errorWithoutData } from '../common/bytes/previewQuery.js';
 import { useWhole } from '../common/bytes/useWhole.js';
-import { describeImage } from '../common/images/imageFormat.js';
 import { useFailureReason } from '../common/viewer/useFailureReason.js';
 import { useKeys } from '../common/viewer/useKeys.js';
 import { ViewerError } from '../common/viewer/ViewerError.js';
@@ -27,14 +26,14 @@ import { hasNoRendition, renditionQuery } from './rendition.js';
 import { type Undrawn, undrawnState } from './undrawn.js';
 import { drawnSize, useGestures } from './useGestures.js';
 
-export function ImageViewer({ file, firstBytes, previous, next, onShow }: ViewerProps) {
+export function ImageViewer({ file, picture: described, previous, next, onShow }: ViewerProps) {
 	const [view, setView] = useState(fitted);
 	const [state, setState] = useState<'loading' | 'loaded' | 'failed'>('loading');
 	const [stage, setStage] = useState<HTMLDivElement | null>(null);
 	const picture = useRef<HTMLImageElement>(null);
 	const drawing = useRef<HTMLDivElement>(null);
-	const wanted = useMemo(() => imageSource(file, firstBytes), [file, firstBytes]);
-	const isKnown = useMemo(() => describeImage(firstBytes).type !== undefined, [firstBytes]);
+	const wanted = useMemo(() => imageSource(file, described), [file, described]);
+	const isKnown = described.type !== undefined;
 	const isRendition = wanted.kind === 'rendition';
 	const rendition = useQuery({ ...renditionQuery(file.renditionUrl), enabled: isRendition });
 	const unrendered = errorWithoutData(rendition);
@@ -180,8 +179,8 @@ function usePreloaded(entries: readonly (Entry | undefined)[]): void {
 			const file = previewFile(files, entry);
 			// That a neighbour can't be loaded is an error once it is shown.
 			client.fetchQuery(firstBytesQuery(file)).then(
-				({ bytes }) => {
-					const source = imageSource(file, bytes);
+				({ picture: neighbour }) => {
+					const source = imageSource(file, neighbour);
 					if (isOver) return;
 					if (source.kind === 'rendition') void client.prefetchQuery(renditionQuery(source.url));
 					if (source.kind !== 'address') return;

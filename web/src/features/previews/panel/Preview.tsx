@@ -19,7 +19,7 @@ const viewers: Record<PreviewKind, ReturnType<typeof lazyComponent<ViewerProps>>
 	document: lazyComponent(async () => (await import('../document/DocumentViewer.js')).DocumentViewer),
 };
 
-export interface PreviewProps extends Omit<ViewerProps, 'firstBytes'> {
+export interface PreviewProps extends Omit<ViewerProps, 'picture'> {
 	detected: DetectedKind;
 }
 
@@ -45,7 +45,7 @@ export function Preview({ detected, ...props }: PreviewProps) {
 		<ViewerBoundary fallback={<ViewerError file={file} title={title} text={text} />}>
 			<Viewer
 				{...props}
-				firstBytes={first.bytes}
+				picture={first.picture}
 				fallback={<ViewerLoading />}
 				onLoadFailed={() => setMissing(true)}
 				isFailureReported={false}

@@ -1,14 +1,13 @@
 import { effectivePreviewKind, type PreviewKind, previewOf } from '@stowage/rules';
 import { useQuery } from '@tanstack/react-query';
-import type { FilePart } from '../../../api/previews.js';
-import { firstBytesQuery } from '../common/bytes/firstBytes.js';
+import { type FirstBytes, firstBytesQuery } from '../common/bytes/firstBytes.js';
 import type { PreviewFile } from '../common/bytes/previewFile.js';
 import { errorWithoutData } from '../common/bytes/previewQuery.js';
 
 export interface DetectedKind {
 	/** The kind by the first bytes, or by the name as long as these are not there. */
 	kind: PreviewKind | 'unknown';
-	first: FilePart | undefined;
+	first: FirstBytes | undefined;
 	/** Why these could not be read; none once they were. */
 	error: Error | null;
 }

@@ -1,8 +1,8 @@
 import { contentType, type Entry, extensionOf, needsRendition } from '@stowage/rules';
 import type { FileSource } from '../../../../api/sources/FileSource.js';
-import { describeImage, isIcon, undrawnType } from '../images/imageFormat.js';
-import { pixelsOfIconMetadata } from '../images/metadata.js';
-import { maxPixels, pixelsOf } from '../images/pixels.js';
+import { undrawnType } from '../images/imageFormat.js';
+import type { Picture } from '../images/picture.js';
+import { maxPixels } from '../images/pixels.js';
 
 /** A file that is shown. */
 export interface PreviewFile {
@@ -41,20 +41,17 @@ export type ImageSource =
 	/** Neither the browser nor the server can draw it. */
 	| { kind: 'none' };
 
-/** The URL that a picture is drawn from; its type and size come from its first bytes. */
-export function imageSource(file: Drawn, firstBytes: Uint8Array): ImageSource {
+/** The URL that a picture is drawn from; its type and size come from its bytes. */
+export function imageSource(file: Drawn, { type, isIcon, pixels }: Picture): ImageSource {
 	const extension = extensionOf(file.name);
-	const { type } = describeImage(firstBytes);
-	// What names no size may be endless.
-	const pixels = type === undefined ? 0 : pixelsOf(firstBytes);
 	const isUndrawn = type === undrawnType || needsRendition(file.name, 0);
-	if (isUndrawn || needsRendition(file.name, pixels)) {
+	if (isUndrawn || (type !== undefined && needsRendition(file.name, pixels))) {
 		const otherwise = isUndrawn || pixels > maxPixels ? ({ kind: 'none' } as const) : ownSource(file, extension, type);
 		return { kind: 'rendition', url: file.renditionUrl, otherwise };
 	}
-	if (isIcon(firstBytes) && pixelsOfIconMetadata(firstBytes, maxPixels) > maxPixels) return { kind: 'none' };
+	if (isIcon && pixels > maxPixels) return { kind: 'none' };
 	// A browser goes by the bytes, whatever the name: it draws formats (JPEG XL) whose sizes are not read here.
-	if (type === undefined && extension !== 'svg' && !isIcon(firstBytes)) return { kind: 'none' };
+	if (type === undefined && extension !== 'svg' && !isIcon) return { kind: 'none' };
 	return ownSource(file, extension, type);
 }
 

@@ -13,6 +13,12 @@ const pixelsPerByte = 5;
 /** What each profile of icons counts for at least, which have one for each picture. */
 const leastIconBytes = 1000;
 
+/**
+ * The most packed bytes of a profile. They are read bit by bit, whatever they become: 7 MB of empty blocks, or 37 MB of letters with long
+ * codes, take a second. Those of printers have 2 MB.
+ */
+const maxPackedBytes = 4_000_000;
+
 /** The results for bytes that are asked about again and again. */
 const known = new WeakMap<Uint8Array, number>();
 
@@ -54,8 +60,8 @@ function ofIcons(bytes: Uint8Array, most: number): number {
 	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 	let count = 0;
 	for (let at = 4; at + 4 <= bytes.length && count <= most; at++) {
-		// Without a call for each byte, of which all may be this one.
-		if (bytes[at] !== 0x69 || bytes[at + 1] !== 0x43 || nameAt(bytes, at) !== 'iCCP') continue;
+		// Without a call for any of them, since a file may have nothing but beginnings of this name.
+		if (bytes[at] !== 0x69 || bytes[at + 1] !== 0x43 || bytes[at + 2] !== 0x43 || bytes[at + 3] !== 0x50) continue;
 		const content = bytes.subarray(at + 4, at + 4 + view.getUint32(at - 4));
 		count += Math.max(leastIconBytes, content.length);
 		if (count <= most) count += Math.max(0, ofProfile(content, most) - Math.max(leastIconBytes, content.length));
@@ -65,9 +71,10 @@ function ofIcons(bytes: Uint8Array, most: number): number {
 
 /**
  * What the content of a chunk with a profile becomes: behind its name, the number of the only way of packing, and the header of zlib, whose
- * faults a browser may overlook.
+ * faults a browser may overlook. Of more than `maxPackedBytes` too much.
  */
 function ofProfile(content: Uint8Array, most: number): number {
+	if (content.length > maxPackedBytes) return most + 1;
 	return Math.max(1, inflatedLength(content.subarray(content.indexOf(0) + 4), most));
 }
 

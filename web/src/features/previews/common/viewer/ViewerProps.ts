@@ -1,5 +1,6 @@
 import type { Area, Entry, Viewer } from '@stowage/rules';
 import type { PreviewFile } from '../bytes/previewFile.js';
+import type { Picture } from '../images/picture.js';
 
 /** The props of every viewer. */
 export interface ViewerProps {
@@ -7,8 +8,8 @@ export interface ViewerProps {
 	area: Area;
 	file: PreviewFile;
 	entry: Entry;
-	/** The first bytes of the file: `sniffedBytes`, of a picture as many as name its size. */
-	firstBytes: Uint8Array;
+	/** What the bytes of the file say of it as a picture. */
+	picture: Picture;
 	/** The entries of the folder, in the order on screen. */
 	entries: readonly Entry[];
 	/** The neighbours of the same kind, to be shown one after another. */
