@@ -108,6 +108,8 @@ export interface Parser {
 	 * longer than a kilobyte may take it that long.
 	 */
 	isEnded?: true;
+	/** It runs in the thread of the page, which stands still meanwhile. */
+	isOfPage?: true;
 }
 
 const bytesOf = (text: string) => Buffer.from(text, 'latin1');
@@ -633,9 +635,11 @@ export const parsers: readonly Parser[] = [
 		fragments: ['\xE4', '\x1B$B', '\x82\xA0', '\xFF', 'a', '\0', '\x81', '\xB0\xA1'],
 		run: (text) => runTextTask({ kind: 'detect', bytes: bytesOf(text) }),
 	},
-	...(['UTF-8', 'Shift_JIS', 'windows-1252'] as const).map((encoding) => ({
+	...(['UTF-8', 'Shift_JIS', 'windows-1252', 'GB18030', 'Big5', 'ISO-2022-JP'] as const).map((encoding) => ({
 		name: `${encoding} in the editor`,
-		fragments: ['\n', '\r', 'a', '\x82\xA0', '\xE4', '\xFA\x40'],
+		isOfPage: true as const,
+		// Also lines of codes that are read and not written.
+		fragments: ['\n', '\r', 'a', '\x82\xA0', '\xE4', '\xFA\x40', '\x80\n', '\xF9\xF9\n', '\x1B(J\x1B(Ba\n'],
 		run: (text: string) => {
 			const read = readText(Uint8Array.from(bytesOf(text)), encoding);
 			return read && writeText(read, `a${read.text}`);

@@ -192,6 +192,53 @@ test('lines with codes that we would not write keep their bytes unless they are 
 	t.is(written(text, '∵ 1\n∵ two\n∵ three'), '\x81\xe6 1\r\n\x81\xe6 two\n\x87\x9a three');
 });
 
+test.serial(
+	'lines with codes that we would not write need no decoder each, of which a text may have half a million',
+	(t) => {
+		const { TextDecoder: own } = globalThis;
+		t.teardown(() => {
+			globalThis.TextDecoder = own;
+		});
+		for (const [encoding, line] of [
+			['GB18030', '\x80\n'],
+			['GB18030', '\x80\r'],
+			['Big5', '\xf9\xf9\n'],
+			['ISO-2022-JP', '\x1b(Ja\x1b(B\n'],
+		] as const) {
+			// Its table is made once.
+			encode('a', encoding);
+			let decoders = 0;
+			globalThis.TextDecoder = class extends own {
+				constructor(...given: ConstructorParameters<typeof own>) {
+					super(...given);
+					decoders++;
+				}
+			};
+			const content = line.repeat(2000);
+			const text = read(bytes(content), encoding);
+			t.is(text.ownBytes.size, 2000);
+			t.is(written(text, `z\n${text.text}`), `z${line.slice(-1)}${content}`);
+			t.true(decoders < 10, `${decoders} for ${encoding}`);
+		}
+	},
+);
+
+test('a line of which the bytes alone are another text is not told from those before it', (t) => {
+	// Without the first sequence the second line would have no yen sign, and bytes of its own.
+	for (const beginning of ['a', '\\']) {
+		t.is(readText(bytes(`\x1b(J${beginning}\n\\\n\x1b(Ba`), 'ISO-2022-JP'), undefined, beginning);
+	}
+	for (const [alone, expected] of [
+		['\x1b(J\\\n\x1b(Ja\n\x1b(Jb\x1b(B\n\x1b$B$"\x1b(B\n', '¥\na\nb\nあ\n'],
+		['a\x1b(J\n\x1b(J\nb\x1b(B', 'a\n\nb'],
+		['a\n\x1b(J', 'a\n'],
+	] as const) {
+		const text = read(bytes(alone), 'ISO-2022-JP');
+		t.is(text.text, expected);
+		t.is(written(text, text.text), alone);
+	}
+});
+
 test('bytes without a meaning in an encoding are not read, since they would be lost', (t) => {
 	t.is(readText(bytes('a\xffb'), 'UTF-8'), undefined);
 	t.is(readText(bytes('a\0\0\xd8'), 'UTF-16LE'), undefined);

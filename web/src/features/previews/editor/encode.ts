@@ -27,24 +27,75 @@ function encodeUtf16(text: string, isLittleEndian: boolean): Uint8Array<ArrayBuf
 }
 
 function encodeByTable(text: string, encoding: Encoding): Encoded {
-	const table = tableOf(encoding);
-	// Four bytes for each character, and for ISO-2022-JP an escape sequence as well.
-	const bytes = new Uint8Array(text.length * 6 + 3);
-	let length = 0;
-	let set = ascii;
-	const push = (code: number) => {
-		for (const byte of bytesOf(code)) bytes[length++] = byte;
-	};
-	for (const character of text) {
-		const known = table.get(character) ?? (encoding === 'GB18030' ? beyondBmp(character) : undefined);
-		if (known === undefined) return { kind: 'lacks', character };
-		const ownSet = Math.floor(known / setFactor);
-		if (ownSet !== set) push(escapes[ownSet] ?? 0);
-		set = ownSet;
-		push(known % setFactor);
+	const encoder = new TableEncoder(encoding);
+	const lacking = encoder.add(text);
+	return lacking === undefined
+		? { kind: 'bytes', bytes: encoder.bytes.slice() }
+		: { kind: 'lacks', character: lacking };
+}
+
+/**
+ * The bytes of texts, one behind the other, in an encoding that browsers only decode. A text may have a line for each two of its
+ * bytes: nothing is made for one but these.
+ */
+export class TableEncoder {
+	readonly #table: Table;
+	#buffer = new Uint8Array(1024);
+	#length = 0;
+
+	constructor(readonly encoding: Encoding) {
+		this.#table = tableOf(encoding);
 	}
-	if (set !== ascii) push(escapes[ascii] ?? 0);
-	return { kind: 'bytes', bytes: bytes.slice(0, length) };
+
+	/** What was added, until something else is. */
+	get bytes(): Uint8Array<ArrayBuffer> {
+		return this.#buffer.subarray(0, this.#length);
+	}
+
+	/** Returns the first character that the encoding lacks; what was added is then of no use. */
+	add(text: string): string | undefined {
+		// Four bytes for each character, and for ISO-2022-JP an escape sequence as well.
+		this.#reserve(text.length * 6 + 3);
+		let set = ascii;
+		for (const character of text) {
+			const known = this.#table.get(character) ?? (this.encoding === 'GB18030' ? beyondBmp(character) : undefined);
+			if (known === undefined) return character;
+			const ownSet = known < setFactor ? ascii : Math.floor(known / setFactor);
+			if (ownSet !== set) this.#push(escapes[ownSet] ?? 0);
+			set = ownSet;
+			this.#push(known % setFactor);
+		}
+		if (set !== ascii) this.#push(escapes[ascii] ?? 0);
+		return undefined;
+	}
+
+	addBytes(bytes: Uint8Array, start = 0, end = bytes.length): void {
+		this.#reserve(end - start);
+		for (let at = start; at < end; at++) this.#buffer[this.#length++] = bytes[at] ?? 0;
+	}
+
+	/** Whether what was added has just these bytes, with which it begins anew. */
+	takeIfEqual(bytes: Uint8Array, start: number, end: number): boolean {
+		const length = this.#length;
+		this.#length = 0;
+		if (end - start !== length) return false;
+		for (let at = 0; at < length; at++) if (this.#buffer[at] !== bytes[start + at]) return false;
+		return true;
+	}
+
+	#push(code: number): void {
+		if (code > 0xffffff) this.#buffer[this.#length++] = code >>> 24;
+		if (code > 0xffff) this.#buffer[this.#length++] = code >>> 16;
+		if (code > 0xff) this.#buffer[this.#length++] = code >>> 8;
+		this.#buffer[this.#length++] = code;
+	}
+
+	#reserve(count: number): void {
+		if (this.#length + count <= this.#buffer.length) return;
+		const larger = new Uint8Array(2 * (this.#length + count));
+		larger.set(this.bytes);
+		this.#buffer = larger;
+	}
 }
 
 /** The codes of characters: their bytes as one number, plus, for ISO-2022-JP, the number of their set times `setFactor`. */

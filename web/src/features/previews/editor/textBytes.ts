@@ -1,7 +1,7 @@
 import { diffArrays } from 'diff';
 import { characterCosts } from '../common/markup/characterCosts.js';
 import type { Encoding } from '../text/encodings.js';
-import { type Encoded, encode } from './encode.js';
+import { type Encoded, encode, TableEncoder } from './encode.js';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -21,8 +21,17 @@ export interface ReadText {
 	 * The bytes, without its end, of each line that has others than `encode` makes of it: some encodings have several
 	 * codes for a character.
 	 */
-	ownBytes: ReadonlyMap<number, Bytes>;
+	ownBytes: OwnBytes;
 }
+
+interface OwnBytes {
+	/** Of how many lines they are. */
+	readonly size: number;
+	/** Adds those of a line; returns false if it has none. */
+	addTo(encoder: TableEncoder, line: number): boolean;
+}
+
+const noOwnBytes: OwnBytes = { size: 0, addTo: () => false };
 
 /** Undefined if some of the bytes have no meaning in this encoding, so that they would be lost when the text is written. */
 export function readText(bytes: Bytes, encoding: Encoding): ReadText | undefined {
@@ -30,8 +39,7 @@ export function readText(bytes: Bytes, encoding: Encoding): ReadText | undefined
 	const body = bytes.subarray(mark.length);
 	const decoded = decodeWhole(body, encoding);
 	if (decoded === undefined) return undefined;
-	const lines = decoded.split(/\r\n?|\n/);
-	const ends = [...Array.from(decoded.matchAll(/\r\n?|\n/g), ([end]) => end), ''];
+	const [lines, ends] = splitText(decoded);
 	const ownBytes = ownBytesOf(body, encoding, lines, decoded);
 	return ownBytes && { encoding, text: lines.join('\n'), mark, lines, ends, usualEnd: mostFrequent(ends), ownBytes };
 }
@@ -49,12 +57,12 @@ export interface Replacement {
  * ascending order, which of several equal lines were removed is guessed.
  */
 export function writeText(read: ReadText, text: string, replacements?: readonly Replacement[]): Encoded {
-	const { encoding, mark } = read;
+	const { encoding, mark, ownBytes } = read;
 	const lines = text.split('\n');
 	const origins = originsOf(read, lines, text, replacements);
-	const parts: Bytes[] = [mark];
-	let whole = '';
-	let plain = '';
+	// Only the encodings that browsers don't write have lines with bytes of their own.
+	const encoder = ownBytes.size === 0 ? undefined : new TableEncoder(encoding);
+	const parts: string[] = [];
 	let lastEnd = '';
 	for (const [index, line] of lines.entries()) {
 		const origin = origins[index] ?? -1;
@@ -62,20 +70,17 @@ export function writeText(read: ReadText, text: string, replacements?: readonly 
 		// Together they would be one end.
 		const end: string = ownEnd === '\n' && line === '' && lastEnd === '\r' ? '\r' : ownEnd;
 		lastEnd = end;
-		const own = read.lines[origin] === line ? read.ownBytes.get(origin) : undefined;
-		whole += line + end;
-		if (own === undefined) {
-			plain += line + end;
-			continue;
-		}
-		const before = encode(plain, encoding);
-		if (before.kind === 'lacks') return before;
-		parts.push(before.bytes, own);
-		plain = end;
+		parts.push(line, end);
+		if (!encoder) continue;
+		const isOwn = read.lines[origin] === line && ownBytes.addTo(encoder, origin);
+		const lacking = isOwn ? undefined : encoder.add(line);
+		if (lacking !== undefined) return { kind: 'lacks', character: lacking };
+		encoder.add(end);
 	}
-	const rest = encode(plain, encoding);
-	if (rest.kind === 'lacks') return rest;
-	const bytes = concatenated([...parts, rest.bytes]);
+	const whole = parts.join('');
+	const encoded: Encoded = encoder ? { kind: 'bytes', bytes: encoder.bytes } : encode(whole, encoding);
+	if (encoded.kind === 'lacks') return encoded;
+	const bytes = concatenated([mark, encoded.bytes]);
 	// Nothing is saved that would not be read as it was written.
 	return decodeWhole(bytes.subarray(mark.length), encoding) === whole
 		? { kind: 'bytes', bytes }
@@ -84,7 +89,7 @@ export function writeText(read: ReadText, text: string, replacements?: readonly 
 
 /** The text in UTF-8, with its ends of lines. */
 export function asUtf8(read: ReadText): ReadText {
-	return { ...read, encoding: 'UTF-8', mark: new Uint8Array(), ownBytes: new Map() };
+	return { ...read, encoding: 'UTF-8', mark: new Uint8Array(), ownBytes: noOwnBytes };
 }
 
 /** Letters of a line that join or combine: the browser lays all of them out anew for each character that is typed. */
@@ -135,39 +140,88 @@ function decodeWhole(bytes: Uint8Array, encoding: Encoding): string | undefined 
 }
 
 /** Undefined if a line can't be told from the others by its bytes, as where an escape sequence holds on to the next one. */
-function ownBytesOf(
-	body: Bytes,
-	encoding: Encoding,
-	lines: readonly string[],
-	decoded: string,
-): ReadonlyMap<number, Bytes> | undefined {
+function ownBytesOf(body: Bytes, encoding: Encoding, lines: readonly string[], decoded: string): OwnBytes | undefined {
 	const whole = encode(decoded, encoding);
-	if (whole.kind === 'bytes' && areEqual(whole.bytes, body)) return new Map();
-	const parts = splitLines(body);
-	if (parts.length !== lines.length) return undefined;
-	const own = new Map<number, Bytes>();
-	for (const [index, line] of lines.entries()) {
-		const part = parts[index] ?? new Uint8Array();
-		const encoded = encode(line, encoding);
-		if (encoded.kind === 'bytes' && areEqual(encoded.bytes, part)) continue;
-		if (decodeWhole(part, encoding) !== line) return undefined;
-		own.set(index, part.slice());
+	if (whole.kind === 'bytes' && areEqual(whole.bytes, body)) return noOwnBytes;
+	const bounds = boundsOfLines(body);
+	if (encoding in marks || bounds.length !== 2 * lines.length) return undefined;
+	const own = new OwnLines(body, bounds);
+	const encoder = new TableEncoder(encoding);
+	for (let index = 0; index < lines.length; index++) {
+		const lacks = encoder.add(lines[index] ?? '') !== undefined;
+		if (!encoder.takeIfEqual(body, bounds[2 * index] ?? 0, bounds[2 * index + 1] ?? 0) || lacks) own.add(index);
 	}
-	return own;
+	return own.areDecodedAs(lines, encoding) ? own : undefined;
 }
 
-/** Splits at ends of lines. In all encodings in which a character has several codes these two bytes are nothing else. */
-function splitLines(bytes: Bytes): Bytes[] {
-	const [lineFeed, carriageReturn] = [0x0a, 0x0d];
-	const parts: Bytes[] = [];
+/** A text may have one for each two of its bytes: nothing is made for each. */
+class OwnLines implements OwnBytes {
+	size = 0;
+	readonly #isOwn: Uint8Array;
+
+	constructor(
+		readonly body: Bytes,
+		/** Where each line begins and ends, one number behind the other. */
+		readonly bounds: readonly number[],
+	) {
+		this.#isOwn = new Uint8Array(bounds.length / 2);
+	}
+
+	add(line: number): void {
+		this.size++;
+		this.#isOwn[line] = 1;
+	}
+
+	addTo(encoder: TableEncoder, line: number): boolean {
+		if (this.#isOwn[line] !== 1) return false;
+		encoder.addBytes(this.body, this.bounds[2 * line], this.bounds[2 * line + 1]);
+		return true;
+	}
+
+	/** Whether each by itself is its line. They are decoded together: to make a decoder for each would take seconds. */
+	areDecodedAs(lines: readonly string[], encoding: Encoding): boolean {
+		// Each begins in the first set of ISO-2022-JP, whatever the one before ends in; two escape sequences in a row would be a fault.
+		const separator = new TextEncoder().encode(encoding === 'ISO-2022-JP' ? '\n\x1b(B\n' : '\n');
+		const encoder = new TableEncoder(encoding);
+		const own = lines.filter((_, line) => this.#isOwn[line] === 1);
+		let left = own.length;
+		for (let line = 0; left > 0; line++) if (this.addTo(encoder, line) && --left > 0) encoder.addBytes(separator);
+		return decodeWhole(encoder.bytes, encoding) === own.join(encoding === 'ISO-2022-JP' ? '\n\n' : '\n');
+	}
+}
+
+/** The lines of a text, and the end of each. */
+function splitText(text: string): [lines: string[], ends: string[]] {
+	const lines: string[] = [];
+	const ends: string[] = [];
 	let start = 0;
-	for (let at = 0; at < bytes.length; at++) {
-		if (bytes[at] !== lineFeed && bytes[at] !== carriageReturn) continue;
-		parts.push(bytes.subarray(start, at));
-		if (bytes[at] === carriageReturn && bytes[at + 1] === lineFeed) at++;
+	for (let at = 0; at < text.length; at++) {
+		const code = text.charCodeAt(at);
+		if (code !== lineFeed && code !== carriageReturn) continue;
+		const isBoth = code === carriageReturn && text.charCodeAt(at + 1) === lineFeed;
+		lines.push(text.slice(start, at));
+		ends.push(isBoth ? '\r\n' : code === lineFeed ? '\n' : '\r');
+		if (isBoth) at++;
 		start = at + 1;
 	}
-	return [...parts, bytes.subarray(start)];
+	lines.push(text.slice(start));
+	ends.push('');
+	return [lines, ends];
+}
+
+const [lineFeed, carriageReturn] = [0x0a, 0x0d];
+
+/** Where lines begin and end, one number behind the other. In all encodings in which a character has several codes these two bytes are nothing else. */
+function boundsOfLines(bytes: Bytes): number[] {
+	const bounds = [0];
+	for (let at = 0; at < bytes.length; at++) {
+		if (bytes[at] !== lineFeed && bytes[at] !== carriageReturn) continue;
+		bounds.push(at);
+		if (bytes[at] === carriageReturn && bytes[at + 1] === lineFeed) at++;
+		bounds.push(at + 1);
+	}
+	bounds.push(bytes.length);
+	return bounds;
 }
 
 function mostFrequent(ends: readonly string[]): string {
