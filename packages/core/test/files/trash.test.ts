@@ -5,6 +5,8 @@ import type { TrashedItem } from '@stowage/plugin-api';
 import { anonymousOwner, Failure, parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { type AppOptions, assignTrash, findOwnersByName, recoverTrash, unknownTrash } from '../../src/index.js';
+import { withTrashFolder } from '../../src/trees/trash/moveTrash.js';
+import { readNotes, trashContents, writeNotes } from '../../src/trees/trash/recording/TrashNotes.js';
 import { TrashLimits } from '../../src/trees/trash/TrashLimits.js';
 import { TrashPurge } from '../../src/trees/trash/TrashPurge.js';
 import { TrashSizes } from '../../src/trees/trash/TrashSizes.js';
@@ -697,6 +699,33 @@ test('notes of many deletions are put together, without those of items that are 
 	t.is((await notes()).length, 1);
 	const lines = (await readFile(path.join(folder, (await notes())[0] ?? ''), 'utf8')).trim().split('\n');
 	t.deepEqual(lines.map((line) => JSON.parse(line).id).sort(), (await onDisk()).sort());
+});
+
+test('notes of very many long paths can all be read again', async (t) => {
+	const { app } = await setUp(t);
+	const { storage } = app.services.roots.first;
+	const folder = Array(900).fill('d'.repeat(62)).join('/');
+	const recordOf = (n: number): TrashedItem => ({
+		...{ kind: 'item', id: String(n).padStart(32, '0'), ownerId: 'ada', ownerName: 'ada', rootId: storage.rootId },
+		...{
+			path: parsePath(`${folder}/${n}`),
+			type: 'file',
+			size: undefined,
+			deletedAt: n,
+			deletedBy: 'ada',
+			state: 'kept',
+		},
+	});
+	await withTrashFolder(storage, () =>
+		writeNotes(
+			storage,
+			Array.from({ length: 650 }, (_, n) => recordOf(n)),
+		),
+	);
+	const { notes } = await trashContents(storage);
+	const found = new Set<string>();
+	for (const path of notes) for (const { id } of await readNotes(storage, path)) found.add(id);
+	t.is(found.size, 650);
 });
 
 test('notes that are put together are also those of items that an older database does not know, each as it was noted last', async (t) => {

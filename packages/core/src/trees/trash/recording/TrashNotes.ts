@@ -15,7 +15,7 @@ const noteName = /^notes-[0-9a-f]{32}\.jsonl$/;
 const maxFiles = 50;
 const notesOfFile = 1_000;
 
-/** More than a thousand long paths. */
+/** Bytes of a file of notes: a larger one is another program's. Of long paths, which may have 64 kB each, it has no thousand. */
 const maxNoteBytes = 32 * 1024 * 1024;
 
 /** Lines of a file that are read: it may be another program's. */
@@ -46,15 +46,32 @@ export async function writeNotes(storage: StorageProvider, records: readonly Tra
 		const version = record.kind === 'version' ? { of: record.versionOf, replacedId: record.replacedId } : undefined;
 		return { id, ownerId, ownerName, path, type, deletedAt, deletedBy, version };
 	});
-	await writeFile(storage, notes);
+	await writeFiles(storage, notes);
 }
 
-async function writeFile(storage: StorageProvider, notes: readonly TrashNote[]): Promise<void> {
-	const lines = notes.map((each) => JSON.stringify(each));
+/** Writes a file of notes, or several where they are long. */
+async function writeFiles(storage: StorageProvider, notes: readonly TrashNote[]): Promise<void> {
+	let lines: string[] = [];
+	let bytes = 0;
+	for (const each of notes) {
+		const line = `${JSON.stringify(each)}\n`;
+		const length = Buffer.byteLength(line);
+		if (bytes + length > maxNoteBytes && lines.length > 0) {
+			await writeFile(storage, lines);
+			lines = [];
+			bytes = 0;
+		}
+		lines.push(line);
+		bytes += length;
+	}
+	await writeFile(storage, lines);
+}
+
+async function writeFile(storage: StorageProvider, lines: readonly string[]): Promise<void> {
 	const path = joinPath(trashFolder, `notes-${randomBytes(16).toString('hex')}.jsonl`);
 	const staged = await storage.stage();
 	try {
-		await staged.append(oneChunk(Buffer.from(`${lines.join('\n')}\n`)), 0);
+		await staged.append(oneChunk(Buffer.from(lines.join(''))), 0);
 		await staged.commit(path);
 	} finally {
 		await staged.discard();
@@ -130,9 +147,9 @@ async function keepNotes(storage: StorageProvider, files: readonly StoragePath[]
 	for (const path of files) {
 		if (ids.size === 0) break;
 		for (const each of await readNotes(storage, path)) if (ids.delete(each.id)) kept.push(each);
-		while (kept.length >= notesOfFile) await writeFile(storage, kept.splice(0, notesOfFile));
+		while (kept.length >= notesOfFile) await writeFiles(storage, kept.splice(0, notesOfFile));
 	}
-	if (kept.length > 0) await writeFile(storage, kept);
+	if (kept.length > 0) await writeFiles(storage, kept);
 }
 
 /** Writes notes of the items of a root that have rows and none: as of those that came with a home, and whose note could not be written. */
