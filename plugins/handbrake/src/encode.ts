@@ -148,7 +148,8 @@ async function compare(
 	const { deleteOriginal } = job.input;
 	// First what takes a moment: what lacks time is then what takes long.
 	const contents = await inTime(walkContainer(original.container, source, signal));
-	const texts = new Set([...original.texts, ...(contents?.texts ?? [])]);
+	const unreadTexts = [...(contents?.texts ?? [])].map((name) => ({ track: '', name, value: undefined }));
+	const texts = [...original.texts, ...unreadTexts];
 	const traits = [...original.traits, ...(contents?.isEncrypted ? (['encrypted tracks'] as const) : [])];
 	const unread = [...original.unread, ...unreadParts(contents)];
 	const isLayered = await check(() => hasLayers(ffprobe, source, signal));

@@ -156,6 +156,64 @@ test('names, languages and kinds of tracks of an MP4 or MOV that neither program
 	t.deepEqual(await marked('kind', '\0\0\0\0about:html-kind\0', 'main-desc\0'), ['kinds of tracks']);
 });
 
+test('of several texts of one name in an MP4 or MOV, in a list, in several ones or in several languages, those are named that are not printed', async (t) => {
+	const unread = unreadBy(movBoxes);
+	const film = (...boxes: Buffer[]) => unread(box('moov', ...boxes));
+	const text = (words: string, language = 0) => joined(big(words.length, 2), big(language, 2), words);
+	const item = (name: string, words: string) => box(name, box('data', big(1), big(0), words));
+	const items = (...each: Buffer[]) => box('meta', big(0), box('hdlr', 'x'), box('ilst', ...each));
+	const [one, two] = ['Grandmother tells of 1945', 'second comment'];
+	const comment = (words: string) => box('\xa9cmt', text(words));
+	t.deepEqual(await film(box('udta', comment(one), comment(two))), ['several \xa9cmt']);
+	t.deepEqual(await film(box('udta', items(item('\xa9cmt', one), item('\xa9cmt', two)))), ['several \xa9cmt']);
+	t.deepEqual(await film(box('udta', comment(one), items(item('\xa9cmt', two)))), ['several \xa9cmt']);
+	t.deepEqual(await film(box('udta', box('\xa9cmt', text(one), text(two, 4)))), ['several languages of \xa9cmt']);
+	t.deepEqual(await film(box('udta', box('cprt', big(0), one), box('cprt', big(0), two))), ['several cprt']);
+	// The same ones again, those of programs and of tracks, room behind them, and items without numbers in the list.
+	t.deepEqual(
+		await film(box('udta', comment(one), items(item('\xa9cmt', one), item('\xa9too', 'x'), item('\xa9too', 'y')))),
+		[],
+	);
+	t.deepEqual(
+		await film(
+			box('trak', box('udta', comment(one))),
+			box('trak', box('udta', comment(two))),
+			box('udta', comment('x')),
+		),
+		[],
+	);
+	t.deepEqual(await film(box('udta', box('\xa9nam', text(one), big(0)), item('\xa9cmt', one))), []);
+	const own = (name: string, ...words: string[]) =>
+		box(
+			'----',
+			box('mean', big(0), 'com.apple.iTunes'),
+			box('name', big(0), name),
+			...words.map((each) => box('data', big(1), big(0), each)),
+		);
+	t.deepEqual(await film(box('udta', items(own('iTunMOVI', 'x'), own('CAST', one), own('CAST', two)))), [
+		'several CAST',
+	]);
+	t.deepEqual(await film(box('udta', items(own('CAST', one, two)))), ['several CAST']);
+	t.deepEqual(
+		await film(box('udta', items(own('CAST', one), own('MOOD', two), item('covr', 'x'), item('covr', 'y')))),
+		[],
+	);
+	const many = Array.from({ length: 1001 }, (_, n) => own(`NOTE ${n}`, one));
+	t.deepEqual(await film(box('udta', items(...many.slice(1)))), []);
+	t.deepEqual(await film(box('udta', items(...many))), ['more texts than any film has']);
+	const key = (name: string) => joined(big(8 + name.length), 'mdta', name);
+	const keyed = (names: readonly string[], words: readonly string[]) =>
+		box(
+			'meta',
+			box('hdlr', 'x'),
+			box('keys', big(0), big(names.length), ...names.map(key)),
+			box('ilst', ...words.map((each, n) => item(`\0\0\0${String.fromCharCode(n + 1)}`, each))),
+		);
+	t.deepEqual(await film(keyed(['title', 'title'], [one, two])), ['several title']);
+	t.deepEqual(await film(keyed(['title', 'comment'], [one, two]), box('udta', keyed(['comment'], [two]))), []);
+	t.deepEqual(await film(keyed(['title'], [one]), box('udta', keyed(['title'], [two]))), ['several title']);
+});
+
 /** A film of these samples, in one chunk each, with what is between them, and what its tables say of them. */
 const sampled = (
 	parts: readonly { sample?: Uint8Array; other?: Uint8Array | string }[],

@@ -440,6 +440,21 @@ const kept: Readonly<Record<string, Kept>> = {
 		format: 'mkv',
 		losses: /^names of tracks$/,
 	},
+	'with texts of names that its makers chose': {
+		args: [
+			...[...picture('160x90', 2), ...tone(440, 2), '-c:v', 'wmv2', '-c:a', 'wmav2'],
+			...['-metadata', 'WM/Producer=Ada', '-metadata', 'publisher=Us', '-metadata', 'title=Ours'],
+		],
+		name: 'texts.wmv',
+		format: 'mp4',
+		losses: /^what the file says of it \((?:wm\/producer, publisher|publisher, wm\/producer)\)$/,
+	},
+	'with texts of a track': {
+		args: [...picture('160x90', 2), ...tone(440, 2), ...h264, '-metadata:s:a:0', 'person=Ada'],
+		name: 'person.mkv',
+		format: 'mkv',
+		losses: /^what the file says of it \(person\)$/,
+	},
 	'with a title and a comment, which Ogg keeps in a track': {
 		args: [
 			...[...picture('160x96', 2), ...tone(440, 2), '-c:v', 'libtheora', '-c:a', 'libvorbis'],
@@ -677,6 +692,27 @@ const deleted: Readonly<Record<string, { args: readonly string[]; name: string; 
 		args: [...twoSounds, '-metadata:s:a:0', 'language=deu', '-metadata:s:a:1', 'language=eng'],
 		name: 'languages.mp4',
 		format: 'mkv',
+	},
+	'with texts that the new one has, and with what programs write': {
+		args: [
+			...[...twoSounds, '-metadata', 'title=Ours', '-metadata', 'artist=Ada', '-metadata', 'comment=At the sea'],
+			...['-metadata', 'date=1975-05-01', '-metadata', 'creation_time=2031-01-01T00:00:00Z'],
+		],
+		name: 'ours.mp4',
+		format: 'mp4',
+	},
+	'with a title, in WMV': {
+		args: [...picture('160x90', 4), ...tone(440, 4), '-c:v', 'wmv2', '-c:a', 'wmav2', '-metadata', 'title=Ours'],
+		name: 'ours.wmv',
+		format: 'mp4',
+	},
+	'with a title, in FLV': {
+		args: [
+			...[...picture('160x90', 4), ...tone(440, 4), '-c:v', 'flv', '-c:a', 'mp3', '-ar', '44100'],
+			...['-metadata', 'title=Ours', '-flvflags', 'add_keyframe_index'],
+		],
+		name: 'ours.flv',
+		format: 'mp4',
 	},
 	'of a camera, with names of programs that are not alike': {
 		args: [

@@ -145,7 +145,7 @@ const whole: Film = {
 	styledSubtitles: 0,
 	named: { audio: [], subtitles: [] },
 	matrices: new Set(),
-	texts: new Set(),
+	texts: [],
 };
 
 const lasting = (seconds: number): Film => ({ ...whole, seconds });
@@ -729,7 +729,7 @@ test('names, languages and marks that tell tracks apart, the looks of subtitles 
 		);
 	const lost = (before: ReturnType<typeof filmOf>, after: ReturnType<typeof filmOf>) => {
 		const given = (of: ReturnType<typeof filmOf>): Given => {
-			const { styledSubtitles = 0, named = whole.named, texts = new Set<string>() } = of ?? {};
+			const { styledSubtitles = 0, named = whole.named, texts = [] } = of ?? {};
 			return { film: { styledSubtitles, named, texts } };
 		};
 		return losses(given(before), given(after));
@@ -772,7 +772,10 @@ test('names, languages and marks that tell tracks apart, the looks of subtitles 
 	t.deepEqual(lost(named, filmOf([], { encoder: 'x' })), [
 		'what the file says of it (keywords, publisher, shelf mark)',
 	]);
-	t.deepEqual(lost(filmOf([], { 'title-deu': 'Eins' }), filmOf([], { title: 'One' })), []);
+	t.deepEqual(lost(filmOf([], { 'title-deu': 'Eins' }), filmOf([], { title: ' Eins ' })), []);
+	t.deepEqual(lost(filmOf([], { 'title-deu': 'Eins' }), filmOf([], { title: 'One' })), [
+		'what the file says of it (title)',
+	]);
 	const many = Object.fromEntries(Array.from({ length: 5000 }, (_, each) => [`${each} ${'x'.repeat(100)}`, 'Ours']));
 	const [sentence = ''] = lost(filmOf([], many), filmOf([]));
 	t.true(sentence.length < 1000);
@@ -787,6 +790,113 @@ test('names, languages and marks that tell tracks apart, the looks of subtitles 
 	t.deepEqual(lost(filmOf(ofTrack), filmOf([])), ['what the file says of it (comment)']);
 	const cover = { codec_type: 'video', disposition: { attached_pic: 1 }, tags: { comment: 'Cover (front)' } };
 	t.deepEqual(lost(filmOf([cover]), filmOf([])), []);
+});
+
+test('all that a film says of itself and of its tracks is a text, but for what programs write, and has to be said again in the same words', (t) => {
+	type Said = Readonly<Record<string, string>>;
+	const filmOf = (format_name: string, tags: Said, ofTrack: Said = {}) =>
+		parseProbe(
+			JSON.stringify({
+				format: { format_name, tags },
+				streams: [{ codec_type: 'video' }, { codec_type: 'audio', tags: ofTrack }].map((each, index) => ({
+					index,
+					...each,
+				})),
+			}),
+		);
+	const lost = (before: ReturnType<typeof filmOf>, after = filmOf('mov,mp4', {})) => {
+		const given = (of: ReturnType<typeof filmOf>): Given => ({ film: { texts: of?.texts ?? [] } });
+		return losses(given(before), given(after))
+			.join()
+			.replace(/^what the file says of it \((.*)\)$/, '$1');
+	};
+	const ofMov = (tags: Said, ofTrack?: Said) => lost(filmOf('mov,mp4', tags, ofTrack));
+	t.is(ofMov({ iTunMOVI: '<plist/>', iTunEXTC: 'us-tv|TV-MA', iTunNORM: '1', iTunSMPB: '2' }), 'itunmovi, itunextc');
+	const [look, apple, android] = [
+		'com.blackmagic-design.camera.look',
+		'com.apple.quicktime.software',
+		'com.android.version',
+	];
+	// Those of Apple and Android are a trait.
+	t.is(ofMov({ [look]: 'Scene 12', [apple]: '1', [android]: '1' }), look);
+	t.is(
+		ofMov({}, { language: 'eng', handler_name: 'x', vendor_id: 'x', encoder: 'x', creation_time: 'x', timecode: '1' }),
+		'',
+	);
+	t.is(ofMov({}, { reel_name: 'A001' }), 'reel_name');
+	t.is(
+		lost(
+			filmOf('asf', {
+				'WM/Producer': 'Ada',
+				'WM/Text': 'Notes',
+				publisher: 'Us',
+				'WM/MediaClassPrimaryID': 'x',
+				WMFSDKVersion: '12',
+				IsVBR: '0',
+				'VBR Peak': '1',
+				DeviceConformanceTemplate: 'L1',
+				'WM/EncodingTime': '1',
+			}),
+		),
+		'wm/producer, wm/text, publisher',
+	);
+	t.is(
+		lost(
+			filmOf('flv', {
+				notes: 'Ours',
+				place: 'Rome',
+				rating: '5',
+				hasKeyframes: 'true',
+				lasttimestamp: '12',
+				metadatacreator: 'x',
+				encoder: 'x',
+				'5.1': 'false',
+			}),
+		),
+		'notes, place, rating',
+	);
+	t.is(
+		lost(
+			filmOf('avi', {
+				product: 'Ours',
+				IENG: 'Ada',
+				ISFT: 'x',
+				encoder: 'x',
+				software: 'x',
+				creation_time: 'x',
+				title: ' ',
+			}),
+		),
+		'product, ieng',
+	);
+	const person = filmOf(
+		'matroska',
+		{},
+		{
+			PERSON: 'Ada',
+			'BPS-eng': '1',
+			DURATION: '1',
+			'NUMBER_OF_FRAMES-eng': '1',
+			_STATISTICS_WRITING_APP: 'x',
+			ENCODER: 'x',
+			SOURCE_ID: '1',
+			title: 'Main',
+			alpha_mode: '1',
+		},
+	);
+	t.is(lost(person), 'person');
+	// Of the same name, and of the same track.
+	t.is(lost(person, filmOf('matroska', {}, { person: ' Ada' })), '');
+	t.is(lost(person, filmOf('matroska', { person: 'Ada' })), 'person');
+	t.is(lost(person, filmOf('matroska', {}, { person: 'Bob' })), 'person');
+	t.is(lost(filmOf('ogg', {}, { TITLE: 'Ours' }), filmOf('mov,mp4', { title: 'Ours' })), '');
+	t.is(
+		losses(
+			{ film: { texts: [{ track: '', name: 'title', value: undefined }] } },
+			{ film: { texts: [{ track: '', name: 'title', value: 'Ours' }] } },
+		).length,
+		1,
+	);
 });
 
 test('a name of a track is found where QuickTime and HandBrake write it, among those that programs give to all tracks', (t) => {

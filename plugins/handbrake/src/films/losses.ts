@@ -5,6 +5,7 @@ import type { DecodedFilm } from './decodeFilm.js';
 import type { HiddenPart } from './hiddenParts.js';
 import { isNameOfProgram } from './namesOfPrograms.js';
 import type { Film, NamedTrack, SubtitleTrack, Trait } from './probe.js';
+import { missingTexts } from './texts.js';
 
 /** A film and its packets; undefined where they could not be read. */
 export interface ReadFilm {
@@ -157,7 +158,7 @@ function lostNames(original: Film, output: Film): string[] {
 	const marks = new Set(
 		pairs.flatMap(({ track, converted }) => track.marks.filter((mark) => !converted.marks.includes(mark))),
 	);
-	const texts = [...original.texts].filter((text) => !output.texts.has(text));
+	const texts = missingTexts(original.texts, output.texts);
 	const looks = original.styledSubtitles - output.styledSubtitles;
 	return [
 		...(pairs.some(isRenamed) ? ['names of tracks'] : []),

@@ -3,6 +3,7 @@ import type { VideoContainer } from '@stowage/rules';
 import type { SandboxedProgram } from '../SandboxedProgram.js';
 import { languageOf } from './languages.js';
 import { parseJson } from './parseJson.js';
+import { type Text, textsOfFilm, textsOfTrack } from './texts.js';
 
 /** A film, as ffprobe reports it. */
 export interface Film {
@@ -34,8 +35,8 @@ export interface Film {
 	named: { audio: readonly NamedTrack[]; subtitles: readonly NamedTrack[] };
 	/** How the file says that its pictures are turned or mirrored, as `matrixOf` has it. */
 	matrices: ReadonlySet<string>;
-	/** What the file says of the film for people: the names of the texts. */
-	texts: ReadonlySet<string>;
+	/** What the file says of the film and its tracks for people. */
+	texts: readonly Text[];
 }
 
 export interface Chapter {
@@ -227,10 +228,14 @@ export function parseProbe(output: string): Film | undefined {
 		styledSubtitles: of('subtitle').filter(({ codec_name }) => styled.has(codec_name)).length,
 		named: { audio: namedTracks(of('audio')), subtitles: namedTracks(of('subtitle')) },
 		matrices: new Set(video.flatMap((each) => each.side_data_list.map(({ displaymatrix }) => matrixOf(displaymatrix)))),
-		texts: new Set([
-			...textsOf(found.format.tags, container),
-			...found.streams.filter((each) => !isPicture(each)).flatMap(({ tags }) => textsOfTrack(tags, container)),
-		]),
+		texts: [
+			...textsOfFilm(found.format.tags, container),
+			...[...kinds].flatMap((kind) =>
+				of(kind)
+					.filter((each) => !isPicture(each) && kind !== 'attachment')
+					.flatMap(({ tags }, n) => textsOfTrack(tags, container, `${kind} ${n + 1}`)),
+			),
+		],
 	};
 }
 
@@ -255,49 +260,6 @@ const subtitlePictures: ReadonlySet<string> = new Set([
 ]);
 
 const styled: ReadonlySet<string> = new Set(['ass', 'ssa']);
-
-/** Tags that people fill in. Used for containers in which programs write many tags of their own. */
-const texts: ReadonlySet<string> = new Set([
-	...['title', 'artist', 'album', 'album_artist', 'composer', 'performer', 'author', 'genre', 'date', 'copyright'],
-	...['comment', 'description', 'synopsis', 'lyrics', 'show', 'network', 'episode_id', 'season_number', 'episode_sort'],
-	...['keywords', 'subject', 'rating', 'director'],
-]);
-
-/** Tags of AVI and ASF that ffprobe prints by the names of their formats, in lower case. */
-const formatNames: ReadonlyMap<string, string> = new Map([
-	['ikey', 'keywords'],
-	['isbj', 'subject'],
-	['irtd', 'rating'],
-	['wm/category', 'keywords'],
-	['wm/keywords', 'keywords'],
-	['wm/subtitle', 'subject'],
-	['wm/shareduserrating', 'rating'],
-	['wm/director', 'director'],
-]);
-
-/** Containers in which people make tags of any name. */
-const withOwnTags: ReadonlySet<VideoContainer> = new Set(['mov', 'matroska']);
-
-/** What programs write of themselves there, and what is a trait. */
-const technical =
-	/^(?:major_brand|minor_version|compatible_brands|creation_time|encoder|encoding_tool|encoded_by|software|duration|hd_video|media_type|gapless_playback|itun\w*|make|model|_statistics_\w+)$|^(?:location|com\.)|\.location\./;
-
-function textsOf(tags: Readonly<Record<string, string>>, container: VideoContainer): ReadonlySet<string> {
-	const isText = (name: string) => texts.has(name) || (withOwnTags.has(container) && !technical.test(name));
-	// A MOV has them with a language as well.
-	return new Set(
-		Object.keys(tags)
-			.map((name) => name.toLowerCase().replace(/-[a-z]{3}$/, ''))
-			.map((name) => formatNames.get(name) ?? name)
-			.filter(isText),
-	);
-}
-
-/** Ogg has no others. Those of other containers may have tags of a track besides, where a title is the track's name. */
-const textsOfTrack = (tags: Readonly<Record<string, string>>, container: VideoContainer): string[] =>
-	Object.keys(tags)
-		.map((name) => name.toLowerCase())
-		.filter((name) => texts.has(name) && (container === 'ogg' || name !== 'title'));
 
 /** Dispositions in words for people, by their names in ffprobe; others have these names. */
 const marks: ReadonlyMap<string, string> = new Map([

@@ -1,5 +1,6 @@
 import { isFilled, isPadding } from './movPadding.js';
 import { MovSamples } from './movSamples.js';
+import { PrintedTexts } from './movTexts.js';
 import { TrackNames } from './movTracks.js';
 import { type ReadAt, readerOf } from './readAt.js';
 import { type Contents, Findings, Scanner } from './scanner.js';
@@ -48,6 +49,7 @@ const printed = [
 		'\xa9mod \xa9nam \xa9ope \xa9prd \xa9prf \xa9req \xa9src \xa9st3 \xa9swr \xa9too \xa9trk \xa9url \xa9wrn \xa9wrt \xa9xyz',
 	],
 ].join(' ');
+const printedNames: ReadonlySet<string> = new Set(printed.split(' '));
 
 /**
  * The boxes of which no film loses anything, or that are read here or by ffprobe, by those in which they are: the pictures and sound
@@ -134,6 +136,7 @@ export async function movBoxes(readAt: ReadAt, signal: AbortSignal): Promise<Con
 		return texts !== undefined;
 	};
 	const tracks = new TrackNames();
+	const printedTexts = new PrintedTexts(scanner, found);
 	const takeBox = async (name: string, parent: string, at: number, end: number): Promise<boolean> => {
 		if (end <= at) return true;
 		if (tracks.isOne(name, parent)) {
@@ -153,12 +156,9 @@ export async function movBoxes(readAt: ReadAt, signal: AbortSignal): Promise<Con
 		} else if (name === 'uuid') {
 			if (end - at > 16 && !knownUuids.has(uuid)) found.addUnread(`uuid ${uuid.slice(0, 8)}`);
 		} else if (!isKnown(name, parent)) found.addUnread(name);
-		else if (parent === 'ilst' && !withSeveral.has(name)) {
-			// ffprobe prints the first one. The file may be cut off here.
-			const first = await scanner.bytes(at, 4);
-			if (first.length === 4 && first.readUInt32BE() + 8 <= end - at)
-				found.addUnread(`several ${name.startsWith('\0') ? 'values of a key' : name}`);
-		}
+		else if (name === 'keys') await printedTexts.takeKeys(at, end);
+		else if (parent === 'ilst' || (parent === 'udta' && printedNames.has(name)))
+			await printedTexts.take({ name, parent, at, end });
 		return true;
 	};
 	const walk = async (start: number, stop: number, parent: string): Promise<boolean> => {
@@ -187,9 +187,10 @@ export async function movBoxes(readAt: ReadAt, signal: AbortSignal): Promise<Con
 			await samples.take({ name, parent, at, content, end });
 			if (parent === 'stsd') found.isEncrypted ||= encrypted.has(name);
 			else if (parents.get(name)?.includes(parent)) {
-				if (name === 'trak') tracks.begin();
+				const isTrack = name === 'trak';
+				if (isTrack) for (const each of [tracks, printedTexts]) each.begin();
 				if (!(await walk(content + (await boxesBegin(name, content)), end, name))) return false;
-				if (name === 'trak') tracks.end();
+				if (isTrack) for (const each of [tracks, printedTexts]) each.end();
 			} else if (!(await takeBox(name, parent, content, end))) return false;
 			at += length;
 		}
@@ -210,9 +211,6 @@ export async function movBoxes(readAt: ReadAt, signal: AbortSignal): Promise<Con
 /** Some items are numbered, by a list of their names that ffprobe reads. */
 const isKnown = (name: string, parent: string) =>
 	known.get(parent)?.has(name) === true || (parent === 'ilst' && name.startsWith('\0'));
-
-/** Items that are a name and a value, or several pictures. */
-const withSeveral: ReadonlySet<string> = new Set(['----', 'covr']);
 
 /** `movBoxes` of an open file. */
 export const movBoxesIn = (descriptor: number, signal: AbortSignal) => movBoxes(readerOf(descriptor), signal);
