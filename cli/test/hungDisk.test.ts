@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { execa } from 'execa';
+import { until } from '../../packages/core/test/until.js';
 import { dataFolder, program, stowage } from './program.js';
 
 /** Mounts a file system of which nobody answers a call, as of a server that is gone, and runs the rest of the words. */
@@ -66,3 +67,29 @@ test('commands go on while the disk of a further root does not answer', async (t
 	t.is(roots?.code, 1);
 	t.regex(roots?.stdout ?? '', /big.*no answer within 10 s/s);
 });
+
+for (const workers of [1, 2]) {
+	test(`a server that is asked to stop ends while a disk does not answer: workers ${workers}`, async (t) => {
+		t.timeout(120_000);
+		const folder = await dataFolder(t);
+		const disk = path.join(folder, 'disk');
+		await mkdir(disk);
+		const plugins = { '@stowage/storage-local': { root: path.join(disk, 'files') } };
+		const server = execa(
+			'unshare',
+			[
+				...['--mount', 'sh', '-c', mountHung, disk, process.execPath, program, 'serve', '--port', '0'],
+				...['--data-dir', path.join(folder, 'data'), '--plugins', JSON.stringify(plugins), '--workers', `${workers}`],
+			],
+			{ reject: false, timeout: 100_000, killSignal: 'SIGKILL', env: { NODE_OPTIONS: '' } },
+		);
+		let output = '';
+		server.stdout.on('data', (chunk) => {
+			output += chunk;
+		});
+		await until('the server serves', async () => output.includes('Stowage is ready'), 60_000);
+		server.kill('SIGTERM');
+		const { exitCode, signal, timedOut } = await server;
+		t.deepEqual({ exitCode, signal, timedOut }, { exitCode: 0, signal: undefined, timedOut: false });
+	});
+}

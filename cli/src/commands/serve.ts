@@ -19,6 +19,7 @@ import { hasDroppedRoot } from '../privileges/becomeOwner.js';
 import { objectionToSocket } from '../privileges/placesOfRoot.js';
 import { StartWait } from '../service/StartWait.js';
 import { findSupervisor, heartbeatOf, type Supervisor } from '../service/supervisor.js';
+import { exitWithoutThreads } from '../terminal/endInTime.js';
 import { printLine } from '../terminal/output.js';
 import {
 	connectionsOfPrimary,
@@ -179,12 +180,12 @@ function createStop(app: App, supervisor: Supervisor): (reason: string, code: nu
 		isStopping = true;
 		supervisor.stopping();
 		log.info({ reason }, 'stopping');
-		setTimeout(() => process.exit(code || 1), deadlineMs).unref();
+		setTimeout(() => exitWithoutThreads(code || 1), deadlineMs).unref();
 		app.stop().then(
-			() => process.exit(code),
+			() => exitWithoutThreads(code),
 			(error: unknown) => {
 				log.error({ err: error }, 'stopping failed');
-				process.exit(code || 1);
+				exitWithoutThreads(code || 1);
 			},
 		);
 	};

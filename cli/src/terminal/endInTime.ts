@@ -9,15 +9,18 @@ const leftMs = 2000;
  */
 export function endInTime(code: number): void {
 	process.exitCode = code;
-	setTimeout(() => endNow(code), leftMs).unref();
+	setTimeout(() => exitWithoutThreads(Number(process.exitCode)), leftMs).unref();
 }
 
-function endNow(code: number): void {
-	try {
-		const koffi: typeof import('koffi').default = createRequire(import.meta.url)('koffi');
-		koffi.load(null).func('void _exit(int)')(code);
-	} catch {
-		// The library can't be called on this machine.
-		process.kill(process.pid, 'SIGKILL');
-	}
+/** As `process.exit`, whose listeners run first, but without waiting for such threads where the library can be called. */
+export function exitWithoutThreads(code: number): never {
+	process.once('exit', () => {
+		try {
+			const koffi: typeof import('koffi').default = createRequire(import.meta.url)('koffi');
+			koffi.load(null).func('void _exit(int)')(code);
+		} catch {
+			// It can't on this machine: the process ends once its threads have.
+		}
+	});
+	process.exit(code);
 }

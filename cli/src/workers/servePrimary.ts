@@ -1,5 +1,6 @@
 import { type Config, createLog, serveMetrics, workerCount } from '@stowage/core';
 import { findSupervisor } from '../service/supervisor.js';
+import { exitWithoutThreads } from '../terminal/endInTime.js';
 import { printLine } from '../terminal/output.js';
 import { workerVariable } from './asWorker.js';
 import { Listener } from './Listener.js';
@@ -50,7 +51,7 @@ export async function servePrimary(config: Config): Promise<void> {
 		log.info({ reason }, 'stopping');
 		listener.end();
 		await primary.stop();
-		process.exit(code);
+		exitWithoutThreads(code);
 	};
 	process.on('SIGTERM', () => stop('SIGTERM', 0)).on('SIGINT', () => stop('SIGINT', 0));
 	process.on('SIGHUP', () => {
