@@ -2,7 +2,7 @@ import { HTMLSelect } from '@blueprintjs/core';
 import { GlobeIcon, LockIcon, PeopleIcon } from '@blueprintjs/icons';
 import type { Area } from '@stowage/rules';
 import styles from './AreaSelect.module.css';
-import { toolbarMessages as messages } from './messages.js';
+import { areaMessages as messages } from './areaMessages.js';
 
 export interface AreaSelectProps {
 	area: Area;

@@ -1,8 +1,9 @@
-import { baseName, parentPath, rootPath, type StoragePath, shownName } from '@stowage/rules';
+import { type StoragePath, shownName } from '@stowage/rules';
 import { type ReactNode, useLayoutEffect, useRef } from 'react';
 import { Link } from 'react-router';
 import { toolbarMessages as messages } from './messages.js';
 import styles from './PathBreadcrumbs.module.css';
+import { stepsTo } from './stepsTo.js';
 
 export interface PathBreadcrumbsProps {
 	directory: StoragePath;
@@ -16,7 +17,6 @@ export interface PathBreadcrumbsProps {
 /** The folders from the root to the one on screen. `data-directory` of each is its path, for drops. */
 export function PathBreadcrumbs({ directory, hrefOf, isSearch, children }: PathBreadcrumbsProps) {
 	const list = useRef<HTMLOListElement>(null);
-	const steps = stepsTo(directory);
 	// A path that is too long is scrolled to its end.
 	useLayoutEffect(() => {
 		if (list.current && directory !== undefined) list.current.scrollLeft = list.current.scrollWidth;
@@ -24,7 +24,7 @@ export function PathBreadcrumbs({ directory, hrefOf, isSearch, children }: PathB
 	return (
 		<nav aria-label={messages.breadcrumbs} className={styles.breadcrumbs}>
 			<ol ref={list}>
-				{steps.map(({ name, path }) => (
+				{stepsTo(directory).map(({ name, path }) => (
 					<li key={path}>
 						<Link
 							to={hrefOf(path)}
@@ -42,16 +42,4 @@ export function PathBreadcrumbs({ directory, hrefOf, isSearch, children }: PathB
 			{children}
 		</nav>
 	);
-}
-
-interface Step {
-	name: string;
-	path: StoragePath;
-}
-
-function stepsTo(directory: StoragePath): Step[] {
-	const steps: Step[] = [];
-	for (let path = directory; path !== rootPath; path = parentPath(path)) steps.push({ name: baseName(path), path });
-	steps.push({ name: messages.home, path: rootPath });
-	return steps.reverse();
 }

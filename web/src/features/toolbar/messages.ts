@@ -1,4 +1,4 @@
-import { type Area, type MemberRole, plural, type SearchKind } from '@stowage/rules';
+import { type MemberRole, plural, type SearchKind } from '@stowage/rules';
 
 /** The words of the toolbar. */
 export const toolbarMessages = {
@@ -36,17 +36,6 @@ export const toolbarMessages = {
 	crossedDays: 'Nothing was changed after the one day and before the other: exchange them.',
 	setFilters: 'Limited to',
 	removeFilter: (filter: string) => `Remove filter ${filter}`,
-	area: 'Area',
-	areas: {
-		private: 'Private Files',
-		public: 'Public Files',
-		shared: 'Shared with Me',
-	} satisfies Record<Area, string>,
-	modes: {
-		private: 'Private: secure, needs authentication',
-		public: 'Public: accessible to anyone',
-		shared: 'Shared: folders of others that you are a member of',
-	} satisfies Record<Area, string>,
 	membership: (owner: string, role: MemberRole) => `${owner} · ${role === 'view' ? 'Can view' : 'Can edit'}`,
 	settings: 'Settings',
 	breadcrumbs: 'Breadcrumbs',
