@@ -25,7 +25,7 @@ interface StartedRun {
 	owner: JobOwner;
 	attempt: number;
 	place: JobPlace;
-	/** Whether no other job begins meanwhile. */
+	/** Whether no other suspect is tried meanwhile. */
 	isOnTrial: boolean;
 }
 
@@ -195,8 +195,9 @@ export class JobRun {
 	async endTrial(): Promise<void> {
 		if (!this.#isOnTrial || this.#hasLost) return;
 		if (this.#parts.monotonic() - this.#claimedAt < jobLimits.trialMs) return;
-		this.#isOnTrial = false;
+		// Others wait for it, so an error is followed by another attempt.
 		await this.#parts.store.endTrial(this.key);
+		this.#isOnTrial = false;
 	}
 
 	/** Renews its lease if that is due, or if there is progress to publish to other processes. Throws the database's errors. */

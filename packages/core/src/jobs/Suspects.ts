@@ -37,24 +37,32 @@ export interface Suspect {
 /** What is known from interruptions: whose jobs run one at a time, and which of them wait for how long. */
 export class Suspects {
 	readonly #interruptions: readonly JobInterruption[];
-	/** The interruptions that make a job or its user's others suspect. */
+	/** The interruptions that count, for suspicion or for how often a process has ended. */
 	readonly #counted: readonly JobInterruption[];
+	/** Jobs that have passed a trial since they were interrupted last. */
+	readonly #passed: ReadonlySet<string>;
 	readonly #now: number;
 
 	/** `interruptions` with the latest first, as the store lists them. */
 	constructor({ interruptions, now }: { interruptions: readonly JobInterruption[]; now: number }) {
 		this.#interruptions = interruptions.filter(({ at }) => at <= now + skewMs);
 		this.#now = now;
+		const latest = new Map<string, JobInterruption>();
+		for (const each of this.#interruptions) if (!latest.has(each.jobId)) latest.set(each.jobId, each);
+		// One that ends a process again had passed by chance, or too soon.
+		this.#passed = new Set([...latest.values()].filter(({ hasPassed }) => hasPassed).map(({ jobId }) => jobId));
 		this.#counted = this.#interruptions.filter((each) => !this.#isPast(each));
 	}
 
 	/** Users whose jobs of this kind are run one at a time. */
 	usersOf(kind: string): string[] {
-		return [...new Set(this.#counted.filter((each) => each.kind === kind).map(({ userId }) => userId))];
+		const users = new Set(this.#counted.filter((each) => each.kind === kind).map(({ userId }) => userId));
+		return [...users].filter((userId) => this.has({ userId, kind }));
 	}
 
-	has({ userId, kind }: Suspect): boolean {
-		return this.#of({ userId, kind }).length > 0;
+	has(suspect: Suspect): boolean {
+		const own = this.#of(suspect);
+		return own.some(this.#isOpen) || this.#holdOfUser(own) !== undefined;
 	}
 
 	/** How many unclean ends a job was part of: it runs in one process at a time. */
@@ -72,11 +80,14 @@ export class Suspects {
 		return this.#interruptions.some((each) => each.holder === holder && each.wasTrial);
 	}
 
-	/** The suspects in the order in which they are tried: users whose jobs ran at many unclean ends come last. */
+	/** The suspects in the order in which they are tried after a start: users whose jobs ran at many unclean ends come last. */
 	inOrder(): Suspect[] {
 		const byKey = new Map(this.#counted.map(({ userId, kind }) => [`${userId} ${kind}`, { userId, kind }]));
-		const endsOfUser = ({ userId }: Suspect) => endsIn(this.#counted.filter((each) => each.userId === userId));
-		return [...byKey.values()].sort((a, b) => endsOfUser(a) - endsOfUser(b));
+		const suspects = [...byKey.values()].filter((each) => this.has(each));
+		const weights = new Map<string, number>();
+		for (const { userId } of suspects)
+			weights.set(userId, this.#weightOf(this.#counted.filter((each) => each.userId === userId)));
+		return suspects.sort((a, b) => (weights.get(a.userId) ?? 0) - (weights.get(b.userId) ?? 0));
 	}
 
 	/** Why jobs of this user and kind wait now. Nothing where only a trial is under way, or the administrator has ordered them. */
@@ -84,7 +95,7 @@ export class Suspects {
 		const own = this.#of({ userId, kind });
 		// One that is cut off again and again fails; a home must not stay blocked for a day.
 		if (own.length > 0 && own.every(({ isOrdered }) => isOrdered)) return undefined;
-		return this.#holdOfUser(own) ?? this.kindHold(kind) ?? (own.length > 0 ? this.#pause() : undefined);
+		return this.#holdOfUser(own) ?? this.kindHold(kind) ?? (own.some(this.#isOpen) ? this.#pause() : undefined);
 	}
 
 	/** Why all jobs of a kind wait. */
@@ -92,17 +103,16 @@ export class Suspects {
 		const all = this.#counted.filter((each) => each.kind === kind && !each.isOrdered);
 		const recent = all.filter(({ at }) => at > this.#now - dayMs);
 		const users = new Set(recent.map(({ userId }) => userId));
-		const ends = endsIn(recent);
-		if (ends < kindEnds || users.size < kindUsers) return undefined;
-		const reason = `The server ended unexpectedly ${ends} times while such jobs ran. All of them wait for the administrator.`;
+		if (this.#weightOf(recent) < kindEnds || users.size < kindUsers) return undefined;
+		const reason = `The server ended unexpectedly ${endsIn(recent)} times while such jobs ran. All of them wait for the administrator.`;
 		return this.#until(recent, dayMs, reason);
 	}
 
 	#holdOfUser(own: readonly JobInterruption[]): JobHold | undefined {
-		const ends = endsIn(own);
-		if (ends < userEnds) return undefined;
-		const span = userHoldsMs[Math.min(ends - userEnds, userHoldsMs.length - 1)] ?? dayMs;
-		const reason = `The server ended unexpectedly ${ends} times while such jobs of yours ran. They wait for the administrator.`;
+		const weight = this.#weightOf(own);
+		if (weight < userEnds) return undefined;
+		const span = userHoldsMs[Math.min(Math.floor(weight) - userEnds, userHoldsMs.length - 1)] ?? dayMs;
+		const reason = `The server ended unexpectedly ${endsIn(own)} times while such jobs of yours ran. They wait for the administrator.`;
 		return this.#until(own, span, reason);
 	}
 
@@ -123,13 +133,30 @@ export class Suspects {
 		return until > this.#now ? { reason, until } : undefined;
 	}
 
+	/** Whether its job may still be what ended the process. */
+	readonly #isOpen = ({ jobId }: JobInterruption): boolean => !this.#passed.has(jobId);
+
 	/**
-	 * Whether it counts no more: its job was cancelled, or failed with it, so that nothing shows any more whether that ended the process,
-	 * and no further one has ended in a day. Not after as many ends as a hold takes, or those could be repeated day by day.
+	 * How many unclean ends these are. One of which all jobs have passed counts half: what a job works on can be exchanged for something
+	 * harmless before its trial, and back after it.
 	 */
-	#isPast({ hasEnded, at, userId, kind }: JobInterruption): boolean {
-		if (!hasEnded || at > this.#now - dayMs) return false;
-		const own = this.#interruptions.filter((each) => each.userId === userId && each.kind === kind);
+	#weightOf(interruptions: readonly JobInterruption[]): number {
+		return (endsIn(interruptions) + endsIn(interruptions.filter(this.#isOpen))) / 2;
+	}
+
+	/**
+	 * Whether it counts no more: its job has passed a day ago, or was cancelled, or has failed, so that nothing shows any more whether that
+	 * ended the process, and no further one has ended in a day. Not after as many ends as a hold takes, or those could be repeated day by
+	 * day.
+	 */
+	#isPast(interruption: JobInterruption): boolean {
+		const { hasEnded, at, userId, kind } = interruption;
+		if (at > this.#now - dayMs) return false;
+		if (!this.#isOpen(interruption)) return true;
+		if (!hasEnded) return false;
+		const own = this.#interruptions.filter(
+			(each) => each.userId === userId && each.kind === kind && this.#isOpen(each),
+		);
 		return endsIn(own) < userEnds && own.every((each) => each.at <= this.#now - dayMs);
 	}
 

@@ -23,7 +23,7 @@ export const jobLimits = {
 	attempts: 20,
 	/** The longest pause before such a job begins again; each one is longer than the last. */
 	pauseMs: 10 * 60_000,
-	/** How long a job that was interrupted, or one like it, runs before another job begins. */
+	/** How long a job that was interrupted, or one like it, runs before another such job begins. */
 	trialMs: 60_000,
 	/** How long a process serves before it runs the first interrupted job. */
 	settleMs: 2_000,

@@ -1,4 +1,5 @@
 import type { JobKind, JobOwner } from '@stowage/plugin-api';
+import { Failure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { until } from '../until.js';
 import { heldKind, jobBench } from './testJobs.js';
@@ -37,7 +38,7 @@ async function crashes(t: ExecutionContext, more: Parameters<typeof heldKind>[0]
 	return { ...bench, ada, bob, serve };
 }
 
-test('after the first unclean end of a process its jobs run again at once, one after the other, and no other begins meanwhile', async (t) => {
+test('after the first unclean end of a process its jobs run again at once, one after the other, and others begin beside them', async (t) => {
 	const { ada, bob, serve } = await crashes(t);
 	const one = serve();
 	for (const title of ['a1', 'a2']) await one.queue(ada, title);
@@ -50,24 +51,29 @@ test('after the first unclean end of a process its jobs run again at once, one a
 	await two.others.start(bob, 'other', 'other');
 	await two.poll();
 	await two.poll();
-	// Another kind is not suspected: it began before the trial.
-	t.is(two.others.runs.length, 1);
 	t.is(two.runs.length, 1);
+	// Another kind is not suspected.
+	t.is(two.others.runs.length, 1);
 	two.others.runs[0]?.finish();
 	await two.others.start(bob, 'other', 'other');
-	await two.poll();
-	t.is(two.others.runs.length, 1, 'nothing begins while a job is on trial');
+	await until('the place is free', async () => {
+		await two.poll();
+		return two.others.runs.length === 2;
+	});
+	t.is(two.runs.length, 1);
 	await until('all have ended', async () => {
 		for (const { finish } of two.runs) finish();
 		await two.poll();
 		return two.runs.length === 4;
 	});
-	two.runs[3]?.finish();
+	for (const { finish } of two.runs) finish();
 	t.deepEqual(two.begun().sort(), ['a1', 'a2', 'b1', 'b2']);
 	// All that were interrupted have ended well.
 	for (const title of ['a3', 'a4', 'a5']) await two.queue(ada, title);
-	await two.poll();
-	t.is(two.runs.length, 7);
+	await until('these begin together', async () => {
+		await two.poll();
+		return two.runs.length === 7;
+	});
 });
 
 test('a job that has run for a minute is no longer on trial, and the next one begins beside it', async (t) => {
@@ -446,13 +452,13 @@ test('a cancelled job makes those of its user wait for each other for a day, and
 	}
 	const interrupted = (await three.jobs.list(ada)).find(({ title }) => title === tried);
 	if (interrupted === undefined) return t.fail('it runs');
-	const before = (await database.jobs.listInterruptions()).interruptions.length;
+	const { interruptions } = await database.jobs.listInterruptions();
+	t.like(
+		interruptions.find(({ jobId }) => jobId === interrupted.id),
+		{ hasPassed: true },
+	);
 	await three.jobs.cancel(ada, interrupted.id);
 	three.runs[0]?.finish();
-	await until('its interruption is forgotten', async () => {
-		await three.poll();
-		return (await database.jobs.listInterruptions()).interruptions.length < before;
-	});
 	await until('it is cancelled', async () => {
 		await three.poll();
 		return (await three.jobs.find(ada, interrupted.id)).status === 'cancelled';
@@ -497,6 +503,159 @@ test('a process serves for two seconds before it runs an interrupted job, and ru
 	advance(2 * second);
 	await two.poll();
 	t.deepEqual(two.begun(), ['b', 'a']);
+});
+
+test('after an unclean end new jobs of others begin at once, however long those that were interrupted are tried', async (t) => {
+	const { ada, bob, serve, advance, addUser } = await crashes(t);
+	const one = serve();
+	await one.queue(ada, 'film');
+	await one.queue(bob, 'film of bob');
+	await one.poll();
+	one.kill();
+	const two = serve();
+	const carol = await addUser('carol');
+	for (let n = 0; n < 3; n++) await two.queue(ada, `clip ${n}`);
+	for (let passed = 0; passed < 150 * second; passed += 5 * second) {
+		await two.others.start(carol, 'small', 'small');
+		await two.poll();
+		const [run, ...more] = two.others.runs.splice(0);
+		t.truthy(run, `after ${passed} ms`);
+		t.is(more.length, 0);
+		run?.finish();
+		await until('it has ended', async () => (await two.jobs.list(carol))[0]?.status === 'completed');
+		advance(5 * second);
+	}
+	// Both have passed, so of neither user anything is tried alone.
+	t.deepEqual(two.begun().sort(), ['clip 0', 'clip 1', 'film', 'film of bob']);
+	t.true((await two.jobs.listOf()).every(({ hold }) => hold === null));
+});
+
+test('a user with suspected jobs without end does not keep those of others from being tried', async (t) => {
+	const { ada, bob, serve, advance } = await crashes(t);
+	const zero = serve();
+	await zero.queue(bob, 'film of bob');
+	await zero.poll();
+	zero.kill();
+	const one = serve();
+	for (let passed = 0; passed < 65 * second; passed += 5 * second) {
+		await one.poll();
+		advance(5 * second);
+	}
+	const { id } = await one.queue(ada, 'film');
+	await one.poll();
+	t.deepEqual(one.begun(), ['film of bob', 'film']);
+	one.kill();
+	// By their ends ada's come first.
+	const two = serve();
+	for (let n = 0; n < 9; n++) await two.queue(ada, `more ${n}`);
+	advance(minute);
+	two.jobs.begin();
+	await two.jobs.cancel(ada, id);
+	for (let passed = 0; passed < 5 * minute; passed += 5 * second) {
+		await two.poll();
+		advance(5 * second);
+		for (const { context, finish } of two.runs) if (context.input.startsWith('more') && passed % minute === 0) finish();
+	}
+	t.true(two.begun().slice(0, 3).includes('film of bob'), `${two.begun()}`);
+});
+
+test('an interrupted job that fails by itself counts on: the third end fails it, and keeps the others of its user waiting', async (t) => {
+	const { ada, serve, advance } = await crashes(t);
+	let now = serve();
+	const { id } = await now.queue(ada, 'deadly');
+	const waits: number[] = [];
+	const begin = async () => {
+		let waited = 0;
+		await until('it begins, or waits for long', async () => {
+			await now.poll();
+			if (now.runs.length > 0 || waited > hour) return true;
+			advance(10 * second);
+			waited += 10 * second;
+			return false;
+		});
+		waits.push(waited);
+	};
+	await begin();
+	for (let end = 1; end <= 2; end++) {
+		now.kill();
+		now = serve();
+		await begin();
+		// Its file has another name for the moment.
+		now.runs[0]?.fail(new Failure('notFound', 'There is no such file.'));
+		await until('it has failed', async () => (await now.jobs.find(ada, id)).status === 'failed');
+		await now.jobs.retry(ada, id);
+		now.runs.splice(0);
+		await begin();
+	}
+	now.kill();
+	now = serve();
+	await now.poll();
+	t.like(await now.jobs.find(ada, id), { status: 'failed' });
+	t.regex((await now.jobs.find(ada, id)).error ?? '', /ended 3 times/);
+	await now.jobs.retry(ada, id);
+	await begin();
+	t.is(now.runs.length, 0);
+	t.regex((await now.jobs.find(ada, id)).hold?.reason ?? '', /They wait for the administrator/);
+	t.deepEqual(waits.slice(0, 5), [0, 0, 0, 30 * second, 0]);
+});
+
+test('jobs that end processes, and whose files are harmless while they are tried, wait longer each time, and then for a day', async (t) => {
+	const { ada, serve, advance } = await crashes(t);
+	let now = serve();
+	let ends = 0;
+	const waits: number[] = [];
+	const begins = async () => {
+		let waited = 0;
+		for (; waited < 2 * hour; waited += 10 * second) {
+			await now.poll();
+			if (now.runs.length > 0) break;
+			advance(10 * second);
+		}
+		return waited;
+	};
+	for (; ends < 12; ends++) {
+		const { id } = await now.queue(ada, `deadly ${ends}`);
+		t.is(await begins(), 0);
+		now.kill();
+		now = serve();
+		waits.push(await begins());
+		if (now.runs.length === 0) break;
+		now.runs[0]?.finish();
+		await until('it is completed', async () => (await now.jobs.find(ada, id)).status === 'completed');
+		now.runs.splice(0);
+		advance(20 * second);
+	}
+	// Four that have passed count half.
+	t.is(ends, 4);
+	t.deepEqual(waits.slice(0, 4), [0, 30 * second, 2 * minute, 10 * minute]);
+	t.regex((await now.jobs.list(ada))[0]?.hold?.reason ?? '', /5 times while such jobs of yours ran/);
+	await now.others.start(ada, 'other', 'other');
+	await now.poll();
+	t.is(now.others.runs.length, 1, 'other work goes on');
+	advance(day);
+	await now.poll();
+	t.is(now.runs.length, 1);
+});
+
+test('a job that ends processes after it has passed its trial fails at the third end, and the others of its user wait', async (t) => {
+	const { ada, serve, advance } = await crashes(t);
+	let now = serve();
+	const { id } = await now.queue(ada, 'slow poison');
+	await now.poll();
+	for (let end = 1; end <= 3; end++) {
+		now.kill();
+		now = serve();
+		for (let passed = 0; passed < 5 * minute; passed += 5 * second) {
+			await now.poll();
+			advance(5 * second);
+		}
+		if (end < 3) t.is(now.runs.length, 1);
+	}
+	t.is(now.runs.length, 0);
+	t.like(await now.jobs.find(ada, id), { status: 'failed' });
+	await now.queue(ada, 'next');
+	await now.poll();
+	t.regex((await now.jobs.list(ada))[0]?.hold?.reason ?? '', /3 times while such jobs of yours ran/);
 });
 
 test('the administrator’s job is tried alone, without a pause, and fails after the third end', async (t) => {

@@ -4,7 +4,7 @@ import { begin, jobOf, leaseMs, limits, userOf } from './steps.js';
 /** What is remembered of jobs whose process died. */
 export function jobInterruptionRules(assertThat: Rule): void {
 	assertThat(
-		'interruptions are remembered once for each process and job, until the job ends in a process, or a sweep',
+		'interruptions are remembered once for each process and job, until a sweep, also of those that have passed since',
 		async (t, db, clock) => {
 			const { jobs } = db;
 			const [ada, bob] = [await userOf(db, 'ada'), await userOf(db, 'bob')];
@@ -26,7 +26,15 @@ export function jobInterruptionRules(assertThat: Rule): void {
 			t.deepEqual(await known(), []);
 			const first = await interrupt('one');
 			const firstOf = { hers: { userId: ada, isOrdered: false }, his: { userId: bob, isOrdered: true } }[first];
-			const one = { holder: 'one', jobId: first, kind: 'copy', wasTrial: false, hasEnded: false, ...firstOf };
+			const one = {
+				holder: 'one',
+				jobId: first,
+				kind: 'copy',
+				wasTrial: false,
+				hasPassed: false,
+				hasEnded: false,
+				...firstOf,
+			};
 			t.deepEqual(await known(), [one]);
 			clock.now += second;
 			await interrupt('two');
@@ -37,7 +45,8 @@ export function jobInterruptionRules(assertThat: Rule): void {
 			t.is(await jobs.forgetInterruptions({ holder: 'two', userId: 'unknown' }), 0);
 			t.is(await jobs.forgetInterruptions({ holder: 'two', kind: 'copy' }), 1);
 			await jobs.end(await begin(t, jobs, 'copy#0'), { status: 'completed', error: null });
-			t.deepEqual(await known(), []);
+			t.deepEqual(await known(), [{ ...one, hasPassed: true, hasEnded: true }]);
+			t.is(await jobs.forgetInterruptions({ holder: 'one' }), 1);
 
 			const last = await interrupt('three');
 			const run = await begin(t, jobs, 'copy#0', 'four');
@@ -52,12 +61,15 @@ export function jobInterruptionRules(assertThat: Rule): void {
 	);
 
 	assertThat(
-		'an interruption of a job that is cancelled is forgotten once its trial is over, and says before that it has ended',
+		'an interruption of a job that is cancelled, or fails, has passed once its trial is over, and says before that it has ended',
 		async (t, db) => {
 			const { jobs } = db;
 			const ada = await userOf(db, 'ada');
 			await jobs.add(jobOf('job', ada), limits);
-			const known = async () => (await jobs.listInterruptions()).interruptions.map(({ hasEnded }) => hasEnded);
+			const known = async () =>
+				(await jobs.listInterruptions()).interruptions.map(({ hasEnded, hasPassed }) =>
+					hasPassed ? 'passed' : hasEnded,
+				);
 			const key = (epoch: number) => ({ id: 'job', holder: `${epoch}`, epoch });
 			const cancelled = { status: 'cancelled', error: null } as const;
 			await jobs.claim(key(1), 'copy#0', leaseMs);
@@ -70,9 +82,19 @@ export function jobInterruptionRules(assertThat: Rule): void {
 			t.true(await jobs.retry('job', limits));
 			t.deepEqual(await known(), [false]);
 			await jobs.claim(key(3), 'copy#0', leaseMs, 'trial');
-			t.true(await jobs.endTrial(key(3)));
-			t.true(await jobs.end(key(3), cancelled));
-			t.deepEqual(await known(), []);
+			t.true(await jobs.end(key(3), { status: 'failed', error: 'No such file.' }));
+			t.deepEqual(await known(), [true]);
+			t.true(await jobs.retry('job', limits));
+			t.deepEqual(await known(), [false]);
+			await jobs.claim(key(4), 'copy#0', leaseMs, 'trial');
+			t.true(await jobs.endTrial(key(4)));
+			t.deepEqual(await known(), ['passed']);
+			t.true(await jobs.end(key(4), cancelled));
+			t.deepEqual(await known(), ['passed']);
+			t.true(await jobs.retry('job', limits));
+			await jobs.claim(key(5), 'copy#0', leaseMs);
+			t.true(await jobs.requeue(key(5), 'interrupted', { isRecorded: true }));
+			t.is((await known()).filter((each) => each === 'passed').length, 1);
 		},
 	);
 

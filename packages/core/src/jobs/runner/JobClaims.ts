@@ -2,7 +2,7 @@ import type { HeldJob, JobChoice, JobStore } from '@stowage/plugin-api';
 import type { JobPauses } from '../JobPauses.js';
 import type { JobPlace } from '../JobRun.js';
 import type { AnyKind } from '../runToEnd.js';
-import type { Suspects } from '../Suspects.js';
+import type { Suspect, Suspects } from '../Suspects.js';
 import type { JobRuns, WaitingJob } from './JobRuns.js';
 
 interface Dependencies {
@@ -22,6 +22,8 @@ interface Dependencies {
 /** Which waiting job begins in which free place. */
 export class JobClaims {
 	readonly #parts: Dependencies;
+	/** The suspects of whom a job was tried here, the latest last. */
+	readonly #tried = new Set<string>();
 
 	constructor(parts: Dependencies) {
 		this.#parts = parts;
@@ -30,7 +32,7 @@ export class JobClaims {
 	/** Fills the free slots of all kinds; the slots of `held` were taken at the last read. */
 	async claimAll(held: readonly HeldJob[]): Promise<void> {
 		const { store, runs, kinds, onTaken } = this.#parts;
-		const taken = new Set(held.map((job) => job.slot));
+		const taken = this.#takenSlots(held);
 		// Mostly none: one query instead of some for each kind.
 		const waiting = await store.waitingKinds();
 		for (const kind of kinds()) {
@@ -62,27 +64,42 @@ export class JobClaims {
 	}
 
 	/**
-	 * Begins one job that may have ended a process, or one of the same user and kind. No other begins in any process
-	 * while it is on trial, so that the job which ends processes is known.
+	 * Begins one job that may have ended a process, or one of the same user and kind. No other such job begins in any process while it is on
+	 * trial, so that the one which ends processes is known. Suspects take turns, or one with jobs without end would be tried for ever.
 	 */
 	async tryOne(held: readonly HeldJob[]): Promise<void> {
 		const { runs, kinds } = this.#parts;
 		const suspects = this.#parts.suspects();
-		const taken = new Set([...held.map((job) => job.slot), ...runs.all.map(({ place }) => place.slot)]);
+		const taken = this.#takenSlots(held);
 		const isFree = ({ slot }: JobPlace) => !taken.has(slot);
-		for (const suspect of suspects.inOrder()) {
+		for (const suspect of this.#inTurns(suspects.inOrder())) {
 			const kind = kinds().find(({ name }) => name === suspect.kind);
 			if (kind === undefined || this.#isAwaited(kind) || suspects.holdOf(suspect) !== undefined) continue;
 			const tryAt = async (place: JobPlace | undefined, isLong?: false) => {
 				const choice = { userId: suspect.userId, ...(isLong === undefined ? {} : { isLong }) };
-				return (
-					place !== undefined &&
-					(await runs.begin(kind, place, () => this.#next(kind.name, choice), 'trial')) !== 'none'
-				);
+				if (place === undefined) return false;
+				const outcome = await runs.begin(kind, place, () => this.#next(kind.name, choice), 'trial');
+				if (outcome === 'none') return false;
+				this.#tried.delete(keyOf(suspect));
+				this.#tried.add(keyOf(suspect));
+				return true;
 			};
 			if (await tryAt(placesOf(kind).find(isFree))) return;
 			if (await tryAt(shortPlacesOf(kind).find(isFree), false)) return;
 		}
+	}
+
+	/** Those who were tried here come after all others, who was tried last at the end. */
+	#inTurns(suspects: readonly Suspect[]): Suspect[] {
+		const byKey = new Map(suspects.map((each) => [keyOf(each), each]));
+		for (const key of this.#tried) if (!byKey.has(key)) this.#tried.delete(key);
+		const tried = [...this.#tried].map((key) => byKey.get(key)).filter((each) => each !== undefined);
+		return [...suspects.filter((each) => !this.#tried.has(keyOf(each))), ...tried];
+	}
+
+	/** `held` was read before what has begun here since. */
+	#takenSlots(held: readonly HeldJob[]): ReadonlySet<string> {
+		return new Set([...held.map((job) => job.slot), ...this.#parts.runs.all.map(({ place }) => place.slot)]);
 	}
 
 	#isAwaited({ needs }: AnyKind): boolean {
@@ -124,6 +141,8 @@ export class JobClaims {
 		for (const run of overdue) run.yield();
 	}
 }
+
+const keyOf = ({ userId, kind }: Suspect) => `${userId} ${kind}`;
 
 const placesOf = ({ name, concurrency }: AnyKind): JobPlace[] =>
 	Array.from({ length: concurrency }, (_, n) => ({ slot: `${name}#${n}` }));

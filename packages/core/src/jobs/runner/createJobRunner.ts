@@ -115,9 +115,11 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 		await readSuspects();
 		const held = await readHeld(polledAt);
 		// Those that are cancelled wait as well: their cleanup is a run too.
-		if (mayBegin() && !held.some(({ isOnTrial }) => isOnTrial)) {
+		if (mayBegin()) {
+			// A place that is free is for one of those first, once a minute, who have no part in the turns of the others.
+			const mayTry = monotonic() >= servedSince + jobLimits.settleMs && !held.some(({ isOnTrial }) => isOnTrial);
+			if (mayTry) await claims.tryOne(held);
 			await claims.claimAll(held);
-			if (monotonic() >= servedSince + jobLimits.settleMs) await claims.tryOne(held);
 		}
 		await publishChanges();
 	};

@@ -33,7 +33,7 @@ export interface HeldJob extends JobRunKey {
 	/** How often its run was interrupted since its last checkpoint. */
 	readonly interruptions: number;
 	readonly isOrdered: boolean;
-	/** No other job begins before this one has run for a while: it was interrupted, or one of the same user and kind was. */
+	/** No other one like this is begun before it has run for a while: it was interrupted, or one of the same user and kind was. */
 	readonly isOnTrial: boolean;
 	/** Milliseconds from its claim to the last renewal. */
 	readonly ranMs: number;
@@ -48,7 +48,9 @@ export interface JobInterruption {
 	readonly kind: string;
 	readonly isOrdered: boolean;
 	readonly wasTrial: boolean;
-	/** Whether the job has ended since, other than by itself, or is forgotten. */
+	/** Whether the job has passed its trial since, or is completed: so did nothing to the process of that run. */
+	readonly hasPassed: boolean;
+	/** Whether the job has ended since, or is forgotten. */
 	readonly hasEnded: boolean;
 	/** By the clock of the database. */
 	readonly at: number;
@@ -168,13 +170,13 @@ export interface JobStore {
 	renew(run: JobRunKey, leaseMs: number, progress?: JobProgressRecord): Promise<boolean>;
 	/** Saves the checkpoint that a further run continues from, and renews the lease. */
 	checkpoint(run: JobRunKey, leaseMs: number, saved: string): Promise<boolean>;
-	/** Ends the trial of a run, which goes on. */
+	/** Ends the trial of a run, which goes on: the job's interruptions have passed. */
 	endTrial(run: JobRunKey): Promise<boolean>;
 	/** The job is known to be long from now on. */
 	setLong(run: JobRunKey): Promise<boolean>;
 	/**
-	 * Frees its slot. The checkpoint of a completed job is removed. The interruptions of one that ends in its own process are forgotten, of
-	 * a cancelled one only after its trial.
+	 * Frees its slot. The checkpoint of a completed job is removed. The interruptions of one that is completed in its own process have passed,
+	 * of one that has failed or is cancelled there only after its trial.
 	 */
 	end(run: JobRunKey, end: JobEnd, takeover?: JobTakeover): Promise<boolean>;
 	/**

@@ -46,6 +46,12 @@ export function heldJobs(
 		return true;
 	};
 
+	/** Marks the interruptions of a job that has gone on without ending a process. */
+	const pass = (transaction: Knex.Transaction, id: string): Promise<unknown> =>
+		transaction('job_interruptions')
+			.where({ job_id: id })
+			.update(plainRow({ has_passed: true }));
+
 	/** Moves the job of this run to the queue of the long ones, as one that has begun there or that waits. */
 	const joinLong = (run: JobRunKey, as: 'begun' | 'waiting'): Promise<boolean> =>
 		transact(knex, async (transaction) => {
@@ -138,19 +144,22 @@ export function heldJobs(
 				...(status === 'completed' ? emptyCheckpoint : {}),
 			});
 			return transact(knex, async (transaction) => {
-				// A cancelled one may have been cancelled in time, unless it was on trial for long enough.
+				// One that was cancelled, or has failed, may have ended before it came to what ends a process.
 				const isOnTrial = async () =>
 					(await transaction<JobRow>('jobs').where({ id: run.id }).whereNotNull('trial').first('id')) !== undefined;
-				const mayHaveBeenInTime = takeover === undefined && status === 'cancelled' && (await isOnTrial());
+				const hasPassed = takeover === undefined && (status === 'completed' || !(await isOnTrial()));
 				const hasEnded = await changeIn(transaction, run, row, takeover);
-				// It has ended without the process.
-				if (hasEnded && takeover === undefined && !mayHaveBeenInTime)
-					await transaction('job_interruptions').where({ job_id: run.id }).delete();
+				if (hasEnded && hasPassed) await pass(transaction, run.id);
 				return hasEnded;
 			});
 		},
 
-		endTrial: (run) => change(run, { trial: null }),
+		endTrial: (run) =>
+			transact(knex, async (transaction) => {
+				const isOwn = await changeIn(transaction, run, { trial: null });
+				if (isOwn) await pass(transaction, run.id);
+				return isOwn;
+			}),
 
 		setLong: (run) => joinLong(run, 'begun'),
 

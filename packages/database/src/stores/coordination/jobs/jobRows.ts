@@ -103,6 +103,7 @@ export interface InterruptionRow {
 	kind: string;
 	is_ordered: boolean | number;
 	was_trial: boolean | number;
+	has_passed: boolean | number;
 	at: number;
 	/** The status of the job; null if it is gone. */
 	status: JobRow['status'] | null;
@@ -116,6 +117,7 @@ export function toInterruption(row: InterruptionRow): JobInterruption {
 		kind: row.kind,
 		isOrdered: Boolean(row.is_ordered),
 		wasTrial: Boolean(row.was_trial),
+		hasPassed: Boolean(row.has_passed),
 		hasEnded: row.status !== 'queued' && row.status !== 'processing',
 		at: row.at,
 	};
