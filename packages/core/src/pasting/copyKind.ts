@@ -16,7 +16,7 @@ import type { HourlyLimits } from '../uploads/admission/HourlyLimits.js';
 import { stepInFolders } from './boundFolders.js';
 import { countBytes } from './countBytes.js';
 import { type PasteInput, type PasteStep, pasteInput } from './pasteInput.js';
-import { detailOf, discardStaged, pasteItems, reportMs, stateOf } from './pasteItems.js';
+import { detailOf, discardStaged, expectBytes, pasteItems, reportMs, shortPastes, stateOf } from './pasteItems.js';
 
 /**
  * The time between two checkpoints. A run that gets further than this counts as progress, so the job is not given up
@@ -50,6 +50,7 @@ export function copyKind({
 		concurrency: 4,
 		// Jobs of other users can start although one user pastes four disks.
 		runningPerUser: 3,
+		short: shortPastes,
 		perUser: 20,
 		discard: (saved) => discardStaged(files, saved),
 		async run(job) {
@@ -108,6 +109,9 @@ export function copyKind({
 					.catch((error: unknown) => log.warn({ err: error }, 'an incomplete copy could not be removed'));
 			};
 			reportProgress();
+			// What it throws is the reason of the signal, which ends the copy as any other; or it only counts for the order of the queue.
+			const expectRest = () => expectBytes(job, Math.max(0, (state.totalBytes ?? 0) - state.bytes)).catch(() => {});
+			await expectRest();
 			// Counted while copying, which needs no total: the bar is indeterminate until the total is known.
 			const counting = new AbortController();
 			const counted = state.totalBytes === undefined ? count(job, counting.signal) : undefined;
@@ -146,6 +150,7 @@ export function copyKind({
 						ended,
 					);
 					reportProgress();
+					await expectRest();
 				} catch (error) {
 					// The copy itself reports errors of the files. Without a slot for the walk only the progress bar lacks its total.
 					if (!ended.aborted && !isFailure(error)) throw error;

@@ -1,11 +1,18 @@
-import { type Files, type JobKind, retryWhileLocked, type WalkedItem } from '@stowage/plugin-api';
+import {
+	type Files,
+	type JobContext,
+	type JobKind,
+	retryWhileLocked,
+	statIfPresent,
+	type WalkedItem,
+} from '@stowage/plugin-api';
 import { baseName, type Entry, isFailure, joinPath, parentPath, type Viewer } from '@stowage/rules';
 import { conflictOf } from '../files/placing/conflictOf.js';
 import { stepInFolders } from './boundFolders.js';
 import type { CopyDependencies } from './copyKind.js';
 import { moveAcross } from './moveAcross.js';
 import { type PasteInput, type PasteStep, pasteInput, withinOneArea } from './pasteInput.js';
-import { detailOf, discardStaged, pasteItems, stateOf } from './pasteItems.js';
+import { detailOf, discardStaged, expectBytes, pasteItems, shortPastes, stateOf } from './pasteItems.js';
 
 /** Moves of many items. Each is one rename, so at most one of them is incomplete. */
 export function moveKind({
@@ -21,6 +28,7 @@ export function moveKind({
 		concurrency: 4,
 		// Jobs of other users can start although one user pastes four disks.
 		runningPerUser: 3,
+		short: shortPastes,
 		perUser: 20,
 		discard: (saved) => discardStaged(files, saved),
 		async run(job) {
@@ -41,6 +49,7 @@ export function moveKind({
 						const planned = await stepInFolders(sharedFolders, viewer, input, asked);
 						if (isAcross(planned)) {
 							before = undefined;
+							await expectCopy(files, viewer, planned, job);
 							const across = { job, state, onConflict, files, uploadLimits };
 							return retryWhileLocked(() => moveAcross(planned, across), job.signal);
 						}
@@ -66,6 +75,17 @@ export function moveKind({
 /** What is shared with the viewer lies in homes of others. */
 function isAcross({ from, to }: PasteStep): boolean {
 	return from.area !== to.area && [from.area, to.area].includes('shared');
+}
+
+/** Tells of a large file that it will take long. A folder that does is found out by the time that it takes. */
+async function expectCopy(
+	files: Files,
+	viewer: Viewer,
+	{ from }: PasteStep,
+	job: Pick<JobContext<PasteInput>, 'expect'>,
+): Promise<void> {
+	const item = await statIfPresent(files, viewer, from);
+	if (item?.type === 'file') await expectBytes(job, item.size);
 }
 
 /** The item with this id, if it is in the target folder under any name and no longer at its source. */

@@ -1,5 +1,5 @@
 import { isOfDatabase } from '@stowage/database';
-import { type Files, type JobContext, Yielder } from '@stowage/plugin-api';
+import { type Files, type JobContext, type ShortJobs, Yielder } from '@stowage/plugin-api';
 import { baseName, type Entry, Failure, type FailureKind, isFailure, plural, truncateToBytes } from '@stowage/rules';
 import { z } from 'zod';
 import { withNewNames } from '../jobs/withNewNames.js';
@@ -79,6 +79,17 @@ interface PasteWork {
 	reportProgress(): void;
 	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
+}
+
+/** Two users with large pastes have all other places. Whoever pastes something small waits for it on the page. */
+export const shortPastes: ShortJobs = { places: 2, seconds: 10 };
+
+/** What a disk copies in a second. */
+const usualSpeed = 100_000_000;
+
+/** Tells how many bytes are to be copied before they are: a large copy gives back a place for short ones, and goes on in another. */
+export function expectBytes(job: Pick<JobContext<PasteInput>, 'expect'>, bytes: number): Promise<void> {
+	return job.expect(bytes / usualSpeed);
 }
 
 /** The least time between two progress reports. */

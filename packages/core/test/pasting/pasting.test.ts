@@ -58,6 +58,8 @@ interface RunOptions {
 	cutAt?: { checkpoint: number; isSaved: boolean };
 	/** The checkpoint at which the owner cancels. */
 	cancelAt?: number;
+	/** It has a place for jobs that take at most so many seconds. */
+	maxSeconds?: number;
 }
 
 /** Runs a kind as the job runner does, with checkpoints in memory. */
@@ -76,7 +78,11 @@ async function runKind(kind: JobKind<PasteInput>, viewer: JobOwner, given: Paste
 			return isCancelled;
 		},
 		privately: (work) => work(),
-		expect: async () => {},
+		async expect(seconds) {
+			if (seconds <= (options.maxSeconds ?? Number.POSITIVE_INFINITY)) return;
+			controller.abort(new Failure('conflict', 'It waits for a place for long work.'));
+			throw controller.signal.reason;
+		},
 		async checkpoint(value) {
 			const n = ++recorded.checkpoints;
 			const isCut = options.cutAt?.checkpoint === n;
@@ -329,6 +335,37 @@ for (const isSaved of [true, false]) {
 		t.is(json(await ada.get('/api/trash')).entries.length, 2);
 	});
 }
+
+for (const kindOf of [copyKind, moveKind])
+	test(`a paste of gigabytes gives back a place for small ones, and goes on in another: ${kindOf.name}`, async (t) => {
+		const { app, viewer, writeFiles, inbox } = await setUpInbox(t, {});
+		await writeFiles({ film: 'one' });
+		const { files } = app.services;
+		const large: Files = {
+			...files,
+			async *stat(...call) {
+				for await (const item of files.stat(...call)) yield { ...item, size: 5_000_000_000 };
+			},
+			copy: (_viewer, _from, _to, options) =>
+				new Promise((_, reject) => {
+					const { signal } = options ?? {};
+					if (signal?.aborted) reject(signal.reason);
+					signal?.addEventListener('abort', () => reject(signal.reason));
+				}),
+		};
+		const monotonic = () => 0;
+		const kind = kindOf({ ...app.services, files: large, monotonic });
+		t.true((kind.short?.places ?? 0) > 1);
+		const given = input('private', 'shared', 'inbox', 'film');
+		const run = await runKind(kind, viewer, given, { maxSeconds: kind.short?.seconds ?? 0 });
+		t.true(run.isCut);
+		t.deepEqual(await readdir(inbox), []);
+		const { result } = await runKind(kindOf({ ...app.services, monotonic }), viewer, given, {
+			saved: run.recorded.saved,
+		});
+		t.like(result, { done: 1, failed: 0 });
+		t.deepEqual(await readdir(inbox), ['film']);
+	});
 
 /** Ada's folder `d` and bob's `inbox`, of which she is a member, with moves that are disturbed. */
 async function setUpInbox(

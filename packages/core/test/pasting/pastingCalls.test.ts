@@ -220,6 +220,37 @@ test('a call with Prefer: respond-async that takes longer is answered 202 with i
 	t.is(await readFile(path.join(home, 'Copies/other/b'), 'utf8'), 'two');
 });
 
+test('one small copy begins at once however long the large ones of two others take', async (t) => {
+	const { app, home, start, ended } = await setUp(t);
+	const [bob, carol] = [await new Client(app).register('bob'), await new Client(app).register('carol')];
+	const { storage } = app.services.roots.first;
+	const real = storage.copy.bind(storage);
+	let open = () => {};
+	const isOpen = new Promise<void>((resolve) => {
+		open = resolve;
+	});
+	let blocked = 0;
+	storage.copy = async (from, to, options) => {
+		if (from.endsWith('large')) blocked++;
+		if (from.endsWith('large')) await isOpen;
+		return real(from, to, options);
+	};
+	for (const user of ['ada', 'bob', 'carol']) await writeFile(path.join(path.dirname(home), user, 'large'), 'large');
+	await writeFile(path.join(path.dirname(home), 'carol/small'), '1');
+	const large: string[] = [];
+	for (let n = 0; n < 3; n++) large.push(json(await start('copy', `to ${n}`, ['large'])).id);
+	const items = [{ path: 'large' }];
+	const his = await bob.post('/api/jobs', { kind: 'copy', type: 'private', directory: 'to', items });
+	t.is(his.statusCode, 202);
+	await until('all of them copy', async () => blocked === 4);
+	const body = { type: 'private', fromPath: 'small', toPath: 'to/small' };
+	const answer = await carol.post('/api/copyItem', body, async);
+	t.is(answer.statusCode, 200);
+	t.is(blocked, 4);
+	open();
+	for (const id of large) t.like(await ended(id), { status: 'completed' });
+});
+
 test('a running copy that is cancelled leaves nothing, and can be retried', async (t) => {
 	const { app, ada, home, writeFiles, start, ended, staged } = await setUp(t);
 	await writeFiles({ 'docs/b': 'two' });
