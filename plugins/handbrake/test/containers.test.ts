@@ -743,6 +743,81 @@ test('padding is judged alike in each container: by all of it, behind the name o
 	t.true(await endless.isPaddingUsed(0, Number.POSITIVE_INFINITY));
 });
 
+test('what a camera writes into padding is named also where it is a few bytes in each of many parts', async (t) => {
+	const place = (n: number) => `0GPS$GPRMC,12351${n},A,5919.81${n},N`.padEnd(76);
+	const parts = [0, 1, 2].map(place);
+	const asPadding = (
+		fill: (each: string) => Uint8Array,
+		walk: Walker,
+		hold: (...parts: Uint8Array[]) => Uint8Array = joined,
+	) => unreadBy(walk)(hold(...parts.map(fill)));
+	t.deepEqual(await asPadding((each) => box('free', each), movBoxes), ['free']);
+	t.deepEqual(await asPadding((each) => chunk('JUNK', each), aviChunks, avi), ['JUNK']);
+	t.deepEqual(await asPadding((each) => object('74d40618dfca0945a4ba9aabcb96aae8', each), asfObjects), ['padding']);
+	t.deepEqual(await asPadding((each) => joined(hex('ec'), big(0x80 | each.length, 1), each), matroskaElements), [
+		'Void',
+	]);
+	const boxes = unreadBy(movBoxes);
+	// A few bytes that programs leave there, and four of each place: all together count.
+	const few = (...texts: string[]) => boxes(...texts.map((text) => box('free', text, Buffer.alloc(100))));
+	t.deepEqual(await few('N59E'), []);
+	t.deepEqual(await few('N59E', 'N60E', 'N61E', 'N62E'), []);
+	t.deepEqual(await few('N59E', 'N60E', 'N61E', 'N62E', 'N63E'), ['free']);
+	// Between samples they count together with those.
+	const sample = Buffer.from(Array.from({ length: 500 }, (_, n) => (n * 7) & 0xff));
+	const [head, ...media] = sampled([{ sample, other: box('free', 'N59E30 N60', Buffer.alloc(99)) }, { sample }]);
+	t.deepEqual(await boxes(head as Uint8Array, ...media), []);
+	const besides = box('free', 'N59E30 N60', Buffer.alloc(100));
+	t.deepEqual(await boxes(head as Uint8Array, ...media, besides), ['what is in no sample']);
+	// A film has one name of a program.
+	const program = 'VirtualDub build 32842/release';
+	t.deepEqual(await few(program, program), []);
+	t.deepEqual(await few(program, 'VirtualDub 5919.810,N'), ['free']);
+	t.deepEqual(await few('5919.810,N,01803.516,E'), ['free']);
+});
+
+test('room for indexes that ffmpeg leaves in an AVI is known', async (t) => {
+	const unread = unreadBy(aviChunks);
+	const room = (track: string, ...content: (Uint8Array | string)[]) =>
+		chunk('JUNK', hex('0400000000000000'), track, ...content, Buffer.alloc(4000));
+	const long = chunk('JUNK', 'odmldmlh', little(248), Buffer.alloc(248));
+	const tracks = Array.from({ length: 20 }, (_, n) => room(`${10 + n}wb`));
+	t.deepEqual(await unread(avi(...tracks, long)), []);
+	t.deepEqual(await unread(avi(...tracks, long, room('01wb', positions))), ['JUNK']);
+});
+
+test('packets that fill up a transport stream, and padding of MPEG, are named where they have data', async (t) => {
+	const unread = unreadBy(transportPackets);
+	const pes = hex('000001e0000080');
+	const film = [tableAt(0, programs(0x10, 0x1000)), tableAt(0x1000, program(0x101, [0x100])), packet(0x100, pes, true)];
+	const place = (n: number) => packet(0x1fff, Buffer.from(`$GPRMC,12351${n},A,5919.81${n},N`));
+	const used = ['packets that fill up'];
+	t.deepEqual(await unread(...film, place(0)), used);
+	t.deepEqual(await unread(...film, ...[0, 1, 2].map((n) => packet(0x1fff, Buffer.from(`N5918.${n}`)))), used);
+	// One content again and again, and one that is known to be damaged.
+	const counted = packet(0x1fff, Buffer.from('stuffing'));
+	const damaged = joined(hex('479fff10'), Buffer.from(positions.slice(0, 184)));
+	t.deepEqual(await unread(...film, ...Array.from({ length: 1000 }, () => counted), damaged), []);
+	const mpeg = (content: Uint8Array | string) => joined(hex('000001be'), big(content.length, 2), content);
+	const room = mpeg(joined(hex('0f'), Buffer.alloc(2000, 0xff)));
+	t.deepEqual(await unreadBy(programPackets)(...Array.from({ length: 100 }, () => room)), []);
+	const behind = joined(Buffer.alloc(1000, 0xff), positions, Buffer.alloc(300, 0xff));
+	t.deepEqual(await unreadBy(programPackets)(room, mpeg(behind)), ['padding']);
+});
+
+test('events of an MP4 are named that are none of a server that streams it', async (t) => {
+	const unread = unreadBy(movBoxes);
+	const media = box('mdat');
+	const events = (kind: string) => [
+		box('emsg', big(0), kind, '\0\0', Buffer.alloc(16), 'x'),
+		box('emsg', big(0x01000000), Buffer.alloc(20), kind, '\0\0', 'x'),
+	];
+	for (const kind of ['urn:mpeg:dash:event:2012', 'urn:scte:scte35:2013:bin'])
+		t.deepEqual(await unread(...events(kind), media), []);
+	for (const event of [...events('urn:camera:gps'), box('emsg', positions)])
+		t.deepEqual(await unread(event, media), ['emsg']);
+});
+
 test('a megabyte of XMP takes a moment of the processor, and many count as many steps', async (t) => {
 	const names = ['title', 'description', 'subject', 'creator', 'rights'].map((name) => `dc:${name}`);
 	const inner = '<a>'.repeat(340_000);

@@ -32,6 +32,10 @@ const known: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 
 const padding: ReadonlySet<string> = new Set(['JUNK', 'JUNQ']);
 
+/** What ffmpeg writes first where it may have to write an index, and that of a long film: how many entries, of which track, none yet. */
+const roomForIndex = /^(?:\x04\0{7}\d\d[A-Za-z_]{2}|odmldmlh\xf8\0{3})/;
+const roomHeadBytes = 12;
+
 /** Of any frame or index of a track, such as `00dc` or, of tapes, `00__`; tracks have numbers of two digits. */
 const trackChunk = /^(?:(\d\d)[A-Za-z_]{2}|ix(\d\d))$/;
 
@@ -49,7 +53,9 @@ export async function aviChunks(readAt: ReadAt, signal: AbortSignal): Promise<Co
 		if (name === 'strh') tracks++;
 		if (length === 0) return;
 		if (padding.has(name)) {
-			if (await scanner.isPaddingUsed(at, length)) found.addUnread(name);
+			const head = await scanner.bytes(at, Math.min(length, roomHeadBytes));
+			const before = roomForIndex.test(head.toString('latin1')) ? head.length : 0;
+			if (await scanner.isPaddingUsed(at + before, length - before)) found.addUnread(name);
 			return;
 		}
 		if (name === '_PMX' && length <= maxXmpBytes) {

@@ -14,6 +14,8 @@ const maxTextBytes = 2 ** 20;
 const maxProperties = 1000;
 /** The most bytes of the name, the language or the kind of a track that are looked at. */
 const maxTrackBox = 200;
+/** The most bytes of an event up to the end of its kind that are looked at. */
+const maxEventHead = 100;
 
 /** A file itself, in which its boxes are. */
 const theFile = '';
@@ -58,7 +60,7 @@ const printedNames: ReadonlySet<string> = new Set(printed.split(' '));
 const known: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 	Object.entries({
 		// WhatsApp marks its films by `beam`.
-		[theFile]: 'ftyp styp mdat moof mfra sidx ssix pdin prft emsg meta pnot PICT beam',
+		[theFile]: 'ftyp styp mdat moof mfra sidx ssix pdin prft meta pnot PICT beam',
 		moov: 'mvhd iods ctab clip pssh prfl',
 		mvex: 'mehd trex trep leva',
 		moof: 'mfhd pssh',
@@ -105,6 +107,15 @@ const encrypted: ReadonlySet<string> = new Set([
 
 /** Of programs for cutting. They count from 0 where there is none. */
 const timecode = '\xa9TIM';
+
+/** Of servers that stream a film: that its list has changed, and where advertisements are. Cameras write their own ones. */
+const events: readonly string[] = ['urn:mpeg:dash:event:', 'urn:scte:scte35:'];
+
+/** Whether an event is of a kind that is no part of the film. Newer ones have numbers before the kind. */
+function isEventOfServer(head: Buffer): boolean {
+	const kind = head.toString('latin1', head[0] === 0 ? 4 : 24);
+	return events.some((each) => kind.startsWith(each));
+}
 
 const xmpUuid = 'be7acfcb97a942e89c71999491e3afac';
 
@@ -153,6 +164,9 @@ export async function movBoxes(readAt: ReadAt, signal: AbortSignal): Promise<Con
 			if (/[1-9]/.test((await scanner.bytes(at, Math.min(end - at, 24))).toString('latin1', 4))) found.addUnread(name);
 		} else if (isPadding(name)) {
 			if (await isFilled(scanner, at, end)) found.addUnread(name);
+		} else if (name === 'emsg' && parent === theFile) {
+			const head = await scanner.bytes(at, Math.min(end - at, maxEventHead));
+			if (!isEventOfServer(head)) found.addUnread(name);
 		} else if (name === 'uuid') {
 			if (end - at > 16 && !knownUuids.has(uuid)) found.addUnread(`uuid ${uuid.slice(0, 8)}`);
 		} else if (!isKnown(name, parent)) found.addUnread(name);

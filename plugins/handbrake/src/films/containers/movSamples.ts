@@ -55,7 +55,7 @@ export class MovSamples {
 	constructor(readAt: ReadAt, signal: AbortSignal, scanner: Scanner) {
 		this.#scanner = scanner;
 		this.#tables = new Scanner(readAt, signal);
-		this.#gaps = new Scanner(readAt, signal);
+		this.#gaps = new Scanner(readAt, signal, undefined, scanner.padding);
 	}
 
 	/** Is called with each box, in the order of the file, before those that are in it. */

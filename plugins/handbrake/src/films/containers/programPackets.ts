@@ -1,12 +1,14 @@
 import { Yielder } from '@stowage/plugin-api';
+import { Padding } from './padding.js';
 import { type ReadAt, readerOf } from './readAt.js';
 import { rest, stepsOfTurn } from './rest.js';
 import { type Contents, Findings } from './scanner.js';
 
-/** Some hundred packets; the longest one has 64 kB. */
+/** Some hundred packets. */
 const windowBytes = 2 ** 20;
-/** What of a packet is read: its head, which may be stuffed, and the first byte behind it. */
+/** What of a packet is read: its head, which may be stuffed, and of padding all. */
 const headBytes = 300;
+const longestPacket = 6 + 0xffff;
 
 /**
  * The packets that a stream of any size may have, and how many of its bytes are one more. The packets of films have some 2,000 bytes, and
@@ -26,6 +28,8 @@ const isUnread = (kind: number) => (kind >= 0x70 && kind <= 0x7f) || kind <= 3;
 
 /** Padding, which some cameras may fill. */
 const padding = 0xbe;
+/** In MPEG-1 it begins with that there are no times. */
+const padded = 0x0f;
 /** Where on its disc a film is, in packets of two kinds and lengths. ffprobe takes any other one of this stream for that, too. */
 const navigation = 0xbf;
 const navigationLengths = [0x3d4, 0x3fa];
@@ -47,12 +51,13 @@ export async function programPackets(readAt: ReadAt, signal: AbortSignal): Promi
 	let windowAt = 0;
 	let at = 0;
 	let packets = 0;
+	const room = new Padding();
 	while (true) {
 		signal.throwIfAborted();
 		if (yielder.shouldYield) await yielder.yield(signal);
 		// A shorter window is the last one.
 		const isLast = window.length < windowBytes;
-		if (!isLast && at + headBytes > windowAt + window.length) {
+		if (!isLast && at + longestPacket > windowAt + window.length) {
 			window = await readWindow(at);
 			windowAt = at;
 			continue;
@@ -60,7 +65,7 @@ export async function programPackets(readAt: ReadAt, signal: AbortSignal): Promi
 		const begin = window.indexOf(startCode, at - windowAt);
 		if (begin < 0 && isLast) return found;
 		at = begin < 0 ? windowAt + window.length - startCode.length + 1 : windowAt + begin;
-		if (begin < 0 || (!isLast && begin + headBytes > window.length)) continue;
+		if (begin < 0 || (!isLast && begin + longestPacket > window.length)) continue;
 		const packet = window.subarray(begin, begin + headBytes);
 		if (packet.length < 6) return found;
 		if (++packets > packetsOfAny + at / packetBytes) return undefined;
@@ -69,7 +74,10 @@ export async function programPackets(readAt: ReadAt, signal: AbortSignal): Promi
 		if (stream === privateStream && isUnread(kindOf(packet))) found.addUnread('subtitles of an unknown kind');
 		else if (isUnknown(stream) || (stream === navigation && !isNavigation(packet)))
 			found.addUnread(`stream 0x${stream.toString(16)}`);
-		else if (stream === padding && isFilled(packet.subarray(6, 6 + packet.readUInt16BE(4)))) found.addUnread('padding');
+		else if (stream === padding) {
+			const content = window.subarray(begin + 6, begin + 6 + packet.readUInt16BE(4));
+			if (room.isUsed(content.subarray(content[0] === padded ? 1 : 0))) found.addUnread('padding');
+		}
 		at += stream < firstWithLength ? 4 : 6 + packet.readUInt16BE(4);
 	}
 }
@@ -84,9 +92,6 @@ function kindOf(packet: Buffer): number {
 	const times = byte(at) & 0xf0;
 	return byte(at + (times === 0x20 ? 5 : times === 0x30 ? 10 : 1));
 }
-
-/** Whether padding is more than one value again and again, which may begin with another one. */
-const isFilled = (bytes: Buffer) => bytes.subarray(1).some((byte) => byte !== bytes.at(-1));
 
 /** `programPackets` of an open file. */
 export const programPacketsIn = (descriptor: number, signal: AbortSignal) =>

@@ -1,3 +1,4 @@
+import { maxNameOfProgram, Padding } from './padding.js';
 import type { ReadAt } from './readAt.js';
 import { rest, stepsOfTurn } from './rest.js';
 
@@ -28,17 +29,14 @@ export class Findings implements Contents {
 
 /** Heads are read with so much behind them, and what is longer is passed over. */
 const windowBytes = 2 ** 16;
-/** To look for another value in so much takes as long as so many steps. */
-const stepsOfWindow = 16;
+/** To look for another value in so much takes as long as a step. */
+const bytesOfStep = 2 ** 12;
 
 /** The heads of the packets of ten hours of film with several tracks of sound are fewer. */
 const mostSteps = 10_000_000;
 
 /** To look through so much of a text takes as long as a step. */
 const textBytesOfStep = 64;
-
-/** Some programs write their name and version into padding. */
-const maxSignature = 100;
 
 /** Reads a file in steps, from its beginning to its end, while others are served. */
 export class Scanner {
@@ -49,7 +47,13 @@ export class Scanner {
 	#window: Buffer = Buffer.alloc(0);
 	#windowAt = 0;
 
-	constructor(readAt: ReadAt, signal: AbortSignal, maxSteps = mostSteps) {
+	/** Scanners of one film have its `padding` in common. */
+	constructor(
+		readAt: ReadAt,
+		signal: AbortSignal,
+		maxSteps = mostSteps,
+		readonly padding = new Padding(),
+	) {
 		this.#readAt = readAt;
 		this.#signal = signal;
 		this.#maxSteps = maxSteps;
@@ -85,8 +89,9 @@ export class Scanner {
 	/** Whether anything but zeros follows, up to a place or the end of the file. */
 	async hasData(from: number, to = Number.POSITIVE_INFINITY): Promise<boolean> {
 		for (let at = from; at < to; at += windowBytes) {
-			await this.mayStep(stepsOfWindow);
-			const bytes = await this.bytes(at, Math.min(to - at, windowBytes));
+			const length = Math.min(to - at, windowBytes);
+			await this.mayStep(Math.ceil(length / bytesOfStep));
+			const bytes = await this.bytes(at, length);
 			if (bytes.some((byte) => byte !== 0)) return true;
 			if (bytes.length < windowBytes) return false;
 		}
@@ -94,16 +99,18 @@ export class Scanner {
 	}
 
 	/**
-	 * Whether padding has data, wherever in it: more than the name of a program and one value again and again. So counts also what is longer
-	 * than any film's.
+	 * Whether padding has data, wherever in it: more than the name of a program and one value again and again, together with all padding
+	 * before. So counts also what is longer than any film's.
 	 */
 	async isPaddingUsed(from: number, length: number): Promise<boolean> {
+		const name = this.padding.nameIn(await this.bytes(from, Math.min(length, maxNameOfProgram)));
 		let value: number | undefined;
-		for (let at = from + maxSignature; at < from + length; at += windowBytes) {
-			if (!(await this.mayStep(stepsOfWindow))) return true;
-			const bytes = await this.bytes(at, Math.min(from + length - at, windowBytes));
-			value ??= bytes[0];
-			if (bytes.some((byte) => byte !== value)) return true;
+		for (let at = from + name; at < from + length; at += windowBytes) {
+			const part = Math.min(from + length - at, windowBytes);
+			if (!(await this.mayStep(Math.ceil(part / bytesOfStep)))) return true;
+			const bytes = await this.bytes(at, part);
+			value ??= bytes.at(-1);
+			if (this.padding.isUsed(bytes, value)) return true;
 			if (bytes.length < windowBytes) return false;
 		}
 		return false;

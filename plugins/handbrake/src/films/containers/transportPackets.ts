@@ -1,3 +1,4 @@
+import type { Padding } from './padding.js';
 import { type ReadAt, readerOf } from './readAt.js';
 import { stepsOfTurn } from './rest.js';
 import { type Contents, Findings, Scanner } from './scanner.js';
@@ -17,6 +18,7 @@ const [programsTable, programTable, conditionsTable] = [0, 2, 1];
 const keyDescriptor = 9;
 /** Before it are tables of broadcasters. */
 const firstOwnPid = 0x20;
+/** Of packets that only fill up. */
 const nullPid = 0x1fff;
 
 /** Tables of broadcasters that have no fixed place. */
@@ -51,6 +53,7 @@ export async function transportPackets(readAt: ReadAt, signal: AbortSignal): Pro
 	const first = await scanner.bytes(0, 4 * Math.max(...strides));
 	const stride = first[0] === sync && first[packetBytes] === sync ? packetBytes : Math.max(...strides);
 	const isData = (bytes: Buffer) => bytes.some((byte) => byte !== 0);
+	const fillers = new Fillers(scanner.padding);
 	let isEmpty = true;
 	for (let at = stride - packetBytes, isLast = false; !isLast; ) {
 		if (!(await scanner.mayStep(stepsOfWindow))) return undefined;
@@ -60,7 +63,8 @@ export async function transportPackets(readAt: ReadAt, signal: AbortSignal): Pro
 		while (n + packetBytes <= window.length) {
 			if (window[n] === sync) {
 				isEmpty = false;
-				takePacket(window, n, pids, tables);
+				if (pidOf(window, n) !== nullPid) takePacket(window, n, pids, tables);
+				else if (fillers.areUsedBy(window.subarray(n, n + packetBytes))) found.addUnread('packets that fill up');
 				if (hasPrivateData(window, n)) found.addUnread('private data of packets');
 				n += stride;
 				continue;
@@ -94,12 +98,32 @@ function nextPacket(window: Buffer, from: number, stride: number): number | unde
 	return undefined;
 }
 
+const pidOf = (window: Buffer, at: number) => window.readUInt16BE(at + 1) & 0x1fff;
+
+/** Packets that only fill up, and have no content but one that is the same again and again. Some cameras write their data there. */
+class Fillers {
+	#last: Buffer = Buffer.alloc(0);
+
+	constructor(readonly padding: Padding) {}
+
+	/** Whether a packet has data. */
+	areUsedBy(packet: Buffer): boolean {
+		const isDamaged = (packet.readUInt8(1) & 0x80) !== 0;
+		if (isDamaged) return false;
+		// Behind its head, which counts them.
+		const content = packet.subarray(4);
+		if (content.equals(this.#last)) return false;
+		this.#last = Buffer.from(content);
+		return this.padding.isUsed(content);
+	}
+}
+
 function takePacket(window: Buffer, at: number, pids: Map<number, Pid>, tables: Tables): void {
 	const flags = window.readUInt8(at + 1);
-	const number = ((flags & 0x1f) << 8) | window.readUInt8(at + 2);
+	const number = pidOf(window, at);
 	const adaptation = (window.readUInt8(at + 3) >> 4) & 3;
 	const [isDamaged, isBegin] = [(flags & 0x80) !== 0, (flags & 0x40) !== 0];
-	if (number === nullPid || isDamaged || (adaptation & 1) === 0) return;
+	if (isDamaged || (adaptation & 1) === 0) return;
 	const begin = at + 4 + (adaptation === 3 ? 1 + window.readUInt8(at + 4) : 0);
 	const payload = Math.min(begin, at + packetBytes);
 	if (tables.areIn(number)) tables.take(number, window.subarray(payload, at + packetBytes), isBegin);
