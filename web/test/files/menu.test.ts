@@ -271,6 +271,25 @@ test('a folder takes nothing of another owner with it, nor does one that stays',
 	]);
 });
 
+test('an entry within hundreds of folders is compared with those only that were chosen with it', (t) => {
+	const within = 'folder/'.repeat(400);
+	let reads = 0;
+	const counted = (path: string): Entry => ({
+		...entry(path),
+		get owner() {
+			reads++;
+			return undefined;
+		},
+	});
+	const chosen = [entry(`${within}a/`), counted(`${within}b`), counted(`${within}a/b`), counted('b')];
+	const { entries } = permittedFor('delete', alice, 'private', chosen as Entry[]);
+	t.deepEqual(
+		entries.map(({ path }) => path),
+		[`${within}a`, `${within}b`, 'b'],
+	);
+	t.true(reads < 100, `${reads}`);
+});
+
 const refuses = (
 	t: ExecutionContext,
 	action: Parameters<typeof permittedFor>[0],

@@ -74,11 +74,14 @@ const takenAway: ReadonlySet<GuardedAction> = new Set([
 
 /** The entries without those that lie in other ones of them, such as among the results of a search. */
 export function outermost<E extends Pick<Entry, 'path' | 'type' | 'owner' | 'role'>>(entries: readonly E[]): E[] {
-	const folders = new Set(entries.filter(({ type }) => type === 'directory').map(keyOf));
+	const directories = entries.filter(({ type }) => type === 'directory');
+	const folders = new Set(directories.map(keyOf));
+	// Paths have up to a thousand folders: no key is made of one that is as long as none of these.
+	const lengths = new Set(directories.map(({ path }) => path.length));
 	if (folders.size === 0) return [...entries];
 	return entries.filter((entry) => {
 		for (let path = parentPath(parsePath(entry.path)); path !== ''; path = parentPath(path)) {
-			if (folders.has(keyOf({ ...entry, path }))) return false;
+			if (lengths.has(path.length) && folders.has(keyOf({ ...entry, path }))) return false;
 		}
 		return true;
 	});
