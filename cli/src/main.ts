@@ -62,7 +62,7 @@ try {
 	});
 	await program.parseAsync();
 	if (isServer) setGrowth(2);
-	else endInTime(Number(process.exitCode ?? 0));
+	else void endInTime(Number(process.exitCode ?? 0));
 } catch (error) {
 	const { explain } = await import('./terminal/explain.js');
 	const { message, code } = explain(error);
@@ -71,7 +71,7 @@ try {
 		printFault(message);
 	}
 	if (isServer) process.exit(code);
-	endInTime(code);
+	void endInTime(code);
 }
 
 /** Such as `user list`. */

@@ -181,6 +181,27 @@ test('a command that only lists ends with its reader, as by SIGPIPE', async (t) 
 	t.is(await readByNobody('config', 'print'), 141);
 });
 
+test('a list is whole also for a reader that takes a while over its begin, as a pager does', async (t) => {
+	const dataDir = await dataFolder(t);
+	const database = await openDatabase(`sqlite:${path.join(dataDir, 'stowage.db')}`);
+	const count = 1_500;
+	for (let n = 0; n < count; n++) await database.users.add({ username: `user${n}`, secret: 's' });
+	await database.close();
+	const words = ['user', 'list', '--json', '--data-dir', dataDir, '--log-level', 'error'];
+	const child = spawn(process.execPath, [program, ...words], {
+		stdio: ['ignore', 'pipe', 'inherit'],
+		env: { ...process.env, NODE_OPTIONS: '' },
+	});
+	const ended = once(child, 'exit');
+	let text = '';
+	for await (const chunk of child.stdout) {
+		if (text === '') await sleep(4_000);
+		text += chunk;
+	}
+	t.is((JSON.parse(text) as unknown[]).length, count);
+	t.deepEqual(await ended, [0, null]);
+});
+
 test('a server goes on whose output nobody reads', async (t) => {
 	const port = await freePort();
 	const words = [program, 'serve', '--data-dir', await dataFolder(t), '--port', String(port), '--log-level', 'debug'];

@@ -4,11 +4,13 @@ import { createRequire } from 'node:module';
 const leftMs = 2000;
 
 /**
- * Ends the process once nothing is left to do, or after two seconds. A thread that waits for a disk that does not answer is never done, and
- * Node waits for its threads whenever it ends by itself.
+ * Ends the process once nothing is left to do, or two seconds after all that was printed has been taken. A thread that waits for a disk that
+ * does not answer is never done, and Node waits for its threads whenever it ends by itself.
  */
-export function endInTime(code: number): void {
+export async function endInTime(code: number): Promise<void> {
 	process.exitCode = code;
+	const { outputTaken } = await import('./output.js');
+	await outputTaken();
 	setTimeout(() => exitWithoutThreads(Number(process.exitCode)), leftMs).unref();
 }
 

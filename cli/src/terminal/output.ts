@@ -170,6 +170,12 @@ export async function writeBytes(content: NodeJS.ReadableStream): Promise<void> 
 	}
 }
 
+/** Resolves once all that was printed is in its file or pipe, or can't be written: a pager reads on when its reader does. */
+export async function outputTaken(): Promise<void> {
+	const written = (stream: NodeJS.WriteStream) => new Promise<void>((resolve) => stream.write('', () => resolve()));
+	await Promise.all([written(process.stdout), written(process.stderr)]);
+}
+
 function syncOutput(): void {
 	if (fstatSync(1).isFile()) fsyncSync(1);
 }
