@@ -1,7 +1,8 @@
+import { createHook } from 'node:async_hooks';
 import { readdirSync } from 'node:fs';
-import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { hasInspection, hasListWithStats } from '@stowage/plugin-api';
+import { hasInspection, hasListWithStats, type StorageProvider } from '@stowage/plugin-api';
 import { maxListedDepth } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { best, eventually, localStorage, names, p, refused } from './steps.js';
@@ -95,4 +96,105 @@ test.serial('folders that lie too deep are found, as what can not be used', asyn
 	for await (const { unusable } of storage.findUnusable(p('')))
 		found.push(...unusable.map(({ reason }) => reason.kind));
 	t.deepEqual(found, ['depth']);
+});
+
+/** How many calls on files other threads were asked for by some work. */
+async function countThreadCalls(work: () => Promise<unknown>): Promise<number> {
+	let count = 0;
+	const hook = createHook({
+		init(_, type) {
+			if (type === 'FSREQCALLBACK') count++;
+		},
+	}).enable();
+	try {
+		await work();
+	} finally {
+		hook.disable();
+	}
+	return count;
+}
+
+/** Folders within each other, made level by level, as the system takes no path of that length. */
+async function makeLevels(storage: StorageProvider, count: number, name: string): Promise<string> {
+	let path = 'top';
+	await storage.makeDirectory(p(path));
+	for (let n = 0; n < count; n++) {
+		path = `${path}/${name}`;
+		await storage.makeDirectory(p(path));
+	}
+	return path;
+}
+
+const ofLinux = best.statSync === undefined ? test.skip : test.serial;
+
+ofLinux(
+	'a look below many levels takes a few calls, also where their path is longer than the system takes',
+	async (t) => {
+		let cached = 0;
+		const calls: typeof best = {
+			...best,
+			openCached(fd, path, flags) {
+				cached++;
+				return best.openCached(fd, path, flags);
+			},
+		};
+		const { storage, root } = await localStorage(t, { calls });
+		await mkdir(join(root, levels(900)), { recursive: true });
+		await storage.stat(p(levels(900)));
+		const long = await makeLevels(storage, 100, 'n'.repeat(240));
+		const countCalls = async (look: () => Promise<unknown>) => {
+			cached = 0;
+			return (await countThreadCalls(look)) + cached;
+		};
+		const ofShort = await countCalls(() => storage.stat(p(levels(900))));
+		t.true(ofShort <= 4, `${ofShort}`);
+		const ofLong = await countCalls(() => storage.stat(p(long)));
+		t.true(ofLong <= 40, `${ofLong}`);
+		const ofList = await countCalls(() => names(storage, long));
+		t.true(ofList <= 42, `${ofList}`);
+		for (const path of [levels(900), long]) {
+			for (const missing of ['missing', 'missing/file', 'missing/folder/file']) {
+				await refused(t, 'notFound', () => storage.stat(p(`${path}/${missing}`)));
+				const count = await countCalls(() => refused(t, 'notFound', () => storage.stat(p(`${path}/${missing}`))));
+				t.true(count <= 50, `${count} for ${missing}`);
+				// A file system that doesn't remember what is missing is asked for it, and for nothing above it.
+				const asked = await countThreadCalls(() => refused(t, 'notFound', () => storage.open(p(`${path}/${missing}`))));
+				t.true(asked <= 1, `${asked} for ${missing}`);
+			}
+		}
+		const level = join(root, levels(450));
+		await rename(level, `${level}-moved`);
+		await refused(t, 'notFound', () => storage.stat(p(levels(900))));
+		const asked = await countThreadCalls(() => refused(t, 'notFound', () => storage.stat(p(levels(900)))));
+		t.true(asked <= 1, `${asked} below a folder that was moved away`);
+		await rename(`${level}-moved`, level);
+		t.is((await storage.stat(p(levels(900)))).type, 'directory');
+	},
+);
+
+ofLinux('only the levels that the system does not have in memory are waited for', async (t) => {
+	const calls: typeof best = {
+		...best,
+		openCached: (fd, path, flags) => (/cold|forgotten/.test(path) ? undefined : best.openCached(fd, path, flags)),
+	};
+	const { storage, root } = await localStorage(t, { calls });
+	const path = `${levels(300)}/cold/${levels(300)}/forgotten/${levels(300)}`;
+	await mkdir(join(root, path), { recursive: true });
+	await storage.stat(p(path));
+	const asked = await countThreadCalls(() => storage.stat(p(path)));
+	t.true(asked <= 2, `${asked}`);
+});
+
+ofLinux('no link is followed on the way to a deep folder, whatever its path is replaced by', async (t) => {
+	const { storage, root } = await localStorage(t);
+	const name = 'n'.repeat(240);
+	const path = await makeLevels(storage, 40, name);
+	await storage.makeDirectory(p(`${path}/inner`));
+	await rename(join(root, 'top', name), join(root, 'elsewhere'));
+	await symlink('../elsewhere', join(root, 'top', name));
+	await refused(t, 'notFound', () => storage.stat(p(`${path}/inner`)));
+	await refused(t, 'notFound', () => names(storage, path));
+	await rm(join(root, 'top', name));
+	await rename(join(root, 'elsewhere'), join(root, 'top', name));
+	t.deepEqual(await names(storage, path), ['inner']);
 });

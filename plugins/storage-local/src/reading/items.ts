@@ -30,7 +30,7 @@ export async function openItem(disk: Disk, path: StoragePath): Promise<OpenFile>
 	if (path === rootPath) throw noSuchEntry(path);
 	using folder = await disk.parentOf(path, 'path');
 	const name = baseName(path);
-	const fd = disk.openCached(folder, name, readFileFlags) ?? (await open(folder.at(name), readFileFlags));
+	const fd = disk.openNow(folder, name, readFileFlags) ?? (await open(folder.at(name), readFileFlags));
 	try {
 		const stat = await disk.statOf(fd);
 		if (stat.type !== 'file') throw noSuchEntry(path);

@@ -1,11 +1,12 @@
 import { constants } from 'node:fs';
+import { constants as systemConstants } from 'node:os';
 import { trashFolder } from '@stowage/plugin-api';
 import { Failure, isWithin, parentPath, pathSegments, type StoragePath } from '@stowage/rules';
 import { fstat, lstat } from '../system/descriptors.js';
 import { type FileStat, type Ownership, toFileStat } from '../system/fileStat.js';
-import { Folder, type FolderAccess, folderFlags, openFolder, pathOnly } from '../system/openFolder.js';
+import { Folder, type FolderAccess, OpeningFolder, pathOnly } from '../system/openFolder.js';
 import type { SystemCalls } from '../system/systemCalls.js';
-import { isSystemError, noSuchEntry } from '../system/systemErrors.js';
+import { isSystemError, noSuchEntry, systemError } from '../system/systemErrors.js';
 import { ExchangeFlag } from './ExchangeFlag.js';
 import { FolderLocks } from './FolderLocks.js';
 import { FolderSyncs } from './FolderSyncs.js';
@@ -86,7 +87,7 @@ export class Disk {
 
 	/** A stat of the object of that name in an open folder, which may also be a link. */
 	async statAt(folder: Folder, name: string): Promise<FileStat> {
-		const fd = this.openCached(folder, name, pathOnly | constants.O_NOFOLLOW);
+		const fd = this.openNow(folder, name, pathOnly | constants.O_NOFOLLOW);
 		if (fd === undefined)
 			return this.withHandle(toFileStat(await lstat(folder.at(name), { bigint: true })), folder.fd, name);
 		using place = new Folder(fd);
@@ -139,8 +140,17 @@ export class Disk {
 		return handle === undefined ? stat : { ...stat, handle };
 	}
 
+	/** Opens an item without waiting; undefined if it is missing or that would have to wait. */
 	openCached(folder: Folder, path: string, flags: number): number | undefined {
-		return this.isLocal ? this.calls.openCached(folder.fd, path, flags) : undefined;
+		const opened = this.isLocal ? this.calls.openCached(folder.fd, path, flags) : undefined;
+		return opened === 'missing' ? undefined : opened;
+	}
+
+	/** `openCached`, but throws ENOENT at once if the item is known to be missing. */
+	openNow(folder: Folder, path: string, flags: number): number | undefined {
+		const opened = this.isLocal ? this.calls.openCached(folder.fd, path, flags) : undefined;
+		if (opened === 'missing') throw systemError('openat2', systemConstants.errno.ENOENT);
+		return opened;
 	}
 
 	/** Fills the buffer if the kernel has all of it in memory; after `false` its content is undefined. */
@@ -151,29 +161,16 @@ export class Disk {
 	/** Opens a folder, at once where the kernel has all folders on the way in memory: each promise costs more than the calls. */
 	#open(segments: readonly string[], access: FolderAccess): Folder | Promise<Folder> {
 		const path = segments.join('/') || '.';
-		const open = () => this.#openBelowRoot(segments, path, access);
+		const open = () => this.#openBelowRoot(segments.length === 0 ? ['.'] : segments, access);
 		// One that is read has its own place in the listing.
 		return access === 'path' ? this.#shared.acquire(path, open) : open();
 	}
 
-	#openBelowRoot(segments: readonly string[], path: string, access: FolderAccess): Folder | Promise<Folder> {
+	#openBelowRoot(segments: readonly string[], access: FolderAccess): Folder | Promise<Folder> {
 		const root = this.#shared.acquire('', () => this.root.openCached() ?? this.root.open());
-		if (!(root instanceof Folder)) return this.#openSlowly(root, segments, path, access);
-		const fd = this.openCached(root, path, folderFlags(access));
-		if (fd === undefined) return this.#openSlowly(root, segments, path, access);
-		root[Symbol.dispose]();
-		return new Folder(fd);
-	}
-
-	async #openSlowly(
-		opening: Folder | Promise<Folder>,
-		segments: readonly string[],
-		path: string,
-		access: FolderAccess,
-	): Promise<Folder> {
-		using root = await opening;
-		const fd = this.openCached(root, path, folderFlags(access));
-		return fd === undefined ? await openFolder(root, segments, access) : new Folder(fd);
+		const open = (from: Folder) =>
+			new OpeningFolder(from, segments, access, (folder, path, flags) => this.openNow(folder, path, flags)).open();
+		return root instanceof Folder ? open(root) : root.then(open);
 	}
 }
 

@@ -115,7 +115,7 @@ export class Root {
 
 	#markerCached(folder: Folder): FileStat | undefined {
 		const fd = this.calls.openCached(folder.fd, markerPath, readFileFlags);
-		if (fd === undefined) return undefined;
+		if (fd === undefined || fd === 'missing') return undefined;
 		try {
 			return this.calls.statCached(fd);
 		} finally {

@@ -22,6 +22,8 @@ const closeOnExec = 0o2000000;
 const resolveBeneath = 0x08 | 0x04;
 /** Only as far as the kernel's cache reaches. */
 const resolveCached = 0x20;
+/** The kernel's own limit of a path in one call, with the NUL at its end (`PATH_MAX`). */
+const maxPathBytes = 4096;
 /** The working directory, which an absolute path does not care about. */
 const currentFolder = -100;
 const symlinkNoFollow = 0x100;
@@ -104,11 +106,16 @@ export async function loadLinuxCalls(): Promise<SystemCalls | undefined> {
 
 	// `struct open_how`: flags, mode and how to resolve, 8 bytes each.
 	const how = Buffer.alloc(24);
-	const openNow = (fd: number, path: string, flags: number, resolve: number): number | undefined => {
+	const openNow = (fd: number, path: string, flags: number, resolve: number): number | 'missing' | undefined => {
+		// A byte or more each.
+		if (path.length >= maxPathBytes) return undefined;
 		how.writeUInt32LE(flags | closeOnExec, 0);
 		how.writeUInt32LE(resolve | resolveCached, 16);
 		const opened: number = openat2(openat2Number, fd, path, how, how.length);
-		return opened < 0 ? undefined : opened;
+		if (opened >= 0) return opened;
+		// What is not cached is EAGAIN.
+		const errno = koffi.errno();
+		return errno === constants.errno.ENOENT ? 'missing' : undefined;
 	};
 	// `struct iovec`: address and length.
 	const target = Buffer.alloc(16);
@@ -165,7 +172,10 @@ export async function loadLinuxCalls(): Promise<SystemCalls | undefined> {
 			}
 		},
 		openCached: (fd, path, flags) => openNow(fd, path, flags, resolveBeneath),
-		openRootCached: (path, flags) => openNow(currentFolder, path, flags, 0),
+		openRootCached(path, flags) {
+			const opened = openNow(currentFolder, path, flags, 0);
+			return opened === 'missing' ? undefined : opened;
+		},
 		readCached(fd, buffer, position) {
 			if (readNow === undefined) return 0;
 			target.writeBigUInt64LE(koffi.address(buffer), 0);

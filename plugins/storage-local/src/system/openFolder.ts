@@ -50,24 +50,100 @@ export function folderFlags(access: FolderAccess): number {
 /** Files are opened without blocking: a pipe without a writer would block for ever. */
 export const readFileFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
 
-/** Opens the folder at the end of `segments`, one level at a time and over no link, however the tree changes meanwhile. */
-export async function openFolder(from: Folder, segments: readonly string[], access: FolderAccess): Promise<Folder> {
-	// The real path of the last one includes those above it.
-	if (!from.isNamedByDescriptor) return openChildByRealPath(from, join('.', ...segments), access);
-	let folder = from;
-	for (const [index, segment] of segments.entries()) {
-		const isLast = index === segments.length - 1;
+/** Opens below a folder over no link and without waiting; undefined if it would have to wait. Throws ENOENT if there is none. */
+type OpenNow = (folder: Folder, path: string, flags: number) => number | undefined;
+
+/**
+ * The folder at the end of `segments`, of which there is at least one, being opened over no link, however the tree changes meanwhile. What
+ * the kernel has in memory of the way takes a few calls, as it may take no path of that length; each other level is opened by itself.
+ */
+export class OpeningFolder {
+	readonly #from: Folder;
+	readonly #segments: readonly string[];
+	readonly #access: FolderAccess;
+	readonly #openNow: OpenNow;
+	/** The innermost one that is open, and how many of the segments lead to it. */
+	#folder: Folder;
+	#level = 0;
+
+	/** `from` is disposed of at the end. */
+	constructor(from: Folder, segments: readonly string[], access: FolderAccess, openNow: OpenNow) {
+		this.#from = from;
+		this.#segments = segments;
+		this.#access = access;
+		this.#openNow = openNow;
+		this.#folder = from;
+	}
+
+	/** Opens it at once where all is in memory. */
+	open(): Folder | Promise<Folder> {
 		try {
-			const next = await openChildByDescriptor(folder, segment, isLast ? access : 'path');
-			if (folder !== from) folder[Symbol.dispose]();
-			folder = next;
+			this.#advance(this.#segments.length);
 		} catch (error) {
-			if (folder !== from) folder[Symbol.dispose]();
+			this.#close();
 			throw error;
 		}
+		return this.#isOpen ? this.#result() : this.#openSlowly();
 	}
-	// With no segment the answer must still be a folder of its own, for the caller to dispose of.
-	return folder === from ? openChildByDescriptor(from, '.', access) : folder;
+
+	async #openSlowly(): Promise<Folder> {
+		try {
+			while (!this.#isOpen) {
+				await this.#step();
+				// The next ones may be in memory again; more likely they have to be waited for as well.
+				this.#advance(1);
+			}
+		} catch (error) {
+			this.#close();
+			throw error;
+		}
+		return this.#result();
+	}
+
+	get #isOpen(): boolean {
+		return this.#level === this.#segments.length;
+	}
+
+	/** Goes as far as nothing has to be waited for. The first call is for `levels` at once, each later one for half or twice as many. */
+	#advance(levels: number): void {
+		let hasFailed = false;
+		for (let size = levels; size > 0 && !this.#isOpen; ) {
+			const next = Math.min(this.#level + size, this.#segments.length);
+			const path = this.#segments.slice(this.#level, next).join('/');
+			const fd = this.#openNow(this.#folder, path, folderFlags(this.#accessAt(next)));
+			if (fd !== undefined) this.#enter(new Folder(fd), next);
+			hasFailed ||= fd === undefined;
+			if (fd === undefined) size = Math.floor(size / 2);
+			else if (!hasFailed) size *= 2;
+		}
+	}
+
+	async #step(): Promise<void> {
+		// The real path of the last one includes those above it.
+		const next = this.#folder.isNamedByDescriptor ? this.#level + 1 : this.#segments.length;
+		const path = this.#segments.slice(this.#level, next).join('/');
+		this.#enter(await openChild(this.#folder, path, this.#accessAt(next)), next);
+	}
+
+	#accessAt(level: number): FolderAccess {
+		return level === this.#segments.length ? this.#access : 'path';
+	}
+
+	#enter(folder: Folder, level: number): void {
+		if (this.#folder !== this.#from) this.#folder[Symbol.dispose]();
+		this.#folder = folder;
+		this.#level = level;
+	}
+
+	#result(): Folder {
+		this.#from[Symbol.dispose]();
+		return this.#folder;
+	}
+
+	#close(): void {
+		if (this.#folder !== this.#from) this.#folder[Symbol.dispose]();
+		this.#from[Symbol.dispose]();
+	}
 }
 
 /** Opens one folder in another; ENOTDIR for a link. */

@@ -38,10 +38,10 @@ export interface SystemCalls {
 	/** All in a folder that was opened for reading, in batches, the first one small. */
 	readNames(folder: Folder): AsyncIterable<RawEntry[]>;
 	/**
-	 * Opens an item below a folder if that takes no disk access and meets no link; undefined in any other case, and
-	 * then the slow path throws the reason.
+	 * Opens an item below a folder if that takes no disk access and meets no link; `missing` if the kernel knows without one that there is
+	 * none; undefined in any other case, and then the slow path throws the reason.
 	 */
-	openCached(fd: number, path: string, flags: number): number | undefined;
+	openCached(fd: number, path: string, flags: number): number | 'missing' | undefined;
 	/** Opens the administrator's own absolute path likewise, but follows links in it. */
 	openRootCached(path: string, flags: number): number | undefined;
 	/** Reads cached bytes of an open file, and returns how many they were. */
