@@ -91,6 +91,64 @@ test('very many missing folders are searched for less often each, and found all 
 	for (const watch of watches) watch.close();
 });
 
+test('those who wait for folders in one deep folder that is missing share the looks for it', async (t) => {
+	const storage = new MemoryStorage();
+	const looks = { lists: 0, stats: 0 };
+	const { list, stat } = storage;
+	storage.list = (path) => {
+		looks.lists++;
+		return list.call(storage, path);
+	};
+	storage.stat = (path) => {
+		looks.stats++;
+		return stat.call(storage, path);
+	};
+	const feeds = new FolderFeeds(() => storage, pino({ level: 'silent' }), undefined, { ...feedTimes, searchMs: 50 });
+	const levels = Array.from({ length: 20 }, (_, n) =>
+		p(
+			Array(n + 1)
+				.fill('a')
+				.join('/'),
+		),
+	);
+	const gone = levels.at(-1);
+	let appeared = 0;
+	const watches = await Promise.all(
+		Array.from({ length: 100 }, (_, n) => feeds.subscribe(p(`${gone}/${n}`), () => appeared++)),
+	);
+	t.is(looks.lists, 100);
+	await until('there were several searches', () => looks.stats >= 4);
+	t.is(looks.lists, 100, 'none was searched for by itself');
+	t.true(looks.stats < 50, `${looks.stats}: a look each would be 400`);
+	for (const level of levels) await storage.makeDirectory(level);
+	await until('they are searched for themselves', () => looks.lists >= 200);
+	await storage.makeDirectory(p(`${gone}/7`));
+	await storage.makeDirectory(p(`${gone}/8`));
+	await until('they are found', () => appeared === 2);
+	for (const watch of watches) watch.close();
+});
+
+test('a missing folder is searched for less often where a search takes long', async (t) => {
+	const storage = new MemoryStorage();
+	let searches = 0;
+	let ms = 50;
+	const { list } = storage;
+	storage.list = async function* (path) {
+		searches++;
+		await wait(ms);
+		yield* list.call(storage, path);
+	};
+	const feeds = new FolderFeeds(() => storage, pino({ level: 'silent' }), undefined, { ...feedTimes, searchMs: 1 });
+	let appeared = 0;
+	const watch = await feeds.subscribe(p('missing'), () => appeared++);
+	await wait(1200);
+	t.true(searches <= 3, `${searches} of 50 ms each in 1.2 s`);
+	ms = 0;
+	await storage.makeDirectory(p('missing'));
+	await until('it is found', () => appeared === 1);
+	watch.close();
+});
+
 test('a fingerprint changes with any row and does not depend on the order of rows', async (t) => {
 	const rows = [1, 2, 3, 4].map((n) => ({ name: `file ${n}`, type: 'file' as const, size: n, mtime: n }));
 	const [first, second, ...rest] = rows as [(typeof rows)[0], (typeof rows)[0]];

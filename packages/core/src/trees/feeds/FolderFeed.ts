@@ -9,6 +9,8 @@ export const feedTimes = {
 	searchMs: 1000,
 	/** Of many folders each is searched for less often: a page shows one that is missing in the trees of all other users. */
 	searchMsPerFeed: 2,
+	/** The longest time between two searches, however long one takes. */
+	mostSearchMs: 30_000,
 	/** How often a folder without notifications is polled. */
 	pollMs: 5000,
 };
@@ -16,11 +18,16 @@ export const feedTimes = {
 /** Polling takes at most this share of the time, so a large remote folder is polled less often. */
 const pollShare = 0.25;
 
+/** Searching for a missing folder takes at most this share of the time. It may lie below a thousand others, on a slow disk. */
+const searchShare = 0.1;
+
 interface Surroundings {
 	/** Called with whether the system allows a further watch, each time one is tried. */
 	onWatch(isAllowed: boolean): void;
 	/** How many folders are watched by this process. */
 	countFeeds(): number;
+	/** Whether the folder above is known to be missing, too. */
+	isAboveMissing(path: StoragePath): Promise<boolean>;
 	times: typeof feedTimes;
 }
 
@@ -69,6 +76,10 @@ export class FolderFeed {
 
 	async #check(): Promise<void> {
 		const started = performance.now();
+		if (this.#last === 'away' && (await this.surroundings.isAboveMissing(this.path))) {
+			if (!this.#isClosed) this.#scheduleCheck(this.#searchMsAfter(started));
+			return;
+		}
 		let next = this.#searchMs;
 		let found: string;
 		try {
@@ -81,6 +92,7 @@ export class FolderFeed {
 		} catch (error) {
 			if (!isFailure(error)) this.log.warn({ err: error }, 'a folder could not be watched');
 			found = 'away';
+			next = this.#searchMsAfter(started);
 			this.#needsPolling = false;
 		}
 		if (this.#isClosed) return this.#watch?.close();
@@ -110,6 +122,12 @@ export class FolderFeed {
 	get #searchMs(): number {
 		const { times, countFeeds } = this.surroundings;
 		return Math.max(times.searchMs, times.searchMsPerFeed * countFeeds());
+	}
+
+	/** How long to wait after a search that began then and has ended now. */
+	#searchMsAfter(started: number): number {
+		const { mostSearchMs } = this.surroundings.times;
+		return Math.max(this.#searchMs, Math.min(mostSearchMs, (performance.now() - started) / searchShare));
 	}
 
 	#scheduleCheck(ms: number): void {

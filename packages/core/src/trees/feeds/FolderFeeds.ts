@@ -2,6 +2,7 @@ import type { StorageProvider, Watch } from '@stowage/plugin-api';
 import { parentPath, type StoragePath } from '@stowage/rules';
 import type { Log } from '../../log.js';
 import { FolderFeed, feedTimes } from './FolderFeed.js';
+import { MissingParents } from './MissingParents.js';
 
 /** Notifies other processes of changes. */
 interface Relay {
@@ -16,6 +17,7 @@ export const moreWatches = 'sysctl fs.inotify.max_user_watches=524288 fs.inotify
 /** Subscriptions to changes of folders. All subscribers of a folder share one feed. */
 export class FolderFeeds {
 	readonly #feeds = new Map<StoragePath, FolderFeed>();
+	readonly #missingParents: MissingParents;
 	/** Whether the log says that folders are polled. */
 	#hasReportedLimit = false;
 
@@ -24,7 +26,9 @@ export class FolderFeeds {
 		readonly log: Log,
 		readonly relay?: Relay,
 		readonly times = feedTimes,
-	) {}
+	) {
+		this.#missingParents = new MissingParents(storage, times);
+	}
 
 	/**
 	 * Calls `onChange` when the folder's rows may have changed, also when it goes away or appears. When it resolves no
@@ -36,6 +40,7 @@ export class FolderFeeds {
 			feed = new FolderFeed(this.storage(), path, this.log, {
 				onWatch: (isAllowed) => this.#reportLimit(isAllowed),
 				countFeeds: () => this.#feeds.size,
+				isAboveMissing: (folder) => this.#missingParents.isAboveMissing(folder),
 				times: this.times,
 			});
 			this.#feeds.set(path, feed);

@@ -1,0 +1,35 @@
+import type { StorageProvider } from '@stowage/plugin-api';
+import { parentPath, pathSegments, type StoragePath, undefinedIf } from '@stowage/rules';
+
+/** Folders of fewer levels are soon found, and which root a home is on is known below it only. */
+const leastLevels = 8;
+
+/** Looks for the folders that missing ones would lie in: all that search within a moment for folders in the same one share a look. */
+export class MissingParents {
+	readonly #looks = new Map<StoragePath, Promise<boolean>>();
+
+	constructor(
+		readonly storage: () => Pick<StorageProvider, 'stat'>,
+		readonly times: { readonly searchMs: number },
+	) {}
+
+	/** Whether the folder that `path` would lie in is missing. False where that is not known. */
+	isAboveMissing(path: StoragePath): Promise<boolean> {
+		const folder = parentPath(path);
+		const look = this.#looks.get(folder) ?? this.#look(folder);
+		this.#looks.set(folder, look);
+		return look;
+	}
+
+	async #look(folder: StoragePath): Promise<boolean> {
+		try {
+			if (pathSegments(folder).length < leastLevels) return false;
+			return (await undefinedIf(this.storage().stat(folder), 'notFound')) === undefined;
+		} catch {
+			// The search for the folder itself says what is wrong.
+			return false;
+		} finally {
+			setTimeout(() => this.#looks.delete(folder), this.times.searchMs / 2).unref();
+		}
+	}
+}
