@@ -701,6 +701,22 @@ const deleted: Readonly<Record<string, { args: readonly string[]; name: string; 
 		name: 'ours.mp4',
 		format: 'mp4',
 	},
+	'with texts that have names of their own in Matroska': {
+		args: [
+			...[...picture('160x90', 4), ...tone(440, 4), '-c:v', 'mpeg4', '-c:a', 'mp3'],
+			...['-metadata', 'comment=At the sea', '-metadata', 'date=1975'],
+		],
+		name: 'sea.avi',
+		format: 'mkv',
+	},
+	'with texts of Matroska': {
+		args: [
+			...[...picture('160x90', 4), ...tone(440, 4), ...h264, '-c:a', 'aac'],
+			...['-metadata', 'SUMMARY=At the sea', '-metadata', 'DATE_RELEASED=1975', '-metadata', 'DIRECTOR=Ada'],
+		],
+		name: 'sea.mkv',
+		format: 'mp4',
+	},
 	'with a title, in WMV': {
 		args: [...picture('160x90', 4), ...tone(440, 4), '-c:v', 'wmv2', '-c:a', 'wmav2', '-metadata', 'title=Ours'],
 		name: 'ours.wmv',

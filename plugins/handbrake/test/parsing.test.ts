@@ -890,6 +890,13 @@ test('all that a film says of itself and of its tracks is a text, but for what p
 	t.is(lost(person, filmOf('matroska', { person: 'Ada' })), 'person');
 	t.is(lost(person, filmOf('matroska', {}, { person: 'Bob' })), 'person');
 	t.is(lost(filmOf('ogg', {}, { TITLE: 'Ours' }), filmOf('mov,mp4', { title: 'Ours' })), '');
+	// HandBrake reads and writes some by names of their own in Matroska.
+	const ofMatroska = filmOf('matroska', { SUMMARY: 'Ours', DATE_RELEASED: '1975', DIRECTOR: 'Ada' });
+	const ofOthers = filmOf('mov,mp4', { comment: 'Ours', date: '1975', album_artist: 'Ada' });
+	t.is(lost(ofMatroska, ofOthers), '');
+	t.is(lost(ofOthers, ofMatroska), '');
+	t.is(lost(ofMatroska, filmOf('mov,mp4', { comment: 'Other', album: '1975' })), 'summary, date_released, director');
+	t.is(lost(filmOf('matroska', { SUMMARY: 'Ours', COMMENT: 'Ours' }), ofOthers), 'summary');
 	t.is(
 		losses(
 			{ film: { texts: [{ track: '', name: 'title', value: undefined }] } },

@@ -102,10 +102,32 @@ export function textsOfTrack(tags: Tags, container: VideoContainer, track: strin
 	return textsOf(tags, container, (name) => ofTracks.has(name)).map((text) => ({ ...text, track }));
 }
 
-/** The names of the texts that an output lacks: those that have another value there, or are of another track. */
+/** Names of Matroska by those of other containers, and back: HandBrake writes a text of one by the other. */
+const otherNames: ReadonlyMap<string, string> = new Map(
+	[
+		['summary', 'comment'],
+		['date_released', 'date'],
+		['director', 'album_artist'],
+	].flatMap(([a = '', b = '']) => [
+		[a, b],
+		[b, a],
+	]),
+);
+
+/**
+ * The names of the texts that an output lacks: those that have another value there, or are of another track. One may have its other name,
+ * unless the film has both.
+ */
 export function missingTexts(before: readonly Text[], after: readonly Text[]): string[] {
 	const keyOf = ({ track, name, value }: Text) => JSON.stringify([track, name, value]);
 	const found = new Set(after.map(keyOf));
-	const missing = before.filter((text) => text.value === undefined || !found.has(keyOf(text)));
+	const names = new Set(before.map(({ name }) => name));
+	const isFound = (text: Text) => {
+		const other = otherNames.get(text.name);
+		return (
+			found.has(keyOf(text)) || (other !== undefined && !names.has(other) && found.has(keyOf({ ...text, name: other })))
+		);
+	};
+	const missing = before.filter((text) => text.value === undefined || !isFound(text));
 	return [...new Set(missing.map(({ name }) => name))];
 }
