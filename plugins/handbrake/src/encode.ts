@@ -18,6 +18,7 @@ import { decodeFilm } from './films/decodeFilm.js';
 import { hiddenParts, ShownPackets } from './films/hiddenParts.js';
 import { hasLayers } from './films/layers.js';
 import { lossesOf, unreadParts } from './films/losses.js';
+import { foreignMessagesIn } from './films/messages.js';
 import { countPlacedLines } from './films/placedLines.js';
 import { type Film, probe } from './films/probe.js';
 import { scan } from './films/scan.js';
@@ -176,6 +177,7 @@ async function compare(
 		unended: original.container === 'ogg' ? await inTime(unendedIn(source, sourceBytes, signal)) : 0,
 		hidden,
 		isLayered,
+		foreignMessages: decoded ? await inTime(foreignMessagesIn(source, decoded.messages, signal)) : 0,
 		unplaced: await check(countUnplaced),
 	});
 }

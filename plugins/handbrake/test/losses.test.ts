@@ -377,6 +377,15 @@ const kept: Readonly<Record<string, Kept>> = {
 		},
 		losses: /^the second layer of its pictures \(the view of the other eye, or transparency\)$/,
 	},
+	'with positions in messages of its pictures, beside that of the encoder': {
+		args: [
+			...[...picture('160x90', 2), ...h264, '-bsf:v'],
+			'h264_metadata=sei_user_data=10112233-4455-6677-8899-aabbccddeeff+N59E30',
+		],
+		name: 'messages.mp4',
+		format: 'mp4',
+		losses: /^1 message in its pictures that no program here reads$/,
+	},
 	'with keywords that a program for photographs has written behind it': {
 		args: [...picture('160x90', 2), ...h264],
 		name: 'keywords.mp4',

@@ -12,6 +12,7 @@ import { type DecodedFilm, frameReader, isError } from '../src/films/decodeFilm.
 import { type HiddenPart, hiddenParts, ShownPackets } from '../src/films/hiddenParts.js';
 import { hasLayers, parseLayers } from '../src/films/layers.js';
 import { lossesOf, type ReadFilm, unreadParts } from '../src/films/losses.js';
+import { foreignMessages } from '../src/films/messages.js';
 import { countPlacedLines, placeReader } from '../src/films/placedLines.js';
 import { type Film, matrixOf, parseProbe, probe, type SubtitleTrack } from '../src/films/probe.js';
 import { parseScan, type Video } from '../src/films/scan.js';
@@ -195,10 +196,12 @@ const losses = (
 	unreadDelay: number | undefined = 0,
 	decoded: DecodedFilm | undefined = undefined,
 	hidden: ReadonlyMap<number, HiddenPart> | undefined = new Map(),
+	...messages: readonly (number | undefined)[]
 ) =>
 	lossesOf({
 		...{ original: read(original), originalBytes: original.bytes ?? 1_250_000 },
 		...{ output: read(output), decoded, decoderErrors, unreadDelay, unended: 0, hidden, isLayered: false, unplaced: 0 },
+		foreignMessages: messages.length === 0 ? 0 : messages[0],
 	});
 
 test('errors are counted by what programs say, not by what a film says of itself', (t) => {
@@ -269,6 +272,7 @@ test('what an output lacks of its original is named, and what is not known is ta
 			unreadDelay: 0,
 			hidden: new Map(),
 			isLayered: false,
+			foreignMessages: 0,
 		}),
 		['what could not be decoded (the errors were not counted)'],
 	);
@@ -281,6 +285,7 @@ test('what an output lacks of its original is named, and what is not known is ta
 			unreadDelay: undefined,
 			hidden: new Map(),
 			isLayered: false,
+			foreignMessages: 0,
 		}),
 		['delays of tracks (they could not be read)'],
 	);
@@ -293,6 +298,7 @@ test('what an output lacks of its original is named, and what is not known is ta
 			unended,
 			hidden: new Map(),
 			isLayered: false,
+			foreignMessages: 0,
 		});
 	t.deepEqual(unendedLosses(1), ['the end of 1 track, which is missing in the file']);
 	t.deepEqual(unendedLosses(2), ['the ends of 2 tracks, which are missing in the file']);
@@ -346,6 +352,7 @@ test('what an output lacks of its original is named, and what is not known is ta
 			unreadDelay: 0,
 			hidden: new Map(),
 			isLayered: false,
+			foreignMessages: 0,
 			unplaced,
 		});
 	t.deepEqual(unplacedLosses(1), ['the place of 1 line of subtitles']);
@@ -362,6 +369,7 @@ test('what an output lacks of its original is named, and what is not known is ta
 			unreadDelay: 0,
 			hidden: new Map(),
 			isLayered: false,
+			foreignMessages: 0,
 		}),
 		['frames (they could not be counted)'],
 	);
@@ -625,7 +633,15 @@ test('parts that an edit list hides are found by where their packets are, and ar
 	t.deepEqual(
 		lossesOf({
 			...{ original: read({}), originalBytes: 0, output: read({}), decoded: undefined },
-			...{ decoderErrors: 0, unreadDelay: 0, unended: 0, hidden: undefined, isLayered: false, unplaced: 0 },
+			...{
+				decoderErrors: 0,
+				unreadDelay: 0,
+				unended: 0,
+				hidden: undefined,
+				isLayered: false,
+				foreignMessages: 0,
+				unplaced: 0,
+			},
 		}),
 		['hidden parts of tracks (they could not be read)'],
 	);
@@ -703,6 +719,13 @@ test('what only the frames of a film show is lost with them: sizes, half picture
 	t.deepEqual(lost(frame(), coloured('arib-std-b67', 'yuv420p10le')), ['high dynamic range']);
 	t.deepEqual(lost(coloured('bt2020-10', 'yuv420p10le'), coloured('arib-std-b67', 'yuv420p')), []);
 	t.deepEqual(lost(frame(), 'side_data_type=SMPTE 12-1 timecode'), ['its timecode']);
+	t.deepEqual(lost(frame(), 'side_data_type=HDR Dynamic Metadata SMPTE2094-40 (HDR10+)'), ['high dynamic range']);
+	// Of any kind that is not known, also behind one that is.
+	const unread = (names: string) => [`data in its pictures that no program here reads (${names})`];
+	t.deepEqual(lost(frame(), 'side_data_type=Active format description'), unread('Active format description'));
+	t.deepEqual(lost(`${frame()}|side_data_type=Skip samples|side_data_type=x|side_data_type=y`), unread('x, y'));
+	const ofPrograms = ['AVPanScan', 'AVMatrixEncoding', 'Skip samples', 'Film grain parameters', 'AVReplayGain'];
+	t.deepEqual(lost(...ofPrograms.map((name) => `${frame()}|side_data_type=${name}`)), []);
 	// Encoders of DVDs count from 0 in theirs.
 	t.deepEqual(lost(frame(), 'side_data_type=GOP timecode'), []);
 	const matrix = (first: number) =>
@@ -717,6 +740,40 @@ test('what only the frames of a film show is lost with them: sizes, half picture
 	t.deepEqual(lost(frame(), 'stream_index=1|channels=2', 'stream_index=1|channels=6', 'stream_index=1|channels=2'), [
 		'4 of 6 channels of audio track 1',
 	]);
+});
+
+test('messages in pictures are lost that are not of an encoder that is known', async (t) => {
+	const { take, read: readFrames } = frameReader(() => {});
+	const type = 'side_data_type=H.26[45] User Data Unregistered SEI message';
+	for (const line of [`stream_index=0|${type}|${type}`, `stream_index=0|${type}`, 'stream_index=0']) take(line);
+	t.is(readFrames().messages, 3);
+	t.is(readFrames().unread.size, 0);
+	const ids = ['dc45e9bde6d948b7962cd820d923eeef', '2ca2de09b51747dbbb55a4fe7fc2fc4e'];
+	const [x264 = Buffer.alloc(0), x265 = Buffer.alloc(0)] = ids.map((id) => Buffer.from(id, 'hex'));
+	const camera = Buffer.from('10112233445566778899aabbccddeeff', 'hex');
+	let readBytes = 0;
+	const foreign = (messages: number, ...parts: Buffer[]) => {
+		const bytes = Buffer.concat(parts);
+		const readAt = async (at: number, length: number) => {
+			readBytes += length;
+			return bytes.subarray(at, at + length);
+		};
+		return foreignMessages(readAt, messages, new AbortController().signal);
+	};
+	t.is(await foreign(2, camera, camera, camera), 2);
+	t.is(await foreign(3, x264, camera, x265), 1);
+	// Also where the film is read in parts.
+	for (const before of [2 ** 20 - 17, 2 ** 20 - 16, 2 ** 20 - 8, 2 ** 20 - 1, 2 ** 20])
+		t.is(await foreign(3, Buffer.alloc(before), x265, Buffer.alloc(2 ** 20), x265), 1, `${before}`);
+	// Of most films nothing but the beginning is read.
+	readBytes = 0;
+	t.is(await foreign(1, x264, Buffer.alloc(2 ** 24)), 0);
+	t.is(await foreign(0, x264), 0);
+	t.true(readBytes <= 2 ** 20);
+	const unread = (count: number | undefined) => losses({}, {}, 0, 0, undefined, new Map(), count);
+	t.deepEqual(unread(1), ['1 message in its pictures that no program here reads']);
+	t.deepEqual(unread(150), ['150 messages in its pictures that no program here reads']);
+	t.deepEqual(unread(undefined), ['messages in its pictures (they could not be read)']);
 });
 
 test('names, languages and marks that tell tracks apart, the looks of subtitles and texts about a film are found, and missed in an output', (t) => {

@@ -18,6 +18,10 @@ export interface DecodedFilm {
 	hasWideRange: boolean;
 	/** Whether they carry the timecode of a camera. */
 	hasTimecode: boolean;
+	/** How many messages they carry that say by an id only whose they are. */
+	messages: number;
+	/** What else they carry that no program here knows, by the names of ffprobe. */
+	unread: ReadonlySet<string>;
 	/** How they say themselves that they are turned or mirrored, as `matrixOf` has it. */
 	matrices: ReadonlySet<string>;
 }
@@ -33,6 +37,13 @@ export interface DecodedTrack {
 }
 
 const maxThreads = 8;
+
+/** What lies beside frames and is counted here, of encoders and players, or said by the tracks as well. */
+const known =
+	/^(?:.*closed captions|stereo 3d|spherical mapping|dolby vision .*|hdr dynamic .*|smpte 12-1 timecode|gop timecode|3x3 displaymatrix|h\.26\[45\] user data unregistered .*|avpanscan|avmatrixencoding|avreplaygain|metadata relevant to a downmix procedure|motion vectors|skip samples|audio service type|mastering display metadata|content light level metadata|regions of interest|video encoding parameters|film grain parameters)$/i;
+
+/** More are not named. */
+const maxNames = 10;
 
 /** One that its file doesn't have says enough. */
 const maxMatrices = 16;
@@ -100,14 +111,21 @@ export function frameReader(onTime: (seconds: number) => void): {
 	let hasDolbyVision = false;
 	let isWide = false;
 	let hasTimecode = false;
+	let messages = 0;
+	const unread = new Set<string>();
+	const takeSideData = (sideData: string) => {
+		if (/closed captions/i.test(sideData)) hasCaptions = true;
+		if (/stereo 3d|spherical/i.test(sideData)) isStereo = true;
+		if (/dolby vision|hdr dynamic/i.test(sideData)) hasDolbyVision = true;
+		if (/smpte 12-1 timecode/i.test(sideData)) hasTimecode = true;
+		if (/user data unregistered/i.test(sideData)) messages++;
+		if (!known.test(sideData) && unread.size < maxNames) unread.add(sideData);
+	};
 	const matrices = new Set<string>();
 	return {
 		take(line) {
-			const { side_data_type: sideData = '', displaymatrix, ...values } = valuesOf(line);
-			if (/closed captions/i.test(sideData)) hasCaptions = true;
-			if (/stereo 3d/i.test(sideData)) isStereo = true;
-			if (/dolby vision/i.test(sideData)) hasDolbyVision = true;
-			if (/smpte 12-1 timecode/i.test(sideData)) hasTimecode = true;
+			const { displaymatrix, ...values } = valuesOf(line);
+			for (const [, sideData = ''] of line.matchAll(/(?:^|\|)side_data_type=([^|]*)/g)) takeSideData(sideData);
 			const matrix = displaymatrix && matrixOf(displaymatrix);
 			if (matrix && matrices.size < maxMatrices) matrices.add(matrix);
 			if (values.stream_index === undefined) return;
@@ -115,7 +133,19 @@ export function frameReader(onTime: (seconds: number) => void): {
 			takeFrame(tracks, Number(values.stream_index), values);
 			reportTime(Number(values.pts_time));
 		},
-		read: () => ({ tracks, hasCaptions, isStereo, hasDolbyVision, hasWideRange: isWide, hasTimecode, matrices }),
+		read: () => ({
+			...{
+				tracks,
+				hasCaptions,
+				isStereo,
+				hasDolbyVision,
+				hasWideRange: isWide,
+				hasTimecode,
+				messages,
+				unread,
+				matrices,
+			},
+		}),
 	};
 }
 

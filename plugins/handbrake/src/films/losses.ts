@@ -30,6 +30,8 @@ interface Comparison {
 	hidden: ReadonlyMap<number, HiddenPart> | undefined;
 	/** Whether its pictures have a second layer; undefined if that is not known. */
 	isLayered: boolean | undefined;
+	/** How many messages in its pictures are of no known encoder; undefined if that is not known. */
+	foreignMessages: number | undefined;
 	/** How many lines of subtitles have a place or an effect that the output's lack; undefined if that is not known. */
 	unplaced: number | undefined;
 }
@@ -54,6 +56,7 @@ export function lossesOf({
 	unended,
 	hidden,
 	isLayered,
+	foreignMessages,
 	unplaced,
 }: Comparison): string[] {
 	const lost = [
@@ -72,6 +75,7 @@ export function lossesOf({
 		...lostPlaces(unplaced),
 		...lostToEdits(original.film, hidden),
 		...lostLayers(isLayered),
+		...lostMessages(foreignMessages),
 		...lostBytes(original, originalBytes),
 		...(decoderErrors === 0 ? [] : [`what could not be decoded${errorsOf(decoderErrors)}`]),
 	];
@@ -196,6 +200,9 @@ function lostInFrames({ video, matrices }: Film, decoded: DecodedFilm | undefine
 			? ['the half pictures of interlaced video']
 			: []),
 		...(decoded.hasCaptions ? ['closed captions'] : []),
+		...(decoded.unread.size > 0
+			? [`data in its pictures that no program here reads (${someOf([...decoded.unread])})`]
+			: []),
 		...([...decoded.matrices].some((each) => !matrices.has(each))
 			? ['that it is shown turned or mirrored, which only its pictures say']
 			: []),
@@ -211,6 +218,13 @@ function lostDelay(seconds: number | undefined): string[] {
 function lostLayers(isLayered: boolean | undefined): string[] {
 	if (isLayered === undefined) return ['further layers of its pictures (they could not be looked for)'];
 	return isLayered ? ['the second layer of its pictures (the view of the other eye, or transparency)'] : [];
+}
+
+/** In which cameras write their positions. */
+function lostMessages(count: number | undefined): string[] {
+	if (count === undefined) return ['messages in its pictures (they could not be read)'];
+	if (count === 0) return [];
+	return [`${count === 1 ? '1 message' : `${count} messages`} in its pictures that no program here reads`];
 }
 
 /** Where a file was cut off whose container says no duration, what was behind that can't be counted. */
