@@ -77,7 +77,7 @@ interface Dependencies {
 	mayBegin(): boolean;
 	/** Whether what jobs need is there. */
 	capabilities: Pick<LiveProcesses, 'isOffered' | 'isAwaited'>;
-	/** Called with each job that ends here. */
+	/** Called with each job that ends here, or that this process ends for another one. */
 	onEnd?(job: JobRecord, end: JobEnd): void;
 }
 

@@ -5,6 +5,7 @@ import { type Database, openDatabase } from '@stowage/database';
 import type { JobContext, JobKind, JobOwner, JobRunKey, JobStore, Notification } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
 import { z } from 'zod';
+import { currentContext } from '../../src/context.js';
 import { createNotifications } from '../../src/events/notifications.js';
 import type { SiblingEvents } from '../../src/events/SiblingEvents.js';
 import { createJobs, type JobService } from '../../src/jobs/createJobs.js';
@@ -17,6 +18,8 @@ export interface TestJobs {
 	jobs: JobService;
 	/** Subscribes to the notifications for the owner's pages; the returned list collects them. */
 	notificationsOf(owner: JobOwner): Notification[];
+	/** The jobs of whose end it has said something, each with whose that was. */
+	ended: string[];
 	/** Stops it as a stopping server does: its runs are aborted, then awaited. */
 	close(): Promise<void>;
 }
@@ -63,6 +66,7 @@ export async function jobBench(t: Teardown): Promise<Bench> {
 		},
 		process(lacks = new Set(), givenUp = new Set(), siblings) {
 			const notifications = createNotifications();
+			const ended: string[] = [];
 			const jobs = createJobs({
 				...{ store: database.jobs, users: database.users, notifications, log: createLog('silent') },
 				...{ databaseReserve: { assertRoom: async () => {} }, now, monotonic: () => clock.monotonic },
@@ -72,11 +76,16 @@ export async function jobBench(t: Teardown): Promise<Bench> {
 					isOffered: (name) => !lacks.has(name),
 					isAwaited: (name) => lacks.has(name) && !givenUp.has(name),
 				},
+				onEnd({ title }, { status }) {
+					const owner = currentContext()?.job?.owner;
+					ended.push(`${title} ${status} ${owner?.kind === 'user' ? owner.username : ''}`);
+				},
 				identity: { name: `process ${ends.length}`, hasEnded: async (name) => gone.has(name), canTell: () => true },
 			});
 			ends.push(() => jobs.close());
 			return {
 				jobs,
+				ended,
 				notificationsOf(owner) {
 					const items: Notification[] = [];
 					notifications.subscribe({ userId: owner.id }, (item) => items.push(item));

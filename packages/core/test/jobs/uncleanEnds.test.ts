@@ -16,7 +16,7 @@ async function crashes(t: ExecutionContext, more: Parameters<typeof heldKind>[0]
 	let count = 0;
 	const serve = () => {
 		const index = count++;
-		const { jobs } = bench.process();
+		const { jobs, ended } = bench.process();
 		const { kind, runs } = heldKind({ concurrency: 4, perUser: 100, ...more });
 		const starter = jobs.define(kind);
 		const other = heldKind({ name: 'other', concurrency: 1 });
@@ -24,6 +24,7 @@ async function crashes(t: ExecutionContext, more: Parameters<typeof heldKind>[0]
 		return {
 			jobs,
 			runs,
+			ended,
 			others: { ...others, runs: other.runs },
 			queue: (owner: JobOwner, title: string, options?: Parameters<typeof starter.start>[3]) => {
 				bench.advance(1);
@@ -674,7 +675,26 @@ test('the administrator’s job is tried alone, without a pause, and fails after
 	await last.poll();
 	t.is(last.runs.length, 0);
 	t.like(await last.jobs.find(ada, id), { status: 'failed' });
+	await until('its end is said', async () => last.ended.length > 0);
+	t.deepEqual(last.ended, ['move failed ada'], 'as the audit log names it');
 	await last.jobs.retryAny(id);
 	await last.poll();
 	t.is(last.runs.length, 1);
+});
+
+test('the end of a job that is cancelled while its process ends is said once, by who takes it over', async (t) => {
+	const { ada, serve } = await crashes(t);
+	const one = serve();
+	const { id } = await one.queue(ada, 'copy');
+	await one.poll();
+	one.kill();
+	const two = serve();
+	await two.jobs.cancelAny(id);
+	await until('it is cancelled', async () => {
+		await two.poll();
+		return (await two.jobs.find(ada, id)).status === 'cancelled';
+	});
+	await until('its end is said', async () => two.ended.length > 0);
+	await two.poll();
+	t.deepEqual(two.ended, ['copy cancelled ada']);
 });

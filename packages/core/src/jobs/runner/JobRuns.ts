@@ -20,7 +20,7 @@ export interface RunDependencies {
 	isGivenUp(capability: string): boolean;
 	/** Called with the id of each job that may have changed. */
 	onChange(id: string): void;
-	/** Called with each job that ends here. */
+	/** Called with each job that ends here, or that this process ends for another one. */
 	onEnd: ((job: JobRecord, end: JobEnd) => void) | undefined;
 	/** Called with each job of which a run here lacked something for the moment, before it is queued again. */
 	onPause(id: string, pause: JobPause): void;
@@ -80,7 +80,7 @@ export class JobRuns {
 		if (user === undefined || user.isDisabled) {
 			const failed = { status: 'failed', error: 'The account is no longer there, or is disabled.' } as const;
 			const end = next.isCancelRequested ? ({ status: 'cancelled', error: null } as const) : failed;
-			if ((await store.end(key, end)) && end.status === 'cancelled') this.discard({ ...next, kind: kind.name });
+			if (await store.end(key, end)) this.endedWithoutRun({ ...record, ...end });
 			return 'taken';
 		}
 		const owner: JobOwner = { kind: 'user', id: user.id, username: user.username };
@@ -136,10 +136,28 @@ export class JobRuns {
 		}
 	}
 
-	/** Removes what a job has left that has ended here or elsewhere without cleaning up. Nothing waits for that but the process's end. */
-	discard(job: EndedJob): void {
-		const ended = this.#parts.discard(job).finally(() => this.#pending.delete(ended));
+	/**
+	 * A job has ended, here or elsewhere, without a run that says so: removes what a cancelled one has left. Nothing waits for that but the
+	 * process's end.
+	 */
+	endedWithoutRun(job: JobRecord): void {
+		const ended = this.#sayEnd(job).finally(() => this.#pending.delete(ended));
 		this.#pending.add(ended);
+	}
+
+	async #sayEnd(job: JobRecord): Promise<void> {
+		const { users, discard, onEnd, log } = this.#parts;
+		const { id, userId, kind, status, error } = job;
+		if (status === 'cancelled') await discard(job);
+		if (status === 'queued' || status === 'processing') return;
+		try {
+			const user = await users.get(userId);
+			if (user === undefined) return;
+			const owner: JobOwner = { kind: 'user', id: userId, username: user.username };
+			runInContext({ job: { id, kind, owner } }, () => onEnd?.(job, { status, error }));
+		} catch (cause) {
+			log.warn({ err: cause, job: id }, 'the end of a job could not be said: its user could not be read');
+		}
 	}
 
 	/** Publishes what has changed, and ends the runs whose leases have expired. */

@@ -9,7 +9,7 @@ import type { JobRuns } from './JobRuns.js';
 interface Dependencies {
 	store: JobStore;
 	identity: ProcessIdentity;
-	runs: Pick<JobRuns, 'find' | 'discard'>;
+	runs: Pick<JobRuns, 'find' | 'endedWithoutRun'>;
 	log: Log;
 	/** Whether a lease that has ended says that its holder has: not if it may have been the database that was away. */
 	trustsLeases: boolean;
@@ -49,9 +49,12 @@ async function release({ store, runs, log }: Dependencies, job: HeldJob, { end, 
 	log.warn({ job: job.id, kind: job.kind }, 'a job was taken over: its process had not renewed the lease');
 	// No run of its own cleans up any more. One that has failed may go on from there if it is tried again.
 	const ended = await store.find(job.id).catch((error: unknown) => {
-		log.warn({ err: error, job: job.id }, 'the files that a cancelled job of another process had left are swept later');
+		log.warn(
+			{ err: error, job: job.id },
+			'what a job of another process has left, if it was cancelled, is swept later',
+		);
 	});
-	if (ended?.status === 'cancelled') runs.discard(job);
+	if (ended !== undefined && (end !== undefined || ended.status === 'cancelled')) runs.endedWithoutRun(ended);
 }
 
 /** The end of a job that is not tried again, after so many unclean ends of processes that ran it. */
