@@ -277,6 +277,20 @@ test('data between the samples of an MP4 is named, as dashboard cameras write th
 	t.deepEqual(await unread(...sampled([...whole, { sample, other: camera }])), other);
 });
 
+test('an MP4 whose samples lie in more of a file than any film has is not known, for their places would take memory each', async (t) => {
+	const film = (count: number) => {
+		const places = Buffer.alloc(8 * count);
+		for (let n = 0; n < count; n++) places.writeUIntBE(n * 2 ** 22, 8 * n + 2, 6);
+		const offsets = box('co64', big(0), big(count), places);
+		const lengths = box('stsz', big(0), big(8), big(count));
+		const table = box('stbl', box('stsc', big(0), big(1), big(1), big(1), big(1)), lengths, offsets);
+		return box('moov', box('trak', box('mdia', box('minf', box('vmhd', 'x'), table))));
+	};
+	const unread = unreadBy(movBoxes);
+	t.deepEqual(await unread(film(1000)), []);
+	t.deepEqual(await unread(film(2 ** 17 + 1)), ['unknown']);
+});
+
 test('all samples of an MP4 are known, however its tables say their sizes', async (t) => {
 	const unread = unreadBy(movBoxes);
 	const other = ['what is in no sample'];

@@ -11,6 +11,8 @@ const mostSpans = 4_000_000;
 /** They are put in order by as much of the file at a time, in which no film has so many. */
 const windowBytes = 2 ** 22;
 const mostOfWindow = 50_000;
+/** Of half a terabyte. Each takes memory by itself, and tables may name places behind any file. */
+const mostWindows = 2 ** 17;
 
 /** The bytes of a file that its tables name, and those between them. */
 export class NamedBytes {
@@ -35,7 +37,8 @@ export class NamedBytes {
 		else {
 			spans.push(from, from + length);
 			this.#count++;
-			this.#areKnown = this.#count <= mostSpans && spans.length <= 2 * mostOfWindow;
+			this.#areKnown =
+				this.#count <= mostSpans && spans.length <= 2 * mostOfWindow && this.#windows.size <= mostWindows;
 		}
 	}
 
