@@ -74,6 +74,31 @@ test('a header that is clicked again reverses the order, and that of the times b
 	t.deepEqual(toggleTrashOrder({ column: 'name', descending: true }, 'deleted'), defaultTrashOrder);
 });
 
+test.serial('the path of a folder is made ready for its order once, however many items were in it', (t) => {
+	const items = Array.from({ length: 400 }, (_, at) => ({
+		...(entries[0] as (typeof entries)[number]),
+		id: String(at),
+		folder: `${'\u00df'.repeat(400)}/${(at * 7) % 40}`,
+	}));
+	const { normalize } = String.prototype;
+	let characters = 0;
+	String.prototype.normalize = function (this: string, form?: string) {
+		characters += this.length > 300 ? this.length : 0;
+		return normalize.call(this, form);
+	};
+	try {
+		const rows = trashRows(items, { column: 'folder', descending: true });
+		const shown = items.map((_, at) => Number(entryAt(rows, at)?.folder.split('/')[1]));
+		t.deepEqual(
+			shown,
+			[...shown].sort((a, b) => b - a),
+		);
+	} finally {
+		String.prototype.normalize = normalize;
+	}
+	t.true(characters <= 40 * 1024 * 3, `${characters}`);
+});
+
 test('items that were deleted at one path have rows of their own', (t) => {
 	const rows = trashRows(entries, defaultTrashOrder);
 	t.is(rows.indexOf('1'), 3);

@@ -1,5 +1,4 @@
 import {
-	compareNames,
 	type Entry,
 	parentPath,
 	parsePath,
@@ -89,5 +88,14 @@ function sortTrash(entries: readonly TrashedEntry[], { column, descending }: Tra
 	if (column === 'deleted') return sort(entries, `${direction}time`);
 	if (column !== 'folder') return sort(entries, `${direction}${column}`);
 	const sign = descending ? -1 : 1;
-	return sort(entries, 'name').sort((a, b) => sign * compareNames(a.folder, b.folder));
+	const places = folderPlaces(entries);
+	const placeOf = ({ folder }: TrashedEntry) => places.get(folder) as number;
+	return sort(entries, 'name').sort((a, b) => sign * (placeOf(a) - placeOf(b)));
+}
+
+/** Each folder once, whose path may be long and of which many items may have been deleted. */
+function folderPlaces(entries: readonly TrashedEntry[]): Map<string, number> {
+	const folders = new Set(entries.map(({ folder }) => folder));
+	const named = Array.from(folders, (name): Entry => ({ name, path: name, type: 'directory', size: 0, mtime: 0 }));
+	return new Map(sortEntries(named, 'name').map(({ name }, place) => [name, place]));
 }
