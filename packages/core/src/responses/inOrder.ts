@@ -1,3 +1,4 @@
+import { Yielder } from '@stowage/plugin-api';
 import { type Entry, isFailure, NameOrder, type SortMode, sortEntries } from '@stowage/rules';
 import { isVisitorKey } from '../http/requests/proxy.js';
 import { Budget } from '../limits/Budget.js';
@@ -24,7 +25,8 @@ const batchCharacters = 512_000;
 /**
  * The rows of a folder in an order, so that a page shows the first ones at once and for good. `onOrder` is called before the first
  * row if they are; those of a larger folder, of one too deep, or of one too many at the same time, come as they are read. An empty batch
- * comes for each that was read and kept, so that other callers have their turn meanwhile. `client` is the caller's `clientKey`.
+ * comes for each that was read and kept, and for each step of the sort, so that other callers have their turn meanwhile. `client` is the
+ * caller's `clientKey`.
  */
 export async function* inOrder(
 	batches: AsyncIterable<Entry[]>,
@@ -44,20 +46,32 @@ export async function* inOrder(
 				yield batch;
 				continue;
 			}
-			kept.add(batch);
+			yield* inSteps(kept.adding(batch));
 			for (const entry of batch) characters += charactersOf(entry);
 			if (count > maxSorted || characters > maxCharacters) {
-				yield* inBatches(kept.entries());
+				yield* inBatches(yield* inSteps(kept.ordering()));
 				kept = undefined;
 				// From here on no more than a batch is in memory.
 				release();
 			} else yield [];
 		}
 		if (kept === undefined) return;
+		const entries = yield* inSteps(kept.ordering());
 		onOrder();
-		yield* inBatches(sortEntries(kept.entries(), mode));
+		yield* inBatches(sortEntries(entries, mode));
 	} finally {
 		release();
+	}
+}
+
+/** Other requests are served between two steps, and other callers have the place of this one. */
+async function* inSteps<T>(steps: Generator<undefined, T>): AsyncGenerator<Entry[], T> {
+	const yielder = new Yielder();
+	for (;;) {
+		const { done, value } = steps.next();
+		if (done) return value;
+		yield [];
+		await yielder.yield();
 	}
 }
 

@@ -172,6 +172,55 @@ test.serial(
 	},
 );
 
+test.serial(
+	'others have their turns while the names of a folder are put in order that the collator weighs slowly',
+	async (t) => {
+		const app = await testApp(t);
+		const ada = await new Client(app).register('ada');
+		const letters = (at: number) => at.toString(2).padStart(14, '0').replaceAll('0', 'a').replaceAll('1', 'A');
+		const names = Array.from(
+			{ length: 6_000 },
+			(_, at) => `${letters((at * 7919) % 16_381)}\u0f39${'\u04e2'.repeat(110)}`,
+		);
+		app.services.roots.first.storage.list = async function* () {
+			for (let at = 0; at < names.length; at += 2_000)
+				yield names.slice(at, at + 2_000).map((name): StorageEntry => ({ ...row(at), name }));
+		};
+		const getter = Object.getOwnPropertyDescriptor(Intl.Collator.prototype, 'compare') as PropertyDescriptor;
+		let collated = 0;
+		let most = 0;
+		Object.defineProperty(Intl.Collator.prototype, 'compare', {
+			...getter,
+			get() {
+				const compare = getter.get?.call(this) as (a: string, b: string) => number;
+				return (a: string, b: string) => {
+					collated += Math.min(a.length, b.length);
+					most = Math.max(most, collated);
+					return compare(a, b);
+				};
+			},
+		});
+		let isOver = false;
+		const turn = () => {
+			collated = 0;
+			if (!isOver) setImmediate(turn);
+		};
+		turn();
+		try {
+			const listing = json(await ada.get('/api/browse?type=private&directory=many&sort=name'));
+			t.is(listing.sorted, 'name');
+			t.deepEqual(
+				listing.entries.map(({ name }: { name: string }) => name),
+				[...names].sort(),
+			);
+		} finally {
+			isOver = true;
+			Object.defineProperty(Intl.Collator.prototype, 'compare', getter);
+		}
+		t.true(most > 0 && most <= 200_000, `${most} characters were compared in one turn`);
+	},
+);
+
 test('the first rows of a compressed listing are sent while the others are read', async (t) => {
 	const app = await testApp(t);
 	const { cookie = '' } = await new Client(app).register('ada');

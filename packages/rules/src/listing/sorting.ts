@@ -69,50 +69,115 @@ function sortedByName(entries: readonly Entry[]): readonly Entry[] {
 interface Row {
 	entry: Entry;
 	key: string | undefined;
-	/** What the collator compares: where there is a key, that is mostly compared instead. */
-	text: string;
+	/** What the collator compares where one of two has no key. Made when it is first needed. */
+	text: string | undefined;
 }
 
 function rowOf(entry: Entry): Row {
-	const key = nameKey(entry.name);
-	return { entry, key, text: key === undefined ? collationText(entry.name) : entry.name };
+	return { entry, key: nameKey(entry.name), text: undefined };
 }
+
+function textOf(row: Row): string {
+	row.text ??= collationText(row.entry.name, row.key);
+	return row.text;
+}
+
+/** Characters that are compared in one step, which take the collator some milliseconds at worst. */
+const stepLength = 64_000;
+
+/** What the comparison of two keys counts for. */
+const keyLength = 16;
 
 /** Sorts entries by name while they arrive, so that little is left to do after the last one. */
 export class NameOrder {
 	/** Each sorted, each longer than the next. */
 	readonly #runs: Row[][] = [];
+	#compared = 0;
 
 	add(entries: readonly Entry[]): void {
-		let run = entries.map(rowOf).sort(compareRows);
-		for (let last = this.#runs.at(-1); last !== undefined && last.length <= 2 * run.length; last = this.#runs.at(-1)) {
-			this.#runs.pop();
-			run = merge(last, run);
+		resultOf(this.adding(entries));
+	}
+
+	/** Adds them in steps of some milliseconds, between which others may have their turns. */
+	*adding(entries: readonly Entry[]): Generator<undefined, void> {
+		let run: Row[] = [];
+		let length = 0;
+		for (const [index, entry] of entries.entries()) {
+			const row = rowOf(entry);
+			run.push(row);
+			length += row.key === undefined ? keyLength + textOf(row).length : keyLength;
+			// Each row of a run is compared with some eight others.
+			if (8 * length < stepLength && index < entries.length - 1) continue;
+			if (this.#endsStep(8 * length)) yield;
+			yield* this.#push(run.sort(compareRows));
+			run = [];
+			length = 0;
 		}
-		this.#runs.push(run);
 	}
 
 	/** All that were added, in order. Sorting them by anything is quick from here on. */
 	entries(): Entry[] {
+		return resultOf(this.ordering());
+	}
+
+	/** Returns what `entries` does, after steps of some milliseconds. */
+	*ordering(): Generator<undefined, Entry[]> {
 		while (this.#runs.length > 1) {
 			const [last, before] = [this.#runs.pop() as Row[], this.#runs.pop() as Row[]];
-			this.#runs.push(merge(before, last));
+			this.#runs.push(yield* this.#merge(before, last));
 		}
 		const entries = (this.#runs[0] ?? []).map(({ entry }) => entry);
 		sortedByNameCache.set(entries, entries);
 		return entries;
 	}
+
+	*#push(sorted: Row[]): Generator<undefined, void> {
+		let run = sorted;
+		for (let last = this.#runs.at(-1); last !== undefined && last.length <= 2 * run.length; last = this.#runs.at(-1)) {
+			this.#runs.pop();
+			run = yield* this.#merge(last, run);
+		}
+		this.#runs.push(run);
+	}
+
+	*#merge(a: readonly Row[], b: readonly Row[]): Generator<undefined, Row[]> {
+		const [last, first] = [a.at(-1), b[0]];
+		// Entries that come in order, as the server sends them, need no other comparison.
+		if (last !== undefined && first !== undefined && compareRows(last, first) <= 0) return a.concat(b);
+		const merged: Row[] = [];
+		let at = 0;
+		for (const row of b) {
+			for (let next = a[at]; next !== undefined; next = a[++at]) {
+				if (this.#endsStep(lengthOf(next, row))) yield;
+				if (compareRows(next, row) > 0) break;
+				merged.push(next);
+			}
+			merged.push(row);
+		}
+		for (; at < a.length; at++) merged.push(a[at] as Row);
+		return merged;
+	}
+
+	/** Whether a step ends before what is compared next, which would make it too long. */
+	#endsStep(next: number): boolean {
+		this.#compared += next;
+		if (this.#compared <= stepLength) return false;
+		this.#compared = next;
+		return true;
+	}
 }
 
-function merge(a: readonly Row[], b: readonly Row[]): Row[] {
-	const merged: Row[] = [];
-	let at = 0;
-	for (const row of b) {
-		for (let next = a[at]; next !== undefined && compareRows(next, row) <= 0; next = a[++at]) merged.push(next);
-		merged.push(row);
+function resultOf<T>(steps: Generator<undefined, T>): T {
+	for (;;) {
+		const { done, value } = steps.next();
+		if (done) return value;
 	}
-	for (; at < a.length; at++) merged.push(a[at] as Row);
-	return merged;
+}
+
+/** How many characters are compared at most. */
+function lengthOf(a: Row, b: Row): number {
+	if (a.key !== undefined && b.key !== undefined) return keyLength;
+	return keyLength + Math.min(textOf(a).length, textOf(b).length);
 }
 
 /** The number that a column sorts by before names do. */
@@ -125,7 +190,7 @@ const weights: Record<Exclude<SortColumn, 'name'>, (entry: Entry) => number> = {
 };
 
 function compareRows(a: Row, b: Row): number {
-	const byKey = a.key === undefined || b.key === undefined ? collate(a.text, b.text) : compareText(a.key, b.key);
+	const byKey = a.key === undefined || b.key === undefined ? collate(textOf(a), textOf(b)) : compareText(a.key, b.key);
 	return (
 		byKey ||
 		compareText(a.entry.name, b.entry.name) ||

@@ -16,13 +16,53 @@ const longVowel = '\u0f71';
 /** More than a name has. */
 const maxLongVowels = 8;
 
+/** More marks that the collator ignores than a name has whose order depends on them (й, أ). */
+const maxIgnoredMarks = 16;
+
+/** More characters than a name has. */
+const maxCollated = 1024;
+
+/** More than the compatibility decomposition adds to a name: the collator takes a single character (ﷺ) for up to eighteen. */
+const maxExpansion = 254;
+
+/** What is compared of names that have more of it. */
+const expandedLength = 32;
+
 /**
- * The text by which the collator is to compare a name that has no key: in an order of marks that it need not find anew with each
- * comparison, and of many long vowels none. Names without these are in the same order by their texts as by themselves.
+ * The text by which the collator is to compare a name: in an order of marks that it need not find anew with each comparison, of many long
+ * vowels none, of many marks that it ignores none, and of a path or of many characters that it takes for several only the beginning.
+ * Names without these are in the same order by their texts as by themselves, and so are all that have a key, which compares as they do.
  */
-export function collationText(name: string): string {
-	const text = name.normalize('NFD');
-	return text.split(longVowel, maxLongVowels + 2).length > maxLongVowels + 1 ? text.replaceAll(longVowel, '') : text;
+export function collationText(name: string, key: string | undefined = nameKey(name)): string {
+	if (key !== undefined) return name.normalize('NFD');
+	let text = name.slice(0, maxCollated).normalize('NFD');
+	if (text.split(longVowel, maxLongVowels + 2).length > maxLongVowels + 1) text = text.replaceAll(longVowel, '');
+	text = withoutManyIgnored(text);
+	const expansion = text.normalize('NFKD').length - text.length;
+	return expansion > maxExpansion ? text.slice(0, expandedLength) : text;
+}
+
+/** The collator looks at each mark behind a letter that some mark makes another one, which takes longer than all else. */
+function withoutManyIgnored(text: string): string {
+	let ignored = 0;
+	const rest = text.replace(/\p{M}/gu, (each) => {
+		if (!isIgnored(each)) return each;
+		ignored++;
+		return '';
+	});
+	return ignored > maxIgnoredMarks ? rest : text;
+}
+
+/** Found once each: there are some two thousand. */
+const ignoredMarks = new Map<string, boolean>();
+
+function isIgnored(each: string): boolean {
+	let found = ignoredMarks.get(each);
+	if (found === undefined) {
+		found = collate(each, '') === 0;
+		ignoredMarks.set(each, found);
+	}
+	return found;
 }
 
 /**

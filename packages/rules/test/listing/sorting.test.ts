@@ -127,6 +127,7 @@ const name = fc
 		fc.constantFrom(
 			...['a', 'A', 'b', '1', '2', '10', '01', 'é', 'e\u0301', 'ß', 'ss', 'и', 'й', '漢', '😀', ' ', '-'],
 			...['\u0f40', '\u0f71', '\u0f71'.repeat(9), '\u05ae\u0300'],
+			...['й'.repeat(17), 'и'.repeat(17), '\u04e3'.repeat(17), '\ufdfa'.repeat(16)],
 		),
 		{
 			maxLength: 4,
@@ -193,6 +194,68 @@ test('the mode name sorts in the order of compareNames', (t) => {
 			t.deepEqual(names, entries.map((each) => each.name).sort(compareNames));
 		}),
 	);
+});
+
+/** Runs with what the collator sees counted: characters of the shorter of two. */
+function withCollated(run: (collated: () => number) => void): void {
+	const getter = Object.getOwnPropertyDescriptor(Intl.Collator.prototype, 'compare') as PropertyDescriptor;
+	let characters = 0;
+	Object.defineProperty(Intl.Collator.prototype, 'compare', {
+		...getter,
+		get() {
+			const compare = getter.get?.call(this) as (a: string, b: string) => number;
+			return (a: string, b: string) => {
+				characters += Math.min(a.length, b.length);
+				return compare(a, b);
+			};
+		},
+	});
+	try {
+		run(() => characters);
+	} finally {
+		Object.defineProperty(Intl.Collator.prototype, 'compare', getter);
+	}
+}
+
+const letters = (index: number) => index.toString(2).padStart(14, '0').replaceAll('0', 'a').replaceAll('1', 'A');
+
+for (const [title, tail] of [
+	['marks that the collator ignores', `\u0f39${'\u04e2'.repeat(110)}`],
+	['letters that it looks behind', `\u00df${'\u0418'.repeat(110)}`],
+] as const) {
+	test.serial(`in each step of NameOrder the collator sees a bounded part of names with ${title}`, (t) => {
+		const entries = Array.from({ length: 4000 }, (_, index) => entry(`${letters((index * 7919) % 16_381)}${tail}`));
+		withCollated((collated) => {
+			const order = new NameOrder();
+			let worst = 0;
+			let count = 0;
+			const run = <T>(steps: Generator<undefined, T>): T => {
+				for (;;) {
+					const before = collated();
+					const { done, value } = steps.next();
+					count++;
+					worst = Math.max(worst, collated() - before);
+					if (done) return value;
+				}
+			};
+			run(order.adding(entries.slice(0, 2000)));
+			run(order.adding(entries.slice(2000)));
+			const names = run(order.ordering()).map(({ name }) => name);
+			t.log(`${collated()} characters in ${count} steps, ${worst} in the longest`);
+			t.true(worst <= 100_000);
+			t.deepEqual(names, entries.map(({ name }) => name).sort());
+		});
+	});
+}
+
+test.serial('the collator sees each name once or twice where they come in order', (t) => {
+	const entries = Array.from({ length: 2000 }, (_, index) => entry(`\u00df${String(index).padStart(9, '0')}`));
+	withCollated((collated) => {
+		const order = new NameOrder();
+		for (let at = 0; at < 2000; at += 250) order.add(entries.slice(at, at + 250));
+		t.deepEqual(order.entries(), entries);
+		t.true(collated() <= 2 * 2000 * 10);
+	});
 });
 
 for (const [title, marks] of [

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { collate, nameKey } from '../../src/names/nameKeys.js';
+import { collate, collationText, nameKey } from '../../src/names/nameKeys.js';
 
 const range = (first: number, last: number) =>
 	fc.integer({ min: first, max: last }).map((point) => String.fromCharCode(point));
@@ -84,3 +84,43 @@ test('Han characters sort after all other characters that have a key', (t) => {
 	t.true(others.every((each) => (nameKey(each) as string) < (nameKey('一') as string)));
 });
 test('a name with a longer number than the collator compares at once has no key', hasKey, '1'.repeat(255), false);
+
+const ordinary = fc.oneof(
+	...keyed,
+	fc.constantFrom(
+		'\u00df',
+		'\u00e6',
+		'\u{1F600}',
+		'\u0e40\u0e01',
+		'\u0915\u094d\u0937\u093f',
+		'\u0623',
+		'\u05e9\u05c1',
+	),
+);
+const ordinaryName = fc.array(ordinary, { maxLength: 16 }).map((characters) => characters.join(''));
+
+test('ordinary names compare by their texts as the collator compares the names', (t) => {
+	fc.assert(
+		fc.property(ordinaryName, ordinaryName, ordinaryName, (beginning, a, b) => {
+			const [x, y] = [beginning + a, beginning + b].map((each) => each.slice(0, 24)) as [string, string];
+			t.is(Math.sign(collate(collationText(x), collationText(y))), Math.sign(collate(x, y)), JSON.stringify([x, y]));
+		}),
+		{ numRuns: 3000 },
+	);
+	for (const name of [
+		'\u0447\u0430\u0439 \u00df'.repeat(16),
+		'\u0915\u093f'.repeat(42),
+		'\u1ea2nh \u0111\u1eb9p \u{1F600}'.repeat(4),
+		'\ufdfa'.repeat(14),
+	])
+		t.is(collationText(name), name.normalize('NFD'));
+});
+
+test('the collator sees no more than a few of many marks that it ignores, and the beginning of what it expands', (t) => {
+	const marks = (name: string) => collationText(name).match(/\p{M}/gu)?.length ?? 0;
+	for (const mark of ['\u04e2', '\u01d5', '\ufb2d', '\u0f39', 'a\u0323\u0301'])
+		t.true(marks(`\u00df${mark.repeat(60)}`) <= 16, mark);
+	t.is(collationText(`\u00df${'\u04e2'.repeat(60)}`), `\u00df${'\u0418'.repeat(60)}`);
+	t.true(collationText('\ufdfa'.repeat(80)).length <= 32);
+	t.true(collationText('a'.repeat(60_000)).length <= 1024);
+});
