@@ -386,6 +386,18 @@ const kept: Readonly<Record<string, Kept>> = {
 		format: 'mp4',
 		losses: /^1 message in its pictures that no program here reads$/,
 	},
+	'with the view of the other eye in H.264, of which no decoder says anything': {
+		args: [...picture('160x90', 2), ...h264, '-x264-params', 'aud=1'],
+		name: 'eyes.mp4',
+		format: 'mp4',
+		// In place of what says that a picture begins.
+		damage: (bytes) => {
+			const begin = Buffer.from('0000000209', 'hex');
+			for (let at = bytes.indexOf(begin); at >= 0; at = bytes.indexOf(begin, at + 1)) bytes[at + 4] = 0x74;
+			return bytes;
+		},
+		losses: /^the second layer of its pictures \(the view of the other eye, or transparency\)$/,
+	},
 	'with keywords that a program for photographs has written behind it': {
 		args: [...picture('160x90', 2), ...h264],
 		name: 'keywords.mp4',

@@ -16,6 +16,7 @@ import { foreignMessages } from '../src/films/messages.js';
 import { countPlacedLines, placeReader } from '../src/films/placedLines.js';
 import { type Film, matrixOf, parseProbe, probe, type SubtitleTrack } from '../src/films/probe.js';
 import { parseScan, type Video } from '../src/films/scan.js';
+import { unitReader } from '../src/films/units.js';
 import { conversionArguments, videoEncoder } from '../src/formats.js';
 import { parseEncoders } from '../src/HandBrake.js';
 import { plugin } from '../src/index.js';
@@ -688,7 +689,7 @@ test('what only the frames of a film show is lost with them: sizes, half picture
 	const lost = (...lines: string[]) => {
 		const { take, read: readFrames } = frameReader(() => {});
 		for (const line of lines) take(line);
-		return losses({}, {}, 0, 0, { errors: 0, ...readFrames() });
+		return losses({}, {}, 0, 0, { errors: 0, hasLayers: false, ...readFrames() });
 	};
 	const frame = (more: object = {}) =>
 		Object.entries({
@@ -710,7 +711,9 @@ test('what only the frames of a film show is lost with them: sizes, half picture
 	const { take, read: readFrames } = frameReader(() => {});
 	take(frame({ interlaced_frame: 1 }));
 	const said = { film: { traits: ['the half pictures of interlaced video' as const] } };
-	t.deepEqual(losses(said, {}, 0, 0, { errors: 0, ...readFrames() }), ['the half pictures of interlaced video']);
+	t.deepEqual(losses(said, {}, 0, 0, { errors: 0, hasLayers: false, ...readFrames() }), [
+		'the half pictures of interlaced video',
+	]);
 	t.deepEqual(lost(frame(), 'side_data_type=ATSC A53 Part 4 Closed Captions'), ['closed captions']);
 	t.deepEqual(lost(`${frame()}|side_data_type=ATSC A53 Part 4 Closed Captions`), ['closed captions']);
 	t.deepEqual(lost(`${frame()}|side_data_type=Stereo 3D`), ['the view of a panorama or in 3D']);
@@ -736,10 +739,45 @@ test('what only the frames of a film show is lost with them: sizes, half picture
 	const { take: takeTurned, read: readTurned } = frameReader(() => {});
 	takeTurned(turned(-65536));
 	const known = { film: { matrices: new Set([matrixOf(matrix(-65536))]) } };
-	t.deepEqual(losses(known, {}, 0, 0, { errors: 0, ...readTurned() }), []);
+	t.deepEqual(losses(known, {}, 0, 0, { errors: 0, hasLayers: false, ...readTurned() }), []);
 	t.deepEqual(lost(frame(), 'stream_index=1|channels=2', 'stream_index=1|channels=6', 'stream_index=1|channels=2'), [
 		'4 of 6 channels of audio track 1',
 	]);
+});
+
+test('further layers of pictures, and units that no decoder knows, are found by what decoders list', (t) => {
+	const read = (...lines: string[]) => {
+		const { take, read: readUnits } = unitReader();
+		for (const line of lines) take(line);
+		return readUnits();
+	};
+	const said = (text: string, codec = 'h264') => `[${codec} @ 0x55d0c8] [debug] ${text}`;
+	const avc = (kind: number) => said(`nal_unit_type: ${kind}(Coded slice), nal_ref_idc: 2`);
+	const hevc = (kind: number, layer = 0) =>
+		said(`nal_unit_type: ${kind}(TRAIL_R), nuh_layer_id: ${layer}, temporal_id: 0`, 'hevc');
+	const nothing = { hasLayers: false, unread: new Set() };
+	t.deepEqual(read('[mov @ 0x1] [debug] x'), nothing);
+	// Of a view that goes first, or in layers of rates, too.
+	t.deepEqual(read(...[7, 8, 6, 9, 5, 1, 12, 14].map(avc)), nothing);
+	t.deepEqual(read(...[32, 33, 34, 35, 39, 40, 19, 1, 0].map((kind) => hevc(kind))), nothing);
+	for (const kind of [15, 19, 20, 21]) t.true(read(avc(7), avc(1), avc(kind)).hasLayers, `${kind}`);
+	t.true(read(hevc(1), hevc(1, 1)).hasLayers);
+	t.deepEqual(read(avc(1), avc(24), hevc(1), hevc(50)).unread, new Set(['units of kind 24', 'units of kind 50']));
+	t.is(read(avc(1), ...Array.from({ length: 100 }, (_, n) => avc(n + 22))).unread.size, 10);
+	// Decoders of another version may say it otherwise.
+	t.is(read(said('Reinit context to 160x96, pix_fmt: yuv420p')).hasLayers, undefined);
+	t.is(read(avc(1), said('Output frame with POC 1.', 'hevc')).hasLayers, undefined);
+	const messages = [said('unknown SEI type 240'), said('Skipped PREFIX SEI 137', 'hevc')];
+	const text = 'Unsupported User Data Registered ITU-T T35 SEI message (country_code = 1)';
+	t.deepEqual(
+		read(avc(1), hevc(1), ...messages, `[h264 @ 0x1] [verbose] ${text}`).unread,
+		new Set(['messages of kind 240', 'registered messages']),
+	);
+	const decoded = (hasLayers: boolean | undefined) => ({ errors: 0, ...frameReader(() => {}).read(), hasLayers });
+	const layers = (hasLayers: boolean | undefined) => losses({}, {}, 0, 0, decoded(hasLayers));
+	t.deepEqual(layers(false), []);
+	t.deepEqual(layers(true), ['the second layer of its pictures (the view of the other eye, or transparency)']);
+	t.deepEqual(layers(undefined), ['further layers of its pictures (they could not be looked for)']);
 });
 
 test('messages in pictures are lost that are not of an encoder that is known', async (t) => {

@@ -1,6 +1,7 @@
 import os from 'node:os';
 import type { SandboxedProgram } from '../SandboxedProgram.js';
 import { hasWideRange, matrixOf, source } from './probe.js';
+import { unitReader } from './units.js';
 
 /** What only its frames show of a film: tracks change on the way, and headers don't say all. */
 export interface DecodedFilm {
@@ -20,6 +21,8 @@ export interface DecodedFilm {
 	hasTimecode: boolean;
 	/** How many messages they carry that say by an id only whose they are. */
 	messages: number;
+	/** Whether they have further layers; undefined if that is not known. */
+	hasLayers: boolean | undefined;
 	/** What else they carry that no program here knows, by the names of ffprobe. */
 	unread: ReadonlySet<string>;
 	/** How they say themselves that they are turned or mirrored, as `matrixOf` has it. */
@@ -81,17 +84,22 @@ export async function decodeFilm(
 	const threads = String(Math.min(maxThreads, os.availableParallelism()));
 	const args = [
 		// Also what a decoder leaves unread of a packet.
-		...['-threads', threads, '-err_detect', 'crccheck+bitstream+buffer', ...source, '-v', 'level+info'],
+		...['-threads', threads, '-err_detect', 'crccheck+bitstream+buffer', ...source, '-v', 'level+debug'],
 		...['-show_entries', entries.join(':'), '-of', 'compact=p=0'],
 	];
 	let errors = 0;
+	const units = unitReader();
 	const onLogLine = (line: string) => {
 		if (isError(line)) errors++;
+		units.take(line);
 	};
 	const frames = frameReader(onTime);
 	const run = { files: [descriptor], printsContent: true, signal, onLine: frames.take, onLogLine };
 	const { code } = await decoder.run(args, run);
-	return code === 0 ? { errors, ...frames.read() } : undefined;
+	if (code !== 0) return undefined;
+	const { unread, ...read } = frames.read();
+	const { hasLayers, unread: unreadUnits } = units.read();
+	return { errors, ...read, hasLayers, unread: new Set([...unread, ...unreadUnits]) };
 }
 
 interface CountedTrack extends DecodedTrack {
@@ -102,7 +110,7 @@ interface CountedTrack extends DecodedTrack {
 /** Reads lines of frames; reports each whole second of their times once. */
 export function frameReader(onTime: (seconds: number) => void): {
 	take(line: string): void;
-	read(): Omit<DecodedFilm, 'errors'>;
+	read(): Omit<DecodedFilm, 'errors' | 'hasLayers'>;
 } {
 	const reportTime = eachSecond(onTime);
 	const tracks = new Map<number, CountedTrack>();

@@ -74,7 +74,7 @@ export function lossesOf({
 		...lostLines(original, output),
 		...lostPlaces(unplaced),
 		...lostToEdits(original.film, hidden),
-		...lostLayers(isLayered),
+		...lostLayers(isLayered, decoded),
 		...lostMessages(foreignMessages),
 		...lostBytes(original, originalBytes),
 		...(decoderErrors === 0 ? [] : [`what could not be decoded${errorsOf(decoderErrors)}`]),
@@ -215,9 +215,11 @@ function lostDelay(seconds: number | undefined): string[] {
 }
 
 /** No encoder here reads another layer than the first one, and no decoder says that there is one. */
-function lostLayers(isLayered: boolean | undefined): string[] {
-	if (isLayered === undefined) return ['further layers of its pictures (they could not be looked for)'];
-	return isLayered ? ['the second layer of its pictures (the view of the other eye, or transparency)'] : [];
+function lostLayers(isLayered: boolean | undefined, decoded: DecodedFilm | undefined): string[] {
+	// The parameters of its pictures may say it, and these themselves.
+	const said = [isLayered, decoded === undefined ? false : decoded.hasLayers];
+	if (said.includes(true)) return ['the second layer of its pictures (the view of the other eye, or transparency)'];
+	return said.includes(undefined) ? ['further layers of its pictures (they could not be looked for)'] : [];
 }
 
 /** In which cameras write their positions. */
