@@ -109,6 +109,11 @@ export class JobRun {
 		return this.#started.place;
 	}
 
+	/** Whether no other suspect is tried meanwhile. */
+	get isOnTrial(): boolean {
+		return this.#isOnTrial;
+	}
+
 	get owner(): JobOwner {
 		return this.#started.owner;
 	}

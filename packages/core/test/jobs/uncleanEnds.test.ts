@@ -560,6 +560,58 @@ test('a user with suspected jobs without end does not keep those of others from 
 	t.true(two.begun().slice(0, 3).includes('film of bob'), `${two.begun()}`);
 });
 
+test('no run gives back its place for a job that waits for the administrator', async (t) => {
+	const { ada, bob, serve, advance } = await crashes(t, { concurrency: 1, short: { places: 1, seconds: 60 } });
+	let now = serve();
+	await now.queue(ada, 'deadly');
+	for (let end = 1; end <= 3; end++) {
+		await until('it begins', async () => {
+			await now.poll();
+			advance(10 * second);
+			return now.runs.length > 0;
+		});
+		now.kill();
+		now = serve();
+	}
+	await now.queue(ada, 'held');
+	await now.queue(bob, 'film', { expectedSeconds: 7200 });
+	await now.queue(bob, 'slow');
+	for (let passed = 0; passed < 5 * minute; passed += 5 * second) {
+		await now.poll();
+		advance(5 * second);
+	}
+	t.deepEqual(now.begun(), ['film', 'slow']);
+	t.true(now.runs.every(({ context }) => !context.signal.aborted));
+});
+
+test('a run gives back its place for a suspected job once that may begin, not while another one is tried', async (t) => {
+	const { ada, bob, serve, advance } = await crashes(t, { concurrency: 1, short: { places: 1, seconds: 10 } });
+	const one = serve();
+	await one.queue(ada, 'film', { expectedSeconds: 7200 });
+	await one.poll();
+	one.kill();
+	const two = serve();
+	await two.queue(bob, 'slow');
+	await two.queue(ada, 'clip');
+	await two.poll();
+	t.deepEqual(two.begun().sort(), ['film', 'slow']);
+	const slow = two.runs.find(({ context }) => context.input === 'slow');
+	const pass = async (ms: number) => {
+		for (let passed = 0; passed < ms; passed += 5 * second) {
+			advance(5 * second);
+			await two.poll();
+		}
+	};
+	await pass(50 * second);
+	t.false(slow?.context.signal.aborted);
+	await pass(20 * second);
+	t.true(slow?.context.signal.aborted);
+	await until('the clip has its place', async () => {
+		await two.poll();
+		return two.begun().includes('clip');
+	});
+});
+
 test('an interrupted job that fails by itself counts on: the third end fails it, and keeps the others of its user waiting', async (t) => {
 	const { ada, serve, advance } = await crashes(t);
 	let now = serve();

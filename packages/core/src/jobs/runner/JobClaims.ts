@@ -59,7 +59,7 @@ export class JobClaims {
 				this.#nextOf(kind, { except: [...suspected, ...this.#usersWithEnough(kind, held)] }),
 			);
 			await fill(shortPlacesOf(kind), () => this.#next(kind.name, { isLong: false, except: suspected }));
-			await this.#yieldOverdue(kind);
+			await this.#yieldOverdue(kind, held);
 		}
 	}
 
@@ -133,12 +133,21 @@ export class JobClaims {
 	}
 
 	/** Gives back places for short jobs that have been taken for too long, if another one waits for them. */
-	async #yieldOverdue(kind: AnyKind): Promise<void> {
+	async #yieldOverdue(kind: AnyKind, held: readonly HeldJob[]): Promise<void> {
 		const { runs } = this.#parts;
 		if (kind.onRestart === 'fail') return;
 		const overdue = runs.all.filter((run) => run.record.kind === kind.name && run.isOverdue());
-		if (overdue.length === 0 || (await this.#next(kind.name, { isLong: false })) === undefined) return;
+		if (overdue.length === 0) return;
+		const except = this.#usersWhoCannotBegin(kind, held);
+		if ((await this.#next(kind.name, { isLong: false, except })) === undefined) return;
 		for (const run of overdue) run.yield();
+	}
+
+	/** Suspects whose jobs would not begin in a free place: they are on hold, or another one is tried. */
+	#usersWhoCannotBegin({ name }: AnyKind, held: readonly HeldJob[]): string[] {
+		const suspects = this.#parts.suspects();
+		const isTried = held.some(({ isOnTrial }) => isOnTrial) || this.#parts.runs.all.some((run) => run.isOnTrial);
+		return suspects.usersOf(name).filter((userId) => isTried || suspects.holdOf({ userId, kind: name }) !== undefined);
 	}
 }
 
