@@ -560,6 +560,29 @@ test('a user with suspected jobs without end does not keep those of others from 
 	t.true(two.begun().slice(0, 3).includes('film of bob'), `${two.begun()}`);
 });
 
+test('a user whose jobs are tried alone for a day has the only place in turns with others', async (t) => {
+	const { ada, bob, serve } = await crashes(t, { concurrency: 1 });
+	const one = serve();
+	const { id } = await one.queue(ada, 'film');
+	await one.poll();
+	one.kill();
+	const two = serve();
+	await two.jobs.cancel(ada, id);
+	for (let n = 1; n <= 4; n++) await two.queue(ada, `clip ${n}`);
+	for (let n = 1; n <= 3; n++) await two.queue(bob, `clip ${n} of bob`);
+	for (let ended = 0; ended < 7; ended++) {
+		await until('the place is taken again', async () => {
+			await two.poll();
+			return two.runs.length > ended;
+		});
+		two.runs[ended]?.finish();
+	}
+	t.deepEqual(
+		two.begun().filter((title) => title !== 'film'),
+		['clip 1', 'clip 1 of bob', 'clip 2', 'clip 2 of bob', 'clip 3', 'clip 3 of bob', 'clip 4'],
+	);
+});
+
 test('no run gives back its place for a job that waits for the administrator', async (t) => {
 	const { ada, bob, serve, advance } = await crashes(t, { concurrency: 1, short: { places: 1, seconds: 60 } });
 	let now = serve();

@@ -24,6 +24,8 @@ export class JobClaims {
 	readonly #parts: Dependencies;
 	/** The suspects of whom a job was tried here, the latest last. */
 	readonly #tried = new Set<string>();
+	/** The groups of places in which a job on trial was the last to begin here. */
+	readonly #triedIn = new Set<string>();
 
 	constructor(parts: Dependencies) {
 		this.#parts = parts;
@@ -47,12 +49,13 @@ export class JobClaims {
 			};
 			if (!taken.has(cleanup)) await runs.begin(kind, { slot: cleanup }, cancelled);
 			if (this.#isAwaited(kind)) continue;
-			const fill = async (places: JobPlace[], find: () => Promise<WaitingJob | undefined>) => {
+			const fill = async ({ name, places }: Places, find: () => Promise<WaitingJob | undefined>) => {
 				for (const place of places) {
 					if (taken.has(place.slot)) continue;
 					const outcome = await runs.begin(kind, place, find);
 					if (outcome === 'none') break;
 					if (outcome === 'taken') onTaken();
+					else this.#triedIn.delete(name);
 				}
 			};
 			await fill(placesOf(kind), () =>
@@ -65,28 +68,32 @@ export class JobClaims {
 
 	/**
 	 * Begins one job that may have ended a process, or one of the same user and kind. No other such job begins in any process while it is on
-	 * trial, so that the one which ends processes is known. Suspects take turns, or one with jobs without end would be tried for ever.
+	 * trial, so that the one which ends processes is known. Suspects take turns, or one with jobs without end would be tried for ever; and
+	 * together they take turns with all others, who come first where one was tried last and a single place is free.
 	 */
-	async tryOne(held: readonly HeldJob[]): Promise<void> {
+	async tryOne(held: readonly HeldJob[], when: 'beforeOthers' | 'afterOthers'): Promise<boolean> {
 		const { runs, kinds } = this.#parts;
 		const suspects = this.#parts.suspects();
 		const taken = this.#takenSlots(held);
-		const isFree = ({ slot }: JobPlace) => !taken.has(slot);
 		for (const suspect of this.#inTurns(suspects.inOrder())) {
 			const kind = kinds().find(({ name }) => name === suspect.kind);
 			if (kind === undefined || this.#isAwaited(kind) || suspects.holdOf(suspect) !== undefined) continue;
-			const tryAt = async (place: JobPlace | undefined, isLong?: false) => {
+			const tryIn = async ({ name, places }: Places, isLong?: false) => {
 				const choice = { userId: suspect.userId, ...(isLong === undefined ? {} : { isLong }) };
-				if (place === undefined) return false;
+				const [place, another] = places.filter(({ slot }) => !taken.has(slot));
+				const isTurnOfOthers = this.#triedIn.has(name) && another === undefined;
+				if (place === undefined || isTurnOfOthers !== (when === 'afterOthers')) return false;
 				const outcome = await runs.begin(kind, place, () => this.#next(kind.name, choice), 'trial');
 				if (outcome === 'none') return false;
 				this.#tried.delete(keyOf(suspect));
 				this.#tried.add(keyOf(suspect));
+				this.#triedIn.add(name);
 				return true;
 			};
-			if (await tryAt(placesOf(kind).find(isFree))) return;
-			if (await tryAt(shortPlacesOf(kind).find(isFree), false)) return;
+			if (await tryIn(placesOf(kind))) return true;
+			if (await tryIn(shortPlacesOf(kind), false)) return true;
 		}
+		return false;
 	}
 
 	/** Those who were tried here come after all others, who was tried last at the end. */
@@ -116,7 +123,7 @@ export class JobClaims {
 		const { runs } = this.#parts;
 		const limit = kind.runningPerUser ?? kind.concurrency;
 		if (limit >= kind.concurrency) return [];
-		const slots = new Set(placesOf(kind).map(({ slot }) => slot));
+		const slots = new Set(placesOf(kind).places.map(({ slot }) => slot));
 		const elsewhere = held
 			.filter((job) => slots.has(job.slot) && runs.find(job.id) === undefined)
 			.map(({ userId }) => userId);
@@ -153,11 +160,21 @@ export class JobClaims {
 
 const keyOf = ({ userId, kind }: Suspect) => `${userId} ${kind}`;
 
-const placesOf = ({ name, concurrency }: AnyKind): JobPlace[] =>
-	Array.from({ length: concurrency }, (_, n) => ({ slot: `${name}#${n}` }));
+/** Places that are filled with the same jobs. */
+interface Places {
+	name: string;
+	places: JobPlace[];
+}
 
-const shortPlacesOf = ({ name, short }: AnyKind): JobPlace[] =>
-	Array.from({ length: short?.places ?? 0 }, (_, n) => ({
+const placesOf = ({ name, concurrency }: AnyKind): Places => ({
+	name,
+	places: Array.from({ length: concurrency }, (_, n) => ({ slot: `${name}#${n}` })),
+});
+
+const shortPlacesOf = ({ name, short }: AnyKind): Places => ({
+	name: `${name}#short`,
+	places: Array.from({ length: short?.places ?? 0 }, (_, n) => ({
 		slot: `${name}#short${n}`,
 		shortSeconds: short?.seconds ?? 0,
-	}));
+	})),
+});

@@ -116,10 +116,10 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 		const held = await readHeld(polledAt);
 		// Those that are cancelled wait as well: their cleanup is a run too.
 		if (mayBegin()) {
-			// A place that is free is for one of those first, once a minute, who have no part in the turns of the others.
 			const mayTry = monotonic() >= servedSince + jobLimits.settleMs && !held.some(({ isOnTrial }) => isOnTrial);
-			if (mayTry) await claims.tryOne(held);
+			const hasTried = mayTry && (await claims.tryOne(held, 'beforeOthers'));
 			await claims.claimAll(held);
+			if (mayTry && !hasTried) await claims.tryOne(held, 'afterOthers');
 		}
 		await publishChanges();
 	};
