@@ -4,7 +4,9 @@ import { mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises
 import { join } from 'node:path';
 import { hasInspection, hasListWithStats, type StorageProvider } from '@stowage/plugin-api';
 import { maxListedDepth } from '@stowage/rules';
+import { localStorageDriver } from '@stowage/storage-local';
 import test, { type ExecutionContext } from 'ava';
+import { coldCalls } from './coldCalls.js';
 import { best, eventually, localStorage, names, p, refused } from './steps.js';
 
 const levels = (count: number) => Array(count).fill('d').join('/');
@@ -197,4 +199,30 @@ ofLinux('no link is followed on the way to a deep folder, whatever its path is r
 	await rm(join(root, 'top', name));
 	await rename(join(root, 'elsewhere'), join(root, 'top', name));
 	t.deepEqual(await names(storage, path), ['inner']);
+});
+
+ofLinux('looks at many names of one deep folder go through one that is opened once for all of them', async (t) => {
+	let cached = 0;
+	const calls: typeof best = {
+		...best,
+		openCached(fd, path, flags) {
+			cached++;
+			return best.openCached(fd, path, flags);
+		},
+	};
+	const { storage, root } = await localStorage(t, { calls });
+	const path = await makeLevels(storage, 100, 'n'.repeat(240));
+	await storage.makeDirectory(p(`${path}/inner`));
+	const looks = Array.from({ length: 100 }, () => p(`${path}/inner`));
+	await storage.stat(p(`${path}/inner`));
+	cached = 0;
+	for (const look of looks) await storage.stat(look);
+	t.true(cached < 200, `${cached} one after another`);
+	cached = 0;
+	await Promise.all(looks.map((look) => storage.stat(look)));
+	t.true(cached < 200, `${cached} at once`);
+	const cold = await localStorageDriver(root, { calls: coldCalls(best) }).open(undefined);
+	t.teardown(() => cold.close());
+	const asked = await countThreadCalls(() => Promise.all(looks.map((look) => cold.stat(look))));
+	t.true(asked < 400, `${asked} on a disk that is waited for`);
 });

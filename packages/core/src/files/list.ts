@@ -62,6 +62,8 @@ export async function* listPlace(place: Place, versionsOf: VersionCounts): Async
 			if (item.type === 'directory') folders.push({ folder: place, item });
 			else files.push(item);
 		}
+		// A turn may be over though nothing was found in it.
+		if (batch.length === 0) yield [];
 		for (const part of inParts(files, mostRows)) yield part.map((item) => fileRow(place, item, versions));
 		for (const part of inParts(folders, Math.min(mostRows, folderConcurrency))) yield await countedRows(part);
 	}

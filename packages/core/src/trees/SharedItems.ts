@@ -10,6 +10,7 @@ import {
 	type Guest,
 	homeRoot,
 	joinChecked,
+	parentPath,
 	parsePath,
 	relativePath,
 	type SharedItem,
@@ -21,8 +22,12 @@ import type { HomeStorage } from './storage/HomeStorage.js';
 import type { Mount } from './storage/Mounts.js';
 import { notFound, type TreeStorage } from './Tree.js';
 
-/** Items of a share that are listed together. */
+/** Items of a share that are listed together, of which fewer are where it takes longer, as they may lie below a thousand folders each. */
 const batchSize = 64;
+const batchMs = 50;
+
+/** Items in one folder that are looked up at once. */
+const groupSize = 16;
 
 /**
  * What a guest of a share may read of its owner's home: the shared items, as long as they are the very items that were
@@ -123,15 +128,22 @@ export class SharedItems implements TreeStorage {
 
 	async *#eachItem(): AsyncGenerator<StorageItem[]> {
 		let batch: StorageItem[] = [];
+		let begun = performance.now();
 		const yielder = new Yielder();
-		for (const item of this.#items) {
+		for (const items of inOneFolder(this.#items)) {
 			// Each takes a moment of this thread, and anybody may ask for all of them.
 			if (yielder.shouldYield) await yielder.yield();
-			const found = await undefinedIf(this.#find(item), 'notFound');
-			if (found !== undefined) batch.push({ ...found, name: item.name });
-			if (batch.length < batchSize) continue;
+			// At once, so that the storage opens their folder once for all of them.
+			const found = await Promise.all(items.map((item) => undefinedIf(this.#find(item), 'notFound')));
+			for (const [n, { name }] of items.entries()) {
+				const item = found[n];
+				if (item !== undefined) batch.push({ ...item, name });
+			}
+			if (batch.length < batchSize && performance.now() - begun < batchMs) continue;
+			// Also where none was found: the reader's turn may be over.
 			yield batch;
 			batch = [];
+			begun = performance.now();
 		}
 		if (batch.length > 0) yield batch;
 	}
@@ -153,6 +165,22 @@ export class SharedItems implements TreeStorage {
 		if (found === undefined || identityOf(found) !== itemId) throw notFound();
 		return found;
 	}
+}
+
+/** The items in groups of those that follow each other and lie in the same folder. */
+function* inOneFolder(items: readonly SharedItem[]): Generator<SharedItem[]> {
+	let group: SharedItem[] = [];
+	let folder: StoragePath | undefined;
+	for (const item of items) {
+		const itsFolder = parentPath(item.path);
+		if (group.length > 0 && (group.length === groupSize || itsFolder !== folder)) {
+			yield group;
+			group = [];
+		}
+		folder = itsFolder;
+		group.push(item);
+	}
+	if (group.length > 0) yield group;
 }
 
 const byNames = new WeakMap<readonly SharedItem[], ReadonlyMap<string, SharedItem>>();
