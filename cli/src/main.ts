@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import type { Command } from 'commander';
 import { keepDescriptors } from './privileges/keepDescriptors.js';
 import { createProgram } from './program.js';
-import { endInTime } from './terminal/endInTime.js';
+import { endInTime, exitWithoutThreads } from './terminal/endInTime.js';
 import { onlyLists } from './terminal/onlyLists.js';
 
 /**
@@ -30,7 +30,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 	if (isServer) return;
 	// The reader of the output has closed the pipe: `stowage audit | head`. What changes something goes on without it.
 	if (code === 'EPIPE') {
-		if (mayEnd) process.exit(brokenPipe);
+		if (mayEnd) exitWithoutThreads(brokenPipe);
 		return;
 	}
 	// Such as a file on a full disk, to which more lines come: `stowage audit > file`.
@@ -44,7 +44,7 @@ process.stderr.on('error', () => {});
 async function reportIncomplete(code: string): Promise<void> {
 	const { printError } = await import('./terminal/output.js');
 	printError(`The output can't be written (${code}), and is not complete.`);
-	if (mayEnd) process.exit(1);
+	if (mayEnd) exitWithoutThreads(1);
 	process.exitCode = 1;
 }
 
@@ -70,7 +70,7 @@ try {
 		const { printFault } = await import('./terminal/output.js');
 		printFault(message);
 	}
-	if (isServer) process.exit(code);
+	if (isServer) exitWithoutThreads(code);
 	void endInTime(code);
 }
 

@@ -1,5 +1,6 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { access, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { execa } from 'execa';
 import { until } from '../../packages/core/test/until.js';
@@ -68,28 +69,51 @@ test('commands go on while the disk of a further root does not answer', async (t
 	t.regex(roots?.stdout ?? '', /big.*no answer within 10 s/s);
 });
 
+/** A server while the disk of its first root never answers, and what it prints. It is killed after a while. */
+async function hungServer(t: ExecutionContext, workers: number) {
+	t.timeout(120_000);
+	const folder = await dataFolder(t);
+	const disk = path.join(folder, 'disk');
+	await mkdir(disk);
+	const dataDir = path.join(folder, 'data');
+	const plugins = { '@stowage/storage-local': { root: path.join(disk, 'files') } };
+	const server = execa(
+		'unshare',
+		[
+			...['--mount', 'sh', '-c', mountHung, disk, process.execPath, program, 'serve', '--port', '0'],
+			...['--data-dir', dataDir, '--plugins', JSON.stringify(plugins), '--workers', `${workers}`],
+		],
+		{ reject: false, timeout: 100_000, killSignal: 'SIGKILL', env: { NODE_OPTIONS: '' } },
+	);
+	let output = '';
+	server.stdout.on('data', (chunk) => {
+		output += chunk;
+	});
+	return { server, dataDir, output: () => output };
+}
+
 for (const workers of [1, 2]) {
 	test(`a server that is asked to stop ends while a disk does not answer: workers ${workers}`, async (t) => {
-		t.timeout(120_000);
-		const folder = await dataFolder(t);
-		const disk = path.join(folder, 'disk');
-		await mkdir(disk);
-		const plugins = { '@stowage/storage-local': { root: path.join(disk, 'files') } };
-		const server = execa(
-			'unshare',
-			[
-				...['--mount', 'sh', '-c', mountHung, disk, process.execPath, program, 'serve', '--port', '0'],
-				...['--data-dir', path.join(folder, 'data'), '--plugins', JSON.stringify(plugins), '--workers', `${workers}`],
-			],
-			{ reject: false, timeout: 100_000, killSignal: 'SIGKILL', env: { NODE_OPTIONS: '' } },
-		);
-		let output = '';
-		server.stdout.on('data', (chunk) => {
-			output += chunk;
-		});
-		await until('the server serves', async () => output.includes('Stowage is ready'), 60_000);
+		const { server, output } = await hungServer(t, workers);
+		await until('the server serves', async () => output().includes('Stowage is ready'), 60_000);
 		server.kill('SIGTERM');
 		const { exitCode, signal, timedOut } = await server;
 		t.deepEqual({ exitCode, signal, timedOut }, { exitCode: 0, signal: undefined, timedOut: false });
 	});
 }
+
+test('a server that is asked to stop ends while it waits for a disk at its start', async (t) => {
+	const { server, dataDir, output } = await hungServer(t, 1);
+	const isThere = (file: string) =>
+		access(path.join(dataDir, file)).then(
+			() => true,
+			() => false,
+		);
+	await until('the server starts', () => isThere('stowage.db'), 60_000);
+	// Of the ten seconds for which it waits.
+	await sleep(4_000);
+	server.kill('SIGTERM');
+	const { exitCode, signal, timedOut } = await server;
+	t.deepEqual({ exitCode, signal, timedOut }, { exitCode: 0, signal: undefined, timedOut: false });
+	t.false(output().includes('Stowage is ready'));
+});

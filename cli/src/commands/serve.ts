@@ -74,7 +74,7 @@ async function serveAlone(config: Config, command: Command): Promise<void> {
 	let beat = async () => true;
 	const supervisor = await findSupervisor(process.env, log, () => beat());
 	const waiting = new StartWait(log, supervisor.waiting);
-	const stopAtOnce = () => process.exit(0);
+	const stopAtOnce = () => exitWithoutThreads(0);
 	process.on('SIGTERM', stopAtOnce).on('SIGINT', stopAtOnce);
 	let isReloadWanted = false;
 	const reloadLater = () => {
@@ -116,7 +116,7 @@ async function serveAsWorker(config: Config, command: Command, address: string):
 	for (const signal of ['SIGHUP', 'SIGINT']) process.on(signal, () => {});
 	const log = createLog(config.log.level);
 	const waiting = new StartWait(log, tellWaiting);
-	const stopAtOnce = () => process.exit(1);
+	const stopAtOnce = () => exitWithoutThreads(1);
 	process.on('disconnect', stopAtOnce);
 	const app = await createApp(config, {
 		webRoot: await webRoot(),
