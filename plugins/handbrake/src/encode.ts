@@ -153,6 +153,7 @@ async function compare(
 	const texts = [...original.texts, ...unreadTexts];
 	const traits = [...original.traits, ...(contents?.isEncrypted ? (['encrypted tracks'] as const) : [])];
 	const unread = [...original.unread, ...unreadParts(contents)];
+	const video = original.video.map((track) => ({ ...track, empty: contents?.emptyFrames.get(track.index) ?? 0 }));
 	const isLayered = await check(() => hasLayers(ffprobe, source, signal));
 	const decoded = deleteOriginal ? await check(decodeAgain) : undefined;
 	const shown = original.container === 'mov' ? new ShownPackets() : undefined;
@@ -168,7 +169,7 @@ async function compare(
 		return placed === undefined || left === undefined ? undefined : Math.max(0, placed - left);
 	};
 	return lossesOf({
-		original: { film: { ...original, texts, traits, unread }, packets },
+		original: { film: { ...original, video, texts, traits, unread }, packets },
 		originalBytes: sourceBytes,
 		output: { film: output, packets: await check(() => countPackets(ffprobe, target.descriptor, signal)) },
 		decoded,

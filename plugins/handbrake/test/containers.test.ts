@@ -407,6 +407,17 @@ test('chunks of an AVI that no program knows are named, wherever cameras put the
 	t.deepEqual(await unread(avi(list('hdrl', list('strl', chunk('strh', 'x'), chunk('strd', positions))))), ['strd']);
 	t.deepEqual(await unread(avi(...whole), hex('0102030405'), Buffer.from(positions)), ['what is in no chunk']);
 	t.deepEqual(await unread(avi(list('INFO', chunk('IART', 'Anna'), chunk('IART', 'Bert')))), ['several IART']);
+	const [empty, frames] = [
+		chunk('00dc'),
+		list('movi', chunk('00dc'), list('rec ', chunk('00db')), chunk('01wb'), chunk('02dc')),
+	];
+	const repeating = avi(head, frames);
+	const emptyIn = async (...parts: Uint8Array[]) => [...((await walked(aviChunks, ...parts))?.emptyFrames ?? [])];
+	t.deepEqual(await emptyIn(repeating), [[0, 2]]);
+	t.deepEqual(await emptyIn(repeating, chunk('RIFF', 'AVIX', list('movi', empty))), [[0, 3]]);
+	// Of another film behind it, outside of it, and one that is cut off.
+	t.deepEqual(await emptyIn(repeating, repeating), [[0, 2]]);
+	t.deepEqual(await emptyIn(avi(head, empty, list('movi', joined('00dc', little(9))), Buffer.from('x'.repeat(9)))), []);
 	const described = await walked(aviChunks, avi(...whole, chunk('_PMX', xmp)));
 	t.deepEqual([[...(described?.texts ?? [])], [...(described?.unread ?? [])]], [['keywords'], []]);
 });

@@ -722,6 +722,15 @@ const deleted: Readonly<Record<string, { args: readonly string[]; name: string; 
 		name: 'ours.mp4',
 		format: 'mp4',
 	},
+	// Where nothing moves, and the header counts what is left out.
+	'of which some frames have no content, in AVI': {
+		args: [
+			...['-f', 'lavfi', '-i', "testsrc=s=160x120:r=25:d=4,select='not(between(n,10,20))'", ...tone(440, 4)],
+			...['-c:v', 'mpeg4', '-c:a', 'mp3', '-vsync', 'passthrough'],
+		],
+		name: 'still.avi',
+		format: 'mp4',
+	},
 	'with texts that have names of their own in Matroska': {
 		args: [
 			...[...picture('160x90', 4), ...tone(440, 4), '-c:v', 'mpeg4', '-c:a', 'mp3'],

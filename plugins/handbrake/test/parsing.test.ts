@@ -134,7 +134,7 @@ const whole: Film = {
 	seconds: 100,
 	lead: 0,
 	streams: 2,
-	video: [{ index: 0, size: 640 * 360, rate: 25, isIndexed: true, announced: 0 }],
+	video: [{ index: 0, size: 640 * 360, rate: 25, isIndexed: true, announced: 0, empty: 0 }],
 	audio: [{ index: 1, channels: 2, announced: 0 }],
 	subtitles: 0,
 	pictures: 0,
@@ -236,13 +236,13 @@ test('an output that has all of its original lacks nothing, whatever its rate', 
 	t.deepEqual(losses({ video: { count: 900 } }, { video: { count: 900 } }), []);
 	const matroska: Partial<Film> = {
 		container: 'matroska',
-		video: [{ index: 0, size: 1, rate: 25, isIndexed: false, announced: 0 }],
+		video: [{ index: 0, size: 1, rate: 25, isIndexed: false, announced: 0, empty: 0 }],
 	};
 	t.deepEqual(losses({ film: matroska, video: { count: 900 } }, { video: { count: 900 } }), []);
 });
 
 test('where the sound has not begun, all frames have to be there', (t) => {
-	const video = [{ index: 0, size: 1, rate: 25, isIndexed: false, announced: 0 }];
+	const video = [{ index: 0, size: 1, rate: 25, isIndexed: false, announced: 0, empty: 0 }];
 	const film: Partial<Film> = { container: 'matroska', seconds: 120, video };
 	const late = { begin: 20, end: 120 };
 	t.deepEqual(losses({ film, sound: late }, { sound: late }), []);
@@ -324,7 +324,7 @@ test('what an output lacks of its original is named, and what is not known is ta
 	t.deepEqual(losses(subtitles('pictures', 8), subtitles('pictures', 3)), ['5 of 8 lines of subtitles 1']);
 	// Without an index, and with gaps in the sound, it is the duration that counts.
 	const damaged: Given = {
-		film: { container: 'mpegts', video: [{ index: 0, size: 1, rate: 25, isIndexed: false, announced: 0 }] },
+		film: { container: 'mpegts', video: [{ index: 0, size: 1, rate: 25, isIndexed: false, announced: 0, empty: 0 }] },
 		video: { count: 1250 },
 		sound: { gaps: 50, pauses: 50 },
 	};
@@ -336,10 +336,17 @@ test('what an output lacks of its original is named, and what is not known is ta
 	};
 	t.deepEqual(losses(clip, clip), ['13 of 300 frames']);
 	const avi: Given = {
-		film: { container: 'avi', video: [{ index: 0, size: 1, rate: 25, isIndexed: false, announced: 2500 }] },
+		film: { container: 'avi', video: [{ index: 0, size: 1, rate: 25, isIndexed: false, announced: 2500, empty: 0 }] },
 		video: { count: 2400 },
 	};
 	t.deepEqual(losses(avi, { video: { count: 2400 } }), ['100 of 2500 frames']);
+	// Frames that are there, and say that the one before is shown for longer.
+	const video = [{ index: 0, size: 1, rate: 25, isIndexed: false, announced: 2500, empty: 100 }];
+	const repeating: Given = { film: { container: 'avi', video }, video: { count: 2400 } };
+	t.deepEqual(losses(repeating, { video: { count: 2400 } }), []);
+	t.deepEqual(losses(repeating, { video: { count: 2300 } }), ['100 of 2400 frames']);
+	const silent: Given = { ...repeating, film: { ...repeating.film, audio: [] } };
+	t.deepEqual(losses(silent, { video: { count: 2400 } }), []);
 	// Tracks of which nothing was known before all packets were read.
 	t.deepEqual(losses({ streams: 3 }, { streams: 3 }), ['1 track that begins later']);
 	t.deepEqual(losses({ streams: 5, film: { streams: 3 } }, {}), ['2 tracks that begin later']);
@@ -1321,7 +1328,8 @@ test('boxes of MP4 and MOV that no program knows are named, wherever cameras put
 	const spare = [box('free', '\0'.repeat(5000)), box('free', 'IsoMedia File Produced with GPAC'), box('gps ')];
 	const moved = box('free', box('mvhd', 'x'.repeat(100)), box('trak', 'x'.repeat(100)));
 	t.deepEqual(await unreadIn(...whole, ...spare, moved, Buffer.alloc(100)), []);
-	const parts = (...unread: string[]) => unreadParts({ texts: new Set(), isEncrypted: false, unread: new Set(unread) });
+	const parts = (...unread: string[]) =>
+		unreadParts({ texts: new Set(), isEncrypted: false, unread: new Set(unread), emptyFrames: new Map() });
 	t.deepEqual(parts('gps ', 'free'), ['data that no program here reads (gps , free)']);
 	t.deepEqual(parts(), []);
 	t.deepEqual(unreadParts(undefined), ['parts of it that could not be read']);

@@ -259,9 +259,9 @@ function expectedFrames({ film, packets }: ReadFilm): number | undefined {
 	if (track === undefined || packets === undefined || pictures === undefined) return undefined;
 	const isWhole =
 		track.isIndexed || film.audio.some(({ index }) => isGapless(packets.tracks.get(index), pictures, film));
-	if (isWhole) return Math.max(pictures.count, track.announced);
+	if (isWhole) return Math.max(pictures.count, track.announced - track.empty);
 	if (track.rate === 0 || film.seconds === 0) return undefined;
-	return Math.max(pictures.count, Math.round(track.rate * film.seconds));
+	return Math.max(pictures.count, Math.round(track.rate * film.seconds) - track.empty);
 }
 
 /** Whether there is sound at each moment of a film or, where it has not begun or has ended, one frame after the other. */

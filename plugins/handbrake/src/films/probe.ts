@@ -81,6 +81,8 @@ export interface VideoTrack {
 	isIndexed: boolean;
 	/** The number of frames by the container's header; 0 where it says none. */
 	announced: number;
+	/** How many of them have no content, which only its chunks say: the one before is shown for longer. */
+	empty: number;
 }
 
 export interface AudioTrack {
@@ -204,6 +206,7 @@ export function parseProbe(output: string): Film | undefined {
 			// Others guess that number; and a film in fragments has none.
 			isIndexed: container === 'mov' && Number(nb_frames ?? 0) > 0,
 			announced: container === 'avi' && !isUnfinished ? Number(nb_frames ?? 0) || 0 : 0,
+			empty: 0,
 		})),
 		audio: of('audio').map(({ index, channels, duration }) => ({
 			index,

@@ -39,6 +39,9 @@ const roomHeadBytes = 12;
 /** Of any frame or index of a track, such as `00dc` or, of tapes, `00__`; tracks have numbers of two digits. */
 const trackChunk = /^(?:(\d\d)[A-Za-z_]{2}|ix(\d\d))$/;
 
+/** A frame of pictures. */
+const frame = /^(\d\d)d[bc]$/;
+
 const maxXmpBytes = 2 ** 20;
 /** Of a codec, such as its tables; cameras write there, too, what they did. */
 const maxCodecData = 100;
@@ -48,7 +51,14 @@ export async function aviChunks(readAt: ReadAt, signal: AbortSignal): Promise<Co
 	const scanner = new Scanner(readAt, signal);
 	const found = new Findings();
 	const texts = new Set<string>();
-	let tracks = 0;
+	let [films, tracks] = [0, 0];
+	const takeEmpty = (name: string, list: string): void => {
+		const [, digits] = frame.exec(name) ?? [];
+		const index = Number(digits);
+		// Of a joined film ffprobe counts no frames.
+		if ((list === 'movi' || list === 'rec ') && index < tracks && films === 1)
+			found.emptyFrames.set(index, (found.emptyFrames.get(index) ?? 0) + 1);
+	};
 	const takeChunk = async (name: string, list: string, at: number, length: number): Promise<void> => {
 		if (name === 'strh') tracks++;
 		if (length === 0) return;
@@ -91,9 +101,13 @@ export async function aviChunks(readAt: ReadAt, signal: AbortSignal): Promise<Co
 			const length = isOpen ? Number.POSITIVE_INFINITY : declared;
 			const end = Math.min(stop, at + 8 + length);
 			const inner = name === 'RIFF' ? 'RIFF' : form;
+			if (declared === 0) takeEmpty(name, list);
 			if (form === '') await takeChunk(name, list, at + 8, end - at - 8);
 			else if (lists.get(inner)?.includes(list)) {
-				if (inner === 'RIFF' && form === 'AVI ') tracks = 0;
+				if (inner === 'RIFF' && form === 'AVI ') {
+					films++;
+					tracks = 0;
+				}
 				if (inner === 'INFO') texts.clear();
 				if (!(await walk(at + 12, end, inner))) return false;
 			} else found.addUnread(form);

@@ -10,6 +10,8 @@ export interface Contents {
 	isEncrypted: boolean;
 	/** The names of parts that no program here knows, such as the positions of a dashboard camera. */
 	unread: ReadonlySet<string>;
+	/** How many frames of each track have no content, by the index of its stream: in an AVI the one before is shown for longer. */
+	emptyFrames: ReadonlyMap<number, number>;
 }
 
 /** Whoever made the film chose how many there are. */
@@ -19,6 +21,7 @@ const maxNames = 100;
 export class Findings implements Contents {
 	readonly texts = new Set<string>();
 	readonly unread = new Set<string>();
+	readonly emptyFrames = new Map<number, number>();
 	isEncrypted = false;
 
 	/** Adds a part that no program here knows. */
