@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { rename, truncate, writeFile } from 'node:fs/promises';
 import { get as httpGet, type IncomingMessage } from 'node:http';
+import { Failure, isFailure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { createGuests } from '../../src/shares/createGuests.js';
 import { mostKept } from '../memory.js';
@@ -428,7 +429,7 @@ test('others are served while a share of a thousand long names is visited', asyn
 /** The guests of a share with a thousand items, which are read by ten, and how often they were. */
 function guestsOf(items: readonly { path: string; type: string; itemId: string }[]) {
 	const head = { id: 'a', owner: { id: 'b', username: 'ada' }, passwordSecret: null };
-	const read = { parts: 0, queued: 0 };
+	const read = { parts: 0, queued: 0, queuedMeanwhile: 0, isOwnerHeldUp: false };
 	const guests = createGuests({
 		store: {
 			find: async () => head,
@@ -445,9 +446,20 @@ function guestsOf(items: readonly { path: string; type: string; itemId: string }
 		states: { stateOf: async () => 'active', expiryOf: () => null },
 		config: { shares: { enabled: true } },
 		uses: { mayDownload: async () => true },
+		links: {
+			async withoutMoves(_: string, work: () => Promise<unknown>) {
+				read.isOwnerHeldUp = true;
+				try {
+					return await work();
+				} finally {
+					read.isOwnerHeldUp = false;
+				}
+			},
+		},
 	} as never);
 	const inTurn = <T>(work: () => Promise<T>) => {
 		read.queued++;
+		read.queuedMeanwhile += Number(read.isOwnerHeldUp);
 		return work();
 	};
 	const client = { hasOpened: () => true, nameFor: () => 'a client', inTurn };
@@ -465,15 +477,32 @@ test('who is sent one of many items keeps none of the others, and has no more re
 		kind: 'items',
 		items: [{ name: '7', path: 'deep/7', type: 'file', itemId: '7' }],
 	} as never);
-	t.deepEqual(read, { parts: 1, queued: 0 });
+	t.like(read, { parts: 1, queued: 0 });
 	const two = await visit('25', '3');
 	t.deepEqual(two.guest.root.kind === 'items' && two.guest.root.items.map(({ name }) => name), ['3', '25']);
-	t.deepEqual(read, { parts: 4, queued: 2 }, 'each further part is read when it is the client’s turn');
+	t.like(read, { parts: 4, queued: 2 }, 'each further part is read when it is the client’s turn');
 	t.deepEqual((await visit('none')).guest.root, { kind: 'items', items: [] });
 	t.true(await guests.isGood(guests.passOf(share)));
 	t.is(read.parts, 105);
 	items.splice(0, 1000, { path: ':trash/1', type: 'file', itemId: '1' });
 	t.false(await guests.isGood(guests.passOf(share)));
+});
+
+test('the owner of a share moves items while a guest who misses one waits for a turn', async (t) => {
+	const items = Array.from({ length: 100 }, (_, n) => ({ path: `deep/${n}`, type: 'file', itemId: `${n}` }));
+	const { guests, visit, read } = guestsOf(items);
+	let tries = 0;
+	const missing = async () => {
+		tries++;
+		// It has been moved once.
+		if (tries === 1) items.splice(99, 1, { path: 'other/99', type: 'file', itemId: '99' });
+		throw new Failure('notFound', 'It is not there.');
+	};
+	const failure = await t.throwsAsync(guests.visiting(() => visit(), missing));
+	t.true(isFailure(failure, 'notFound'));
+	t.is(tries, 2);
+	t.is(read.queued, 27);
+	t.is(read.queuedMeanwhile, 0);
 });
 
 test('who looks at a thousand items at long paths keeps little of these for as long as it takes to send them', async (t) => {
