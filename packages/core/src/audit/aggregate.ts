@@ -49,12 +49,14 @@ export function entryOf({ entry, count, first, last }: Aggregate): AuditEntry {
 	return { ...entry, requests: count, first: from, last: to };
 }
 
-/** A line that is written however much else is: its texts are cut, its path is a folder above. */
+/** A line that is written however much else is: its texts are cut, and the path of several events is a folder above. */
 export function shortened({ entry, ...aggregate }: Aggregate): Aggregate {
 	const { paths: _, ...rest } = entry;
 	const texts = Object.entries(rest).map(([name, value]) => {
 		if (typeof value !== 'string' || Buffer.byteLength(value) <= textBytes) return [name, value];
-		return [name, name === 'path' ? folderWithin(value) : `${truncateToBytes(value, textBytes)}…`];
+		// Of a single event the folder would be taken for what was changed.
+		const isFolder = name === 'path' && aggregate.count > 1;
+		return [name, isFolder ? folderWithin(value) : `${truncateToBytes(value, textBytes)}…`];
 	});
 	return { entry: Object.fromEntries(texts) as AuditEntry, ...aggregate };
 }

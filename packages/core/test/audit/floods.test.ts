@@ -468,6 +468,22 @@ test('the first line of a source is cut where there is not plenty of room for lo
 	t.true((log.bytes.visits - before) / 100 < 700, `${before} ${log.bytes.visits}`);
 });
 
+test('a line of one event whose path is cut does not name a folder above as what was changed', (t) => {
+	const log = simulation(4 * 1024 ** 2);
+	const within = 'd'.repeat(150);
+	const removed = (n: number): AuditEntry => ({
+		...{ action: 'delete', outcome: 'ok', user: `user ${n}`, userId: `${n}` },
+		...{ area: 'private', path: `${within}/${'e'.repeat(800)}` },
+	});
+	const lines = Array.from({ length: 1500 }, (_, n) => log.writtenOf(removed(n))).flat();
+	const sums = log.sums().filter(({ requests }) => requests === undefined);
+	for (const { path } of [...lines, ...sums]) t.true(path === removed(0).path || path?.endsWith('e…'), path);
+	t.true(lines.some(({ path }) => path?.endsWith('…')));
+	// Of several the folder says where all of them are.
+	for (let n = 0; n < 1000; n++) log.write(removed(7));
+	t.true(log.sums().every(({ path, requests }) => requests === undefined || path === within));
+});
+
 test('sources that were forgotten for others are not new again', (t) => {
 	const log = simulation(maxSize);
 	for (let n = 0; n < 6_000; n++) log.write(refused(n, 400));
