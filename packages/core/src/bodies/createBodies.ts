@@ -82,7 +82,7 @@ export function createBodies({ secondMs = 1000, onSessionEnd, onVisitorsEnd }: O
 		const leaves = [onSessionEnd(request, () => end('Your session has ended.'))];
 		// What guests of a share send is its owner's.
 		if (uploader?.kind === 'anonymous')
-			leaves.push(onVisitorsEnd(() => end('You must be logged in to upload files any more.')));
+			leaves.push(onVisitorsEnd(() => end('Visitors may not upload files any more.')));
 		try {
 			yield* arrivingBody(req, timeouts, secondMs);
 		} finally {

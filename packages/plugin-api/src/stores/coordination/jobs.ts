@@ -48,7 +48,7 @@ export interface JobInterruption {
 	readonly kind: string;
 	readonly isOrdered: boolean;
 	readonly wasTrial: boolean;
-	/** Whether the job has passed its trial since, or is completed: so did nothing to the process of that run. */
+	/** Whether the job has passed its trial since, or is completed, so that it is not suspected of that end any more. */
 	readonly hasPassed: boolean;
 	/** Whether the job has ended since, or is forgotten. */
 	readonly hasEnded: boolean;

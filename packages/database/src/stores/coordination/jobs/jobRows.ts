@@ -35,7 +35,7 @@ export interface JobRow {
 	epoch: number;
 	lease_until: number | null;
 	claimed_at: number | null;
-	/** `trial` while no other job may begin. */
+	/** `trial` while no other suspected job may begin, in any process: unique. */
 	trial: string | null;
 	created_at: number;
 	start_time: number | null;
