@@ -23,14 +23,30 @@ const formatNames: ReadonlyMap<string, string> = new Map([
 	['wm/director', 'director'],
 ]);
 
+/** Names of tags, whole or by how they begin or look. */
+class TagNames {
+	readonly #names: ReadonlySet<string>;
+	readonly #patterns: readonly RegExp[];
+
+	constructor(names: readonly string[], patterns: readonly RegExp[]) {
+		this.#names = new Set(names);
+		this.#patterns = patterns;
+	}
+
+	has(name: string): boolean {
+		return this.#names.has(name) || this.#patterns.some((pattern) => pattern.test(name));
+	}
+}
+
 /** What programs write of themselves and of the file, of a film as of a track. */
-const technical = new RegExp(
-	`^(?:${[
-		...['major_brand', 'minor_version', 'compatible_brands', 'creation_time', 'duration', 'bps', 'number_of_\\w+'],
-		...['_statistics_\\w+', 'source_id', 'vendor_id', 'handler_name', 'encoder', 'encoder_options', 'encoding_tool'],
+const technical = new TagNames(
+	[
+		...['major_brand', 'minor_version', 'compatible_brands', 'creation_time', 'duration', 'bps'],
+		...['source_id', 'vendor_id', 'handler_name', 'encoder', 'encoder_options', 'encoding_tool'],
 		...['encoded_by', 'software', 'isft', 'itch', 'premiere_version', 'quicktime_version'],
-		...['hd_video', 'media_type', 'gapless_playback', 'itun(?:norm|smpb|pgap)'],
-	].join('|')})$`,
+		...['hd_video', 'media_type', 'gapless_playback', 'itunnorm', 'itunsmpb', 'itunpgap'],
+	],
+	[/^number_of_\w+$/, /^_statistics_\w+$/],
 );
 
 /** What is a trait of a film. */
@@ -42,26 +58,32 @@ const ofTracks: ReadonlySet<string> = new Set([
 ]);
 
 /** What programs write there besides. */
-const technicalOf: ReadonlyMap<VideoContainer, RegExp> = new Map([
+const technicalOf: ReadonlyMap<VideoContainer, TagNames> = new Map([
 	[
 		'asf',
-		new RegExp(
-			`^(?:${[
-				...['wm/(?:encod|mediaclass|tool|provider|uniquefile|wmc|wmadrc|codec|asf|video)\\w*'],
-				...['wmfsdk\\w+', '(?:is|has)_?(?:vbr|trusted|protected|video|audio|image|script|attached\\w*|cross\\w*)'],
+		new TagNames(
+			[
 				...['deviceconformancetemplate', 'asfleakybucketpairs', 'mediafoundationversion', 'sforiginalfps'],
-				...['(?:average|peak)(?: ?level| ?value|bitrate)?', 'buffer average', 'vbr peak', 'bitrate', 'aspectratio[xy]'],
-				...['seekable', 'stridable', 'broadcast', 'currentbitrate', 'optimalbitrate', 'filesize', 'numberofframes'],
-			].join('|')})$`,
+				...['average', 'average level', 'average value', 'averagelevel', 'averagevalue', 'averagebitrate'],
+				...['peak', 'peak level', 'peak value', 'peaklevel', 'peakvalue', 'peakbitrate'],
+				...['buffer average', 'vbr peak', 'bitrate', 'aspectratiox', 'aspectratioy', 'seekable', 'stridable'],
+				...['broadcast', 'currentbitrate', 'optimalbitrate', 'filesize', 'numberofframes'],
+			],
+			[
+				/^wm\/(?:encod|mediaclass|tool|provider|uniquefile|wmc|wmadrc|codec|asf|video)\w*$/,
+				/^wmfsdk\w+$/,
+				/^(?:is|has)_?(?:vbr|trusted|protected|video|audio|image|script|attached\w*|cross\w*)$/,
+			],
 		),
 	],
 	[
 		'flv',
-		new RegExp(
-			`^(?:${[
+		new TagNames(
+			[
 				...['metadatacreator', 'metadatadate', 'creationdate', 'sourcedata', 'purl', 'pmsg', 'httphostheader'],
-				...['server', 'profile', 'level', 'presetname', '(?:video|audio)(?:device|codec\\w*)', 'encoded_with'],
-			].join('|')})$`,
+				...['server', 'profile', 'level', 'presetname', 'videodevice', 'audiodevice', 'encoded_with'],
+			],
+			[/^(?:video|audio)codec\w*$/],
 		),
 	],
 ]);
@@ -84,9 +106,9 @@ function textsOf(tags: Tags, container: VideoContainer, isTechnical: (name: stri
 		const value = printed.trim();
 		const isText =
 			value !== '' &&
-			!technical.test(name) &&
+			!technical.has(name) &&
 			!isTechnical(name) &&
-			technicalOf.get(container)?.test(name) !== true &&
+			technicalOf.get(container)?.has(name) !== true &&
 			(container !== 'flv' || !isSetting(value) || numbersOfPeople.has(name));
 		return isText ? [{ track: '', name: formatNames.get(name) ?? name, value }] : [];
 	});
