@@ -36,7 +36,7 @@ const parents: ReadonlyMap<string, readonly string[]> = new Map([
 	['stsd', ['stbl']],
 ]);
 
-/** Texts and numbers that ffprobe prints by their names, wherever they are. */
+/** Texts and numbers that ffprobe prints by their names, wherever they are, and one that is compared with another one. */
 const printed = [
 	...[
 		'@PRM @PRQ aART akID apID catg cpil cprt desc disk egid FIRM gnre hdvd HMMT keyw ldes loci manu modl pcst pgap purd rtng',
@@ -45,7 +45,7 @@ const printed = [
 		'soaa soal soar soco sonm sosn stik trkn tven tves tvnn tvsh tvsn \xa9ART \xa9PRD \xa9alb \xa9aut \xa9chp \xa9cmt',
 	],
 	...[
-		'\xa9com \xa9cpy \xa9day \xa9dir \xa9dis \xa9ed1 \xa9enc \xa9fmt \xa9gen \xa9grp \xa9hst \xa9inf \xa9lyr \xa9mak',
+		'\xa9com \xa9cpy \xa9day \xa9des \xa9dir \xa9dis \xa9ed1 \xa9enc \xa9fmt \xa9gen \xa9grp \xa9hst \xa9inf \xa9lyr \xa9mak',
 	],
 	...[
 		'\xa9mod \xa9nam \xa9ope \xa9prd \xa9prf \xa9req \xa9src \xa9st3 \xa9swr \xa9too \xa9trk \xa9url \xa9wrn \xa9wrt \xa9xyz',
@@ -217,6 +217,7 @@ export async function movBoxes(readAt: ReadAt, signal: AbortSignal): Promise<Con
 	};
 	if (!(await walk(0, Number.POSITIVE_INFINITY, theFile))) return undefined;
 	for (const part of tracks.unread()) found.addUnread(part);
+	printedTexts.finish();
 	const haveOthers = await samples.haveOthers();
 	if (haveOthers) found.addUnread('what is in no sample');
 	return haveOthers === undefined ? undefined : found;

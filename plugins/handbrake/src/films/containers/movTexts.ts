@@ -21,6 +21,9 @@ const technical: ReadonlySet<string> = new Set([
 	],
 ]);
 
+/** FFmpeg writes the comment of a MOV by this name as well, by which ffprobe prints nothing. */
+const [repeated, comment] = ['\xa9des', '\xa9cmt'];
+
 /** Items that are several pictures. */
 const pictures = 'covr';
 const named = '----';
@@ -57,7 +60,14 @@ export class PrintedTexts {
 		this.#values = new Map();
 	}
 	end(): void {
+		this.finish();
 		this.#values = this.#film;
+	}
+
+	/** Is called behind all boxes. */
+	finish(): void {
+		const text = this.#values.get(repeated);
+		if (text !== undefined && text !== this.#values.get(comment)) this.#found.addUnread(repeated);
 	}
 
 	/** Takes the list of names of the items that follow. */
