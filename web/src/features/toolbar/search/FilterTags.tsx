@@ -2,9 +2,9 @@ import { Classes, Tag } from '@blueprintjs/core';
 import { SmallCrossIcon } from '@blueprintjs/icons';
 import type { SearchFilters } from '@stowage/rules';
 import { type KeyboardEvent, type RefObject, useRef } from 'react';
-import { toolbarMessages as messages } from '../messages.js';
 import styles from './Filters.module.css';
 import { filterTags } from './filters.js';
+import { searchMessages as messages } from './messages.js';
 
 export interface FilterTagsProps {
 	filters: SearchFilters;

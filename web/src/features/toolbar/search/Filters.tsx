@@ -4,10 +4,10 @@ import type { SearchFilters } from '@stowage/rules';
 import { type RefObject, useState } from 'react';
 import { hasFilters } from '../../../api/listings/search.js';
 import { type LazyModule, lazyComponent, useLazyModule } from '../../../ui/lazyComponent.js';
-import { toolbarMessages as messages } from '../messages.js';
 import styles from './Filters.module.css';
 import type { FiltersPopoverProps } from './FiltersPopover.js';
 import type { FilterTagsProps } from './FilterTags.js';
+import { searchMessages as messages } from './messages.js';
 
 /** Popovers are a tenth of the script of a page, and not everybody sets filters. */
 const popover: LazyModule<FiltersPopoverProps> = {

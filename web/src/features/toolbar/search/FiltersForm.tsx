@@ -3,9 +3,9 @@ import { type SearchFilters, searchKinds } from '@stowage/rules';
 import { type ReactNode, useId, useState } from 'react';
 import { FormError } from '../../../ui/display/FormError.js';
 import { UnitSelect } from '../../../ui/fields/UnitSelect.js';
-import { toolbarMessages as messages } from '../messages.js';
 import styles from './Filters.module.css';
 import { draftOf, type FilterDraft, readDraft } from './filters.js';
+import { searchMessages as messages } from './messages.js';
 
 export interface FiltersFormProps {
 	/** What the fields begin with. */

@@ -1,9 +1,9 @@
 import { PopoverNext, PopupKind } from '@blueprintjs/core';
 import type { SearchFilters } from '@stowage/rules';
 import { type ReactElement, type RefObject, useLayoutEffect, useState } from 'react';
-import { toolbarMessages as messages } from '../messages.js';
 import styles from './Filters.module.css';
 import { FiltersForm } from './FiltersForm.js';
+import { searchMessages as messages } from './messages.js';
 
 export interface FiltersPopoverProps {
 	/** The button, to which the popover belongs. */

@@ -4,9 +4,9 @@
 import { type Entry, shownName } from '@stowage/rules';
 import { useEffect, useRef } from 'react';
 import { typeIcon } from '../../../ui/display/typeIcons.js';
-import { toolbarMessages as messages } from '../messages.js';
 import styles from './HitList.module.css';
 import { hitFolder, hitKey } from './hits.js';
+import { searchMessages as messages } from './messages.js';
 import type { Hits } from './useHits.js';
 
 export interface HitListProps extends Hits {

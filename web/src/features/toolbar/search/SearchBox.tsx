@@ -5,10 +5,10 @@ import { type KeyboardEvent, type RefObject, useId, useRef } from 'react';
 import { hasFilters, type Search } from '../../../api/listings/search.js';
 import { useFileSource } from '../../../api/sources/FileSource.js';
 import { useScopedState } from '../../../ui/useScopedState.js';
-import { toolbarMessages as messages } from '../messages.js';
 import { Filters } from './Filters.js';
 import { HitList, hitId } from './HitList.js';
 import { hitKey, stepInHits } from './hits.js';
+import { searchMessages as messages } from './messages.js';
 import styles from './SearchBox.module.css';
 import { type Hits, useHits } from './useHits.js';
 
