@@ -126,13 +126,13 @@ test('a program of the guide’s renderer that is killed says nothing of the fil
 	const source = { withLocalFile: (work: (file: { descriptor: number }) => unknown) => work({ descriptor: file.fd }) };
 	const rendered = renderer?.render(source as never, 256, new AbortController().signal);
 	const failed = t.throwsAsync(async () => await rendered, { message: 'There are no previews right now.' });
-	const programs = async () => (await execa('pgrep', ['-P', `${process.pid}`, '-f', 'psd_pipe'])).stdout.split('\n');
-	let found: string[] = [];
-	await until('the program runs', async () => {
-		found = await programs().catch(() => []);
-		return found.length > 0;
+	const { pid } = process;
+	const found = await until('the program runs', async () => {
+		const children = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).split(' ').filter(Boolean);
+		const words = await Promise.all(children.map((each) => readFile(`/proc/${each}/cmdline`, 'utf8').catch(() => '')));
+		return children.find((_, at) => words[at]?.includes('psd_pipe'));
 	});
-	for (const pid of found) process.kill(Number(pid), 'SIGKILL');
+	process.kill(Number(found), 'SIGKILL');
 	t.like(await failed, { kind: 'unavailable' });
 });
 

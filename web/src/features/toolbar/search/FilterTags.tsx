@@ -3,8 +3,8 @@ import { SmallCrossIcon } from '@blueprintjs/icons';
 import type { SearchFilters } from '@stowage/rules';
 import { type KeyboardEvent, type RefObject, useRef } from 'react';
 import styles from './Filters.module.css';
+import { filterMessages as messages } from './filterMessages.js';
 import { filterTags } from './filters.js';
-import { searchMessages as messages } from './messages.js';
 
 export interface FilterTagsProps {
 	filters: SearchFilters;

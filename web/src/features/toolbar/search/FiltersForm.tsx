@@ -4,8 +4,8 @@ import { type ReactNode, useId, useState } from 'react';
 import { FormError } from '../../../ui/display/FormError.js';
 import { UnitSelect } from '../../../ui/fields/UnitSelect.js';
 import styles from './Filters.module.css';
+import { filterMessages as messages } from './filterMessages.js';
 import { draftOf, type FilterDraft, readDraft } from './filters.js';
-import { searchMessages as messages } from './messages.js';
 
 export interface FiltersFormProps {
 	/** What the fields begin with. */

@@ -1,6 +1,6 @@
 import { formatDate, formatTime, type SearchFilters, type SearchKind, searchKinds } from '@stowage/rules';
 import { parseSize, type SizeDraft, sizeDraft } from '../../../ui/fields/sizes.js';
-import { searchMessages as messages } from './messages.js';
+import { filterMessages as messages } from './filterMessages.js';
 
 /** What the fields of the filters contain. */
 export interface FilterDraft {

@@ -1,6 +1,6 @@
-import { plural, type SearchKind } from '@stowage/rules';
+import { plural } from '@stowage/rules';
 
-/** The words of the search and its filters, which the page of a share has not. */
+/** The words of the search. Those of its filters are loaded with them. */
 export const searchMessages = {
 	search: 'Search',
 	clearSearch: 'Clear search',
@@ -10,29 +10,4 @@ export const searchMessages = {
 	noFilteredHits: (term: string) => `No name here or further down has “${term}” in it and passes the filters.`,
 	searching: 'Searching…',
 	filters: 'Filters',
-	kind: 'Kind',
-	kinds: {
-		folder: 'Folder',
-		image: 'Image',
-		video: 'Video',
-		audio: 'Audio',
-		document: 'Document',
-		text: 'Text',
-		archive: 'Archive',
-		other: 'Other',
-	} satisfies Record<SearchKind, string>,
-	minSize: 'Larger than',
-	maxSize: 'Smaller than',
-	minUnit: 'Unit of the smallest size',
-	maxUnit: 'Unit of the largest size',
-	after: 'Changed after',
-	before: 'Changed before',
-	boundsHint: 'The sizes and days that you enter are included.',
-	apply: 'Apply',
-	invalidSize: 'Enter a size such as 10 or 1.5 GB.',
-	invalidDay: 'Enter a day from 1970 on.',
-	crossedSizes: 'Nothing is larger than the one size and smaller than the other: exchange them.',
-	crossedDays: 'Nothing was changed after the one day and before the other: exchange them.',
-	setFilters: 'Limited to',
-	removeFilter: (filter: string) => `Remove filter ${filter}`,
 } as const;
