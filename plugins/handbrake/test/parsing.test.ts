@@ -1244,6 +1244,24 @@ test('a film with more tags than any is none, however short they are', (t) => {
 	t.is(tagged(40_000), undefined);
 });
 
+test('a track whose language is a list of millions, or the longest of all, is read in a moment, and that is no other language', (t) => {
+	const languageOf = (language: string) => {
+		const streams = [{ codec_type: 'video' }, { codec_type: 'audio', tags: { language } }];
+		const numbered = streams.map((each, index) => ({ index, ...each }));
+		return parseProbe(JSON.stringify({ format: { format_name: 'matroska,webm' }, streams: numbered }))?.named.audio[0]
+			?.language;
+	};
+	const begun = performance.now();
+	const long = [','.repeat(2_000_000), 'ab,'.repeat(700_000), `en${'-us'.repeat(700_000)}`, 'e'.repeat(2_000_000)];
+	for (const language of long) t.true(languageOf(language) === language);
+	// 30 s before, at 15 µs for each that is refused.
+	t.true(performance.now() - begun < 5000);
+	t.is(languageOf('eng, ger'), 'en,de');
+	t.is(languageOf('und,eng'), 'en');
+	t.is(languageOf('ZH-hant-tw'), 'zh-Hant-TW');
+	t.is(languageOf('English'), 'english');
+});
+
 test('what ffprobe says of the parameters and tags of a film is read up to a bound', async (t) => {
 	const { signal } = new AbortController();
 	const bounds: unknown[] = [];

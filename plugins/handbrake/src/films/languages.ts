@@ -1,14 +1,22 @@
+/** More languages than a track has: broadcasts name two. A list of more, which may have millions, is compared as it is. */
+const maxLanguages = 2;
+
+/** What may be a language with its script, country and variant. To have all else refused would take ten times as long. */
+const tag = /^[a-z]{2,3}(?:-[a-z\d]{2,8}){0,3}$/i;
+
 /** A language as it is compared: `ger`, `deu` and `de` are one. Empty where nothing is said; a list of them for several. */
 export function languageOf(said: string): string {
-	const languages = said.split(',').map((each) => canonical(each.trim()));
-	return [...new Set(languages.filter((each) => each !== '' && each !== 'und'))].join();
+	const languages = said.split(',', maxLanguages + 1).map((each) => each.trim());
+	if (languages.length > maxLanguages) return said.toLowerCase();
+	return [...new Set(languages.map(canonical).filter((each) => each !== '' && each !== 'und'))].join();
 }
 
 function canonical(language: string): string {
+	// Some containers have words.
+	if (!tag.test(language)) return language.toLowerCase();
 	try {
 		return Intl.getCanonicalLocales(language)[0] ?? '';
 	} catch {
-		// Some containers have words.
 		return language.toLowerCase();
 	}
 }
