@@ -617,6 +617,10 @@ test('a language of a Matroska track that neither program reads is named where i
 	};
 	const lost = ['languages of tracks'];
 	t.deepEqual(await film([0x11, 'spa', 'es-419'], [0x11, 'spa', 'es-ES']), lost);
+	t.deepEqual(await film([0x11, 'spa', 'es-419'], [0x11, 'spa', '']), lost);
+	t.deepEqual(await film([0x11, 'chi', 'zh-Hans'], [0x11, 'eng', 'en'], [0x11, 'chi', 'zh-Hant']), lost);
+	// Of other languages none needs its country.
+	t.deepEqual(await film([0x11, 'por', 'pt-BR'], [0x11, 'eng', 'en-US'], [0x11, 'ger', 'de']), []);
 	t.deepEqual(await film([2, 'und', 'de']), lost);
 	// Without the plain one it is English.
 	t.deepEqual(await film([2, '', 'de']), lost);

@@ -33,11 +33,16 @@ export interface SaidLanguage {
 
 /** Whether newer elements say more of the languages of tracks than those that all programs read. */
 export function isMoreSaid(tracks: readonly SaidLanguage[]): boolean {
-	return tracks.some(({ kind, plain, full }) => {
-		const language = languageOf(full);
-		const [base] = language.split('-');
-		// Where the kind has one track, no country or script tells it from another one.
-		const isOnly = tracks.filter((each) => each.kind === kind).length === 1;
-		return language !== '' && (base !== languageOf(plain) || !(isOnly || base === language));
+	const told = tracks.map(({ kind, plain, full }) => {
+		const [common, language] = [languageOf(plain), languageOf(full)];
+		const [base = ''] = (language || common).split('-');
+		return { common, language, base, alike: `${kind} ${base}` };
 	});
+	const counts = new Map<string, number>();
+	for (const { alike } of told) counts.set(alike, (counts.get(alike) ?? 0) + 1);
+	// A country or script tells a track from others of its kind in the same language only.
+	return told.some(
+		({ common, language, base, alike }) =>
+			language !== '' && (base !== common || (base !== language && counts.get(alike) !== 1)),
+	);
 }
