@@ -156,6 +156,43 @@ test('a member puts back what they have deleted themselves, while they may edit 
 	t.is((await restore(ada, lost)).failed.length, 0);
 });
 
+test('what a member deletes, replaces or moves pushes nothing of the owner out of the trash for its long path', async (t) => {
+	const { app, ada, bob, home } = await setUp(t, 'edit');
+	const deep = Array(4).fill('d'.repeat(200)).join('/');
+	await mkdir(home('docs/Photos', deep), { recursive: true });
+	for (const name of ['a.txt', 'b.txt']) await writeFile(home('docs/Photos', deep, name), name);
+	const replaced = [field('type', 'private'), field('directory', 'docs/Photos'), field('onConflict', 'replace')];
+	t.is((await ada.upload('/api/upload', [...replaced, file('fox.txt', 'another fox')])).statusCode, 200);
+	app.services.database.trash.count = async () => ({ items: 9, pathBytes: 64 * 1024 * 1024 - 500 });
+	const type = 'shared';
+	const deletion: Change = ['DELETE', '/api/deleteItem', { filePath: `Photos/${deep}/a.txt`, type }];
+	const move: Change = [
+		'POST',
+		'/api/moveItem',
+		{ fromPath: 'Photos/fox.txt', toPath: `Photos/${deep}/fox.txt`, type },
+	];
+	for (const change of [deletion, move]) {
+		const answer = await call(bob, change);
+		t.is(answer.statusCode, 507, answer.payload);
+	}
+	const more = [field('onConflict', 'replace')];
+	t.is((await upload(bob, `Photos/${deep}`, 'a.txt', more)).statusCode, 507);
+	t.is(await readFile(home('docs/Photos', deep, 'a.txt'), 'utf8'), 'a.txt');
+	t.is(await readFile(home('docs/Photos/fox.txt'), 'utf8'), 'another fox');
+	const rename: Change = ['POST', '/api/renameItem', { oldPath: 'Photos/fox.txt', newName: 'wolves.txt', type }];
+	for (const change of [rename, ['DELETE', '/api/deleteItem', { filePath: 'Photos/2030', type }] as const])
+		t.is((await call(bob, change)).statusCode, 200, 'where its path is short');
+	const own = [
+		[
+			'POST',
+			'/api/moveItem',
+			{ fromPath: 'docs/Photos/wolves.txt', toPath: `docs/Photos/${deep}/fox.txt`, type: 'private' },
+		],
+		['DELETE', '/api/deleteItem', { filePath: `docs/Photos/${deep}/b.txt`, type: 'private' }],
+	] as const;
+	for (const change of own) t.is((await call(ada, change)).statusCode, 200, 'what its owner does');
+});
+
 test('where there is no trash members delete nothing', async (t) => {
 	const { bob } = await setUp(t, 'edit', { '--trash-keep-for': '0' });
 	t.is((await call(bob, ['DELETE', '/api/deleteItem', { filePath: 'Photos/2030', type: 'shared' }])).statusCode, 403);

@@ -58,20 +58,25 @@ export class TrashBin {
 
 	/**
 	 * Puts an item into the trash by `move`, which gets its id and the path to move it to, and resolves to what it has moved. Throws
-	 * `storageFull`, with nothing moved, where the database has no room for it, unless it is to be removed for good.
+	 * `storageFull`, with nothing moved, where the database has no room for it, or where a member of a folder would push out what its owner
+	 * has there, unless it is to be removed for good.
 	 */
-	keep(...call: Parameters<TrashMoves['keep']>): Promise<Kept> {
+	async keep(...call: Parameters<TrashMoves['keep']>): Promise<Kept> {
+		const [kept, , { isForGood = false } = {}] = call;
+		if (!isForGood) await this.#limits.assertRoom({ ...kept, kind: 'item' });
 		return this.#moves.keep(...call);
 	}
 
 	/**
 	 * Keeps a former content by `replace`, which gets the path to keep it at, and calls `begin` before it is exchanged: that throws
-	 * `storageFull` where the database has no room for it. Resolves to what `replace` does.
+	 * `storageFull` where the database has no room for it. So does this itself where a member would push out what the owner has. Resolves to
+	 * what `replace` does.
 	 */
-	keepVersion<T>(
+	async keepVersion<T>(
 		version: NewVersion,
 		replace: (path: StoragePath, begin: () => Promise<void>) => Promise<T>,
 	): Promise<T> {
+		await this.#limits.assertRoom({ ...version, kind: 'version' });
 		return this.#moves.keepVersion(version, replace);
 	}
 
@@ -181,6 +186,14 @@ export class TrashBin {
 	): Promise<boolean> {
 		await this.recordAll();
 		return this.#purge.giveWay(selection, lackNow);
+	}
+
+	/**
+	 * Called before a member of a folder makes the paths of its owner's versions longer, by so many bytes together. Throws `storageFull` where
+	 * some of these would have to go for it.
+	 */
+	assertRoomForVersionPaths(ownerId: string, pathBytes: number): Promise<void> {
+		return this.#limits.assertRoomForPaths(ownerId, 'version', pathBytes);
 	}
 
 	/**

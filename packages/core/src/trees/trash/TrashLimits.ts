@@ -1,5 +1,5 @@
 import type { TrashCount, TrashRecord } from '@stowage/plugin-api';
-import { utf8Length } from '@stowage/rules';
+import { Failure, utf8Length } from '@stowage/rules';
 import { Counts } from '../../limits/Counts.js';
 import { createKeyedMutex } from '../../limits/keyedMutex.js';
 import type { TrashPurge } from './TrashPurge.js';
@@ -45,6 +45,34 @@ export class TrashLimits {
 		return this.#grown(ownerId, 'version', { items: 0, pathBytes });
 	}
 
+	/**
+	 * Called before something is put into the trash. Throws `storageFull` where a member of a folder does so, and something of its owner would
+	 * have to go for that path: members delete nothing for good.
+	 */
+	async assertRoom({
+		ownerId,
+		ownerName,
+		deletedBy,
+		kind,
+		path,
+	}: Pick<TrashRecord, 'ownerId' | 'ownerName' | 'deletedBy' | 'kind' | 'path'>): Promise<void> {
+		const bytes = utf8Length(path);
+		if (deletedBy !== ownerName && bytes > this.#longestShort) await this.assertRoomForPaths(ownerId, kind, bytes);
+	}
+
+	/** As `assertRoom`, for so many bytes of paths. */
+	async assertRoomForPaths(ownerId: string, kind: TrashRecord['kind'], bytes: number): Promise<void> {
+		const { pathBytes } = await this.#parts.store.count(ownerId, kind);
+		if (pathBytes + bytes <= this.#limits.kept.pathBytes) return;
+		throw new Failure('storageFull', 'The owner of this folder has no room for more long paths in the trash.');
+	}
+
+	/** The bytes of the longest path of which there may be as many as of items. */
+	get #longestShort(): number {
+		const { items, pathBytes } = this.#limits.kept;
+		return Math.floor(pathBytes / items);
+	}
+
 	async #grown(ownerId: string, kind: TrashRecord['kind'], { items, pathBytes }: TrashCount): Promise<number> {
 		const key = `${kind} ${ownerId}`;
 		this.#items.add(key, items);
@@ -67,9 +95,9 @@ export class TrashLimits {
 		let items = there.items - kept.items;
 		let pathBytes = there.pathBytes - kept.pathBytes;
 		let ended = 0;
-		const pathBytesOver = Math.floor(kept.pathBytes / kept.items);
+		const longOnes = { ownerId, kind, pathBytesOver: this.#longestShort };
 		while (pathBytes > 0) {
-			const long = await store.list({ order: 'oldest', limit: longAtOnce, ownerId, kind, pathBytesOver });
+			const long = await store.list({ ...longOnes, order: 'oldest', limit: longAtOnce });
 			const lengths = long.map(({ path }) => utf8Length(path));
 			const count = countUntil(lengths, pathBytes);
 			if (count === 0) break;

@@ -117,6 +117,20 @@ export class Versions {
 		return file && prefixedFile(file, idPrefix);
 	}
 
+	/**
+	 * Called before a member moves a file, or a folder with all in it. Throws `storageFull` where versions of the owner would have to go for
+	 * the length of their paths.
+	 */
+	async assertRoomAt(ownerId: string, from: StoragePath, to: StoragePath): Promise<void> {
+		const longer = utf8Length(to) - utf8Length(from);
+		if (longer <= 0) return;
+		let count = 0;
+		await this.#parts.versions.countsWithin(ownerId, from, async (files) => {
+			for (const file of files) count += file.count;
+		});
+		if (count > 0) await this.#bin.assertRoomForVersionPaths(ownerId, count * longer);
+	}
+
 	/** A file, or a folder with all in it, has been moved. */
 	async moved(ownerId: string, from: StoragePath, to: StoragePath): Promise<void> {
 		const yielder = new Yielder();
