@@ -985,6 +985,24 @@ test('of more bytes of paths than a user may keep the oldest long ones go, and n
 	t.is(await names(), 'edca');
 });
 
+test('long paths that are too many are looked for once, and not again past those that stay', async (t) => {
+	const asked: unknown[] = [];
+	const store = {
+		count: async () => ({ items: 3, pathBytes: 140 }),
+		async list({ after }: { after?: TrashedItem }) {
+			asked.push(after?.id);
+			return [{ id: `after ${after?.id}`, path: parsePath('d'.repeat(20)) }];
+		},
+	};
+	const purge = { end: async (records: readonly unknown[]) => records.length, removePurged: async () => {} };
+	const limits = new TrashLimits({ store } as never, purge, {
+		kept: { items: 10, pathBytes: 100 },
+		uncounted: { items: 1, pathBytes: 100 },
+	});
+	t.is(await limits.added({ ownerId: 'ada', kind: 'item', path: parsePath('a') }), 2);
+	t.deepEqual(asked, [undefined, 'after undefined']);
+});
+
 test('what lies on a disk of its own says that it can only be deleted forever, and stays', async (t) => {
 	const { app, ada, home, trash } = await setUp(t);
 	Object.assign(app.services.roots.first.storage, {

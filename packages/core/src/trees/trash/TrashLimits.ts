@@ -96,8 +96,10 @@ export class TrashLimits {
 		let pathBytes = there.pathBytes - kept.pathBytes;
 		let ended = 0;
 		const longOnes = { ownerId, kind, pathBytesOver: this.#longestShort };
-		while (pathBytes > 0) {
-			const long = await store.list({ ...longOnes, order: 'oldest', limit: longAtOnce });
+		for (let after: TrashRecord | undefined; pathBytes > 0; ) {
+			// Not again past all that have been read.
+			const long: TrashRecord[] = await store.list({ ...longOnes, order: 'oldest', limit: longAtOnce, after });
+			after = long.at(-1);
 			const lengths = long.map(({ path }) => utf8Length(path));
 			const count = countUntil(lengths, pathBytes);
 			if (count === 0) break;
