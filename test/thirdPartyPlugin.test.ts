@@ -111,7 +111,10 @@ test('a program of the guide’s renderer that is killed says nothing of the fil
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
 	const { js = [] } = await blocksOf('docs/plugins.md');
 	await writeFile(path.join(folder, 'package.json'), '{"type": "module"}');
-	await writeFile(path.join(folder, 'index.js'), js[1] ?? '');
+	// In place of ffmpeg, which may end by itself: it reads what it is lent, and nothing comes.
+	const waiting = path.join(folder, 'waiting');
+	await writeFile(waiting, '#!/bin/sh\nread -r line <&3\n', { mode: 0o755 });
+	await writeFile(path.join(folder, 'index.js'), (js[1] ?? '').replace("findProgram('ffmpeg')", `'${waiting}'`));
 	await symlink(path.join(clone, 'node_modules'), path.join(folder, 'node_modules'));
 	const { plugin } = (await import(pathToFileURL(path.join(folder, 'index.js')).href)) as { plugin: StowagePlugin };
 	let renderer: Renderer | undefined;
@@ -119,7 +122,7 @@ test('a program of the guide’s renderer that is killed says nothing of the fil
 		renderer = given;
 	};
 	plugin.start({ providers: { renderer: { register } } } as never, {});
-	// Its other end is open, and nothing comes: the program waits until it is killed.
+	// Its other end is open.
 	await execa('mkfifo', [path.join(folder, 'slow.psd')]);
 	const file = await open(path.join(folder, 'slow.psd'), 'r+');
 	t.teardown(() => file.close());
