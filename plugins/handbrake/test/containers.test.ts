@@ -199,6 +199,8 @@ test('of several texts of one name in an MP4 or MOV, in a list, in several ones 
 		'several CAST',
 	]);
 	t.deepEqual(await film(box('udta', items(own('CAST', one, two)))), ['several CAST']);
+	for (const name of ['iTunNORM', 'tool'])
+		t.deepEqual(await film(box('udta', items(own(name, one), own(name, two)))), []);
 	t.deepEqual(
 		await film(box('udta', items(own('CAST', one), own('MOOD', two), item('covr', 'x'), item('covr', 'y')))),
 		[],
@@ -584,6 +586,10 @@ test('elements of Matroska that no program knows are named, and so is what ffpro
 	const tags = (...each: Uint8Array[]) => film(element('1254c367', ...each));
 	t.deepEqual(await tags(tagOf(film1, ['ARTIST', 'Anna'], ['ARTIST', 'Bert'])), ['several ARTIST']);
 	t.deepEqual(await tags(tagOf(film1, ['ARTIST', 'Anna']), tagOf(film1, ['Artist', 'Bert'])), ['several ARTIST']);
+	const ofPrograms = ['DURATION', 'BPS-eng', 'NUMBER_OF_FRAMES', '_STATISTICS_TAGS', 'ENCODER', 'SOURCE_ID'];
+	for (const name of ofPrograms) t.deepEqual(await tags(tagOf(film1, [name, 'x'], [name, 'y'])), [], name);
+	for (const name of ['ENCODERS OF THE DVD', 'DURATION OF TAKES'])
+		t.deepEqual(await tags(tagOf(film1, [name, 'x'], [name, 'y'])), [`several ${name}`]);
 	t.deepEqual(await tags(tagOf(element('63c4', '\x01'), ['TITLE', 'One'])), ['tags of chapters']);
 	t.deepEqual(await tags(element('7373', element('67c8', element('45a3', 'MAP'), element('4485', positions)))), [
 		'binary tags',

@@ -926,6 +926,7 @@ test('all that a film says of itself and of its tracks is a text, but for what p
 		'',
 	);
 	t.is(ofMov({}, { reel_name: 'A001' }), 'reel_name');
+	t.is(ofMov({ tool: 'Nero AAC codec', cdec: 'ndaudio', toolbox: 'Ours' }), 'toolbox');
 	t.is(
 		lost(
 			filmOf('asf', {
@@ -1338,6 +1339,8 @@ test('texts of MP4 and MOV are found that stand in boxes of other programs', asy
 	// Only where they belong.
 	t.deepEqual(await textsOf(box('moov', box('moov', box('udta', box('dscp', 'ours'))))), []);
 	t.deepEqual(await textsOf(box('moov', box('udta', box('Xtra', entry('constructor'))))), ['constructor']);
+	const properties = box('Xtra', entry('Hashtags'), entry('Island'), entry('IsVBR'), entry('WM/WMContentID'));
+	t.deepEqual(await textsOf(box('moov', box('udta', properties))), ['hashtags', 'island']);
 });
 
 test('boxes of MP4 and MOV that no program knows are named, wherever cameras put their data', async (t) => {

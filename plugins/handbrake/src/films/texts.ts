@@ -1,4 +1,5 @@
 import type { VideoContainer } from '@stowage/rules';
+import { KnownNames } from './KnownNames.js';
 
 /** A text that people have written about a film or one of its tracks. */
 export interface Text {
@@ -23,23 +24,8 @@ const formatNames: ReadonlyMap<string, string> = new Map([
 	['wm/director', 'director'],
 ]);
 
-/** Names of tags, whole or by how they begin or look. */
-class TagNames {
-	readonly #names: ReadonlySet<string>;
-	readonly #patterns: readonly RegExp[];
-
-	constructor(names: readonly string[], patterns: readonly RegExp[]) {
-		this.#names = new Set(names);
-		this.#patterns = patterns;
-	}
-
-	has(name: string): boolean {
-		return this.#names.has(name) || this.#patterns.some((pattern) => pattern.test(name));
-	}
-}
-
 /** What programs write of themselves and of the file, of a film as of a track. */
-const technical = new TagNames(
+const technical = new KnownNames(
 	[
 		...['major_brand', 'minor_version', 'compatible_brands', 'creation_time', 'duration', 'bps'],
 		...['source_id', 'vendor_id', 'handler_name', 'encoder', 'encoder_options', 'encoder_settings', 'encoding_tool'],
@@ -58,10 +44,10 @@ const ofTracks: ReadonlySet<string> = new Set([
 ]);
 
 /** What programs write there besides. */
-const technicalOf: ReadonlyMap<VideoContainer, TagNames> = new Map([
+const technicalOf: ReadonlyMap<VideoContainer, KnownNames> = new Map([
 	[
 		'asf',
-		new TagNames(
+		new KnownNames(
 			[
 				...['deviceconformancetemplate', 'asfleakybucketpairs', 'mediafoundationversion', 'sforiginalfps'],
 				...['average', 'average level', 'average value', 'averagelevel', 'averagevalue', 'averagebitrate'],
@@ -76,9 +62,11 @@ const technicalOf: ReadonlyMap<VideoContainer, TagNames> = new Map([
 			],
 		),
 	],
+	// Of the encoder of Nero.
+	['mov', new KnownNames(['tool', 'cdec'], [])],
 	[
 		'flv',
-		new TagNames(
+		new KnownNames(
 			[
 				...['metadatacreator', 'metadatadate', 'creationdate', 'sourcedata', 'purl', 'pmsg', 'httphostheader'],
 				...['server', 'profile', 'level', 'presetname', 'videodevice', 'audiodevice', 'encoded_with'],
@@ -109,18 +97,31 @@ const numbersOfPeople: ReadonlySet<string> = new Set([
 	'season_number',
 ]);
 
-function textsOf(tags: Tags, container: VideoContainer, isTechnical: (name: string) => boolean): Text[] {
+/** A MOV has tags with a language as well. */
+const withoutLanguage = (tag: string) => tag.toLowerCase().replace(/-[a-z]{3}$/, '');
+
+/** Whether a tag of a container is one that programs write of themselves and of the file. */
+export function isTechnical(tag: string, container: VideoContainer): boolean {
+	const name = withoutLanguage(tag);
+	return technical.has(name) || technicalOf.get(container)?.has(name) === true;
+}
+
+/** The name of a tag for people. */
+export function plainName(tag: string): string {
+	const name = withoutLanguage(tag);
+	return formatNames.get(name) ?? name;
+}
+
+function textsOf(tags: Tags, container: VideoContainer, isTrait: (name: string) => boolean): Text[] {
 	return Object.entries(tags).flatMap(([tag, printed]) => {
-		// A MOV has them with a language as well.
-		const name = tag.toLowerCase().replace(/-[a-z]{3}$/, '');
+		const name = withoutLanguage(tag);
 		const value = printed.trim();
 		const isText =
 			value !== '' &&
-			!technical.has(name) &&
-			!isTechnical(name) &&
-			technicalOf.get(container)?.has(name) !== true &&
+			!isTechnical(tag, container) &&
+			!isTrait(name) &&
 			(container !== 'flv' || !isSetting(value) || numbersOfPeople.has(name));
-		return isText ? [{ track: '', name: formatNames.get(name) ?? name, value }] : [];
+		return isText ? [{ track: '', name: plainName(tag), value }] : [];
 	});
 }
 

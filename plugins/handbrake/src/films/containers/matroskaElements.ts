@@ -1,4 +1,5 @@
 import { isMoreSaid, type SaidLanguage } from '../languages.js';
+import { isTechnical } from '../texts.js';
 import { type ReadAt, readerOf } from './readAt.js';
 import { type Contents, Findings, Scanner } from './scanner.js';
 
@@ -91,8 +92,6 @@ const maxTracks = 1000;
 const maxText = 200;
 /** A film has some hundred, and 20 for each track. */
 const maxTags = 100_000;
-/** Of what programs write for each track, and write anew. */
-const technical = /^(?:DURATION|BPS|NUMBER_OF_|_STATISTICS_|ENCODER|HANDLER_NAME|VENDOR_ID|SOURCE_ID|CREATION_TIME)/;
 /** ffprobe reads none that are deeper. */
 const maxDepth = 16;
 
@@ -145,7 +144,7 @@ export async function matroskaElements(readAt: ReadAt, signal: AbortSignal): Pro
 			for await (const part of elements(content, content + length)) {
 				if (part.id !== textName) continue;
 				const name = (await scanner.bytes(part.content, Math.min(maxText, part.length))).toString('utf8').toUpperCase();
-				if (technical.test(name)) continue;
+				if (isTechnical(name, 'matroska')) continue;
 				if (texts.has(of + name)) found.addUnread(`several ${name}`);
 				if (texts.size < maxTags) texts.add(of + name);
 			}

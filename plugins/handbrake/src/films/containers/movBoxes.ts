@@ -1,3 +1,4 @@
+import { isTechnical, plainName } from '../texts.js';
 import { isFilled, isPadding } from './movPadding.js';
 import { MovSamples } from './movSamples.js';
 import { PrintedTexts } from './movTexts.js';
@@ -119,14 +120,6 @@ function isEventOfServer(head: Buffer): boolean {
 
 const xmpUuid = 'be7acfcb97a942e89c71999491e3afac';
 
-/** Properties of Windows that programs fill in. */
-const technical = /^(?:wm\/(?:encod|mediaclass|tool|provider|uniquefile|wmc)|is|has)/;
-
-const windowsNames: ReadonlyMap<string, string> = new Map([
-	['category', 'keywords'],
-	['shareduserrating', 'rating'],
-]);
-
 /**
  * The texts for people that an MP4 or MOV has in boxes which neither ffprobe nor HandBrake reads: XMP, properties that Windows gives to
  * files, those of mobile phones, XML of cameras and ID3; whether a track is encrypted; and which boxes nobody knows. Undefined if that can't
@@ -243,14 +236,11 @@ function textsOfWindows(bytes: Uint8Array): string[] | undefined {
 		const [length, nameLength] = [view.getUint32(at), view.getUint32(at + 4)];
 		if (length < 8) break;
 		if (names.length === maxProperties) return undefined;
-		const name = new TextDecoder().decode(bytes.subarray(at + 8, at + 8 + Math.min(nameLength, 100))).toLowerCase();
-		names.push(name);
+		names.push(new TextDecoder().decode(bytes.subarray(at + 8, at + 8 + Math.min(nameLength, 100))));
 		at += length;
 	}
-	return names
-		.filter((name) => !technical.test(name))
-		.map((name) => name.replace(/^wm\//, ''))
-		.map((name) => windowsNames.get(name) ?? name);
+	// Windows gives a film of any container those that its own one has (ASF).
+	return names.filter((name) => !isTechnical(name, 'asf')).map((name) => plainName(name).replace(/^wm\//, ''));
 }
 
 /** Boxes of several texts. */

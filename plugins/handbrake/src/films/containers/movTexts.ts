@@ -1,3 +1,4 @@
+import { isTechnical } from '../texts.js';
 import type { Findings, Scanner } from './scanner.js';
 
 /** The most bytes of a text that are compared, and of a list of names. */
@@ -6,20 +7,8 @@ const maxKeys = 2 ** 16;
 /** Of names; a film has some dozens. */
 const maxNames = 1000;
 
-/** What programs write of themselves, in as many places as they like. */
-const technical: ReadonlySet<string> = new Set([
-	...[
-		'\xa9too',
-		'\xa9swr',
-		'\xa9enc',
-		'\xa9fmt',
-		'---- iTunNORM',
-		'---- iTunSMPB',
-		'---- iTunPGAP',
-		'---- tool',
-		'---- cdec',
-	],
-]);
+/** What programs write of themselves, in as many places as they like, where it has no name for people. */
+const technical: ReadonlySet<string> = new Set(['\xa9too', '\xa9swr', '\xa9enc', '\xa9fmt']);
 
 /** FFmpeg writes the comment of a MOV by this name as well, by which ffprobe prints nothing. */
 const [repeated, comment] = ['\xa9des', '\xa9cmt'];
@@ -28,8 +17,8 @@ const [repeated, comment] = ['\xa9des', '\xa9cmt'];
 const pictures = 'covr';
 const named = '----';
 
-/** A text in a list of them, from the first byte of its content to behind the last one. */
-interface Place {
+/** The box of a text in a list of them, from the first byte of its content to behind the last one. */
+interface TextBox {
 	name: string;
 	parent: 'udta' | 'ilst';
 	at: number;
@@ -37,8 +26,8 @@ interface Place {
 }
 
 /**
- * The texts of an MP4 or MOV that ffprobe prints by their names: one of each name, and one value of each. Others are added to what no program
- * reads.
+ * The texts of an MP4 or MOV that ffprobe prints by their names: one of each name, and one value of each. Others are added to what no
+ * program reads.
  */
 export class PrintedTexts {
 	readonly #scanner: Scanner;
@@ -82,7 +71,8 @@ export class PrintedTexts {
 		}
 	}
 
-	async take({ name, parent, at, end }: Place): Promise<void> {
+	/** Is called with each text, in the order of the file. */
+	async take({ name, parent, at, end }: TextBox): Promise<void> {
 		const head = await this.#scanner.bytes(at, Math.min(end - at, 8));
 		// Some programs write items into the list without numbers.
 		const isItem = parent === 'ilst' || head.toString('latin1', 4) === 'data';
@@ -119,7 +109,7 @@ export class PrintedTexts {
 			next += length;
 		}
 		if (values > 1 && name !== pictures)
-			this.#found.addUnread(`several ${name.startsWith('\0') ? 'values of a key' : label.replace(`${named} `, '')}`);
+			this.#found.addUnread(`several ${name.startsWith('\0') ? 'values of a key' : unprefixed(label)}`);
 	}
 
 	async #textAt(at: number, end: number): Promise<string> {
@@ -130,11 +120,14 @@ export class PrintedTexts {
 
 	#add(name: string, text: string): void {
 		const value = text.replaceAll('\0', ' ').trim();
-		if (value === '' || technical.has(name)) return;
+		if (value === '' || technical.has(name) || isTechnical(unprefixed(name), 'mov')) return;
 		const before = this.#values.get(name);
-		if (before !== undefined && before !== value) this.#found.addUnread(`several ${name.replace(`${named} `, '')}`);
+		if (before !== undefined && before !== value) this.#found.addUnread(`several ${unprefixed(name)}`);
 		if (before !== undefined) return;
 		if (this.#count++ === maxNames) this.#found.addUnread('more texts than any film has');
 		if (this.#count <= maxNames) this.#values.set(name, value);
 	}
 }
+
+/** The name of an item without that of the boxes of items that have one. */
+const unprefixed = (label: string) => label.replace(`${named} `, '');
