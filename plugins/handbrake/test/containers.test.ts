@@ -780,7 +780,7 @@ test('padding is judged alike in each container: by all of it, behind the name o
 	t.deepEqual(await asPadding(signature), []);
 	// What is longer than any film's can not be looked through.
 	const endless = new Scanner(async (_, length) => Buffer.alloc(length), signal, 1000);
-	t.true(await endless.isPaddingUsed(0, Number.POSITIVE_INFINITY));
+	t.true(await endless.takePadding(0, Number.POSITIVE_INFINITY));
 });
 
 test('what a camera writes into padding is named also where it is a few bytes in each of many parts', async (t) => {

@@ -1,5 +1,6 @@
 import os from 'node:os';
 import type { SandboxedProgram } from '../SandboxedProgram.js';
+import { KnownNames } from './KnownNames.js';
 import { hasWideRange, matrixOf, source } from './probe.js';
 import { unitReader } from './units.js';
 
@@ -11,9 +12,9 @@ export interface DecodedFilm {
 	tracks: ReadonlyMap<number, DecodedTrack>;
 	/** Whether its pictures carry captions, which are no track. */
 	hasCaptions: boolean;
-	/** Whether they are views for two eyes. */
+	/** Whether they are views for two eyes, or of a panorama. */
 	isStereo: boolean;
-	/** Whether they carry what Dolby Vision needs, which not each container says. */
+	/** Whether they carry what Dolby Vision or HDR10+ needs, which not each container says. */
 	hasDolbyVision: boolean;
 	/** Whether they have a high dynamic range, which HLG may say beside the pictures only, and a film later than at its beginning. */
 	hasWideRange: boolean;
@@ -42,8 +43,15 @@ export interface DecodedTrack {
 const maxThreads = 8;
 
 /** What lies beside frames and is counted here, of encoders and players, or said by the tracks as well. */
-const known =
-	/^(?:.*closed captions|stereo 3d|spherical mapping|dolby vision .*|hdr dynamic .*|smpte 12-1 timecode|gop timecode|3x3 displaymatrix|h\.26\[45\] user data unregistered .*|avpanscan|avmatrixencoding|avreplaygain|metadata relevant to a downmix procedure|motion vectors|skip samples|audio service type|mastering display metadata|content light level metadata|regions of interest|video encoding parameters|film grain parameters)$/i;
+const known = new KnownNames(
+	[
+		...['stereo 3d', 'spherical mapping', 'smpte 12-1 timecode', 'gop timecode', '3x3 displaymatrix', 'avpanscan'],
+		...['avmatrixencoding', 'avreplaygain', 'metadata relevant to a downmix procedure', 'motion vectors'],
+		...['skip samples', 'audio service type', 'mastering display metadata', 'content light level metadata'],
+		...['regions of interest', 'video encoding parameters', 'film grain parameters'],
+	],
+	[/closed captions$/, /^dolby vision /, /^hdr dynamic /, /^h\.26\[45\] user data unregistered /],
+);
 
 /** More are not named. */
 const maxNames = 10;
@@ -127,7 +135,7 @@ export function frameReader(onTime: (seconds: number) => void): {
 		if (/dolby vision|hdr dynamic/i.test(sideData)) hasDolbyVision = true;
 		if (/smpte 12-1 timecode/i.test(sideData)) hasTimecode = true;
 		if (/user data unregistered/i.test(sideData)) messages++;
-		if (!known.test(sideData) && unread.size < maxNames) unread.add(sideData);
+		if (!known.has(sideData.toLowerCase()) && unread.size < maxNames) unread.add(sideData);
 	};
 	const matrices = new Set<string>();
 	return {
@@ -142,17 +150,15 @@ export function frameReader(onTime: (seconds: number) => void): {
 			reportTime(Number(values.pts_time));
 		},
 		read: () => ({
-			...{
-				tracks,
-				hasCaptions,
-				isStereo,
-				hasDolbyVision,
-				hasWideRange: isWide,
-				hasTimecode,
-				messages,
-				unread,
-				matrices,
-			},
+			tracks,
+			hasCaptions,
+			isStereo,
+			hasDolbyVision,
+			hasWideRange: isWide,
+			hasTimecode,
+			messages,
+			unread,
+			matrices,
 		}),
 	};
 }

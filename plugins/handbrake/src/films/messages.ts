@@ -1,7 +1,10 @@
 import { Yielder } from '@stowage/plugin-api';
 import { type ReadAt, readerOf, unlessUnreadable } from './containers/readAt.js';
 
-/** The ids of messages that encoders write of themselves into their pictures: x264 and x265 once, or with each first picture, Apple's with each. */
+/**
+ * The ids of messages that encoders write of themselves into their pictures: x264 and x265 once, or with each first picture, Apple's with
+ * each.
+ */
 const known = [
 	...['dc45e9bde6d948b7962cd820d923eeef', '2ca2de09b51747dbbb55a4fe7fc2fc4e'],
 	...['47564adc5c4c433f94efc5113cd143a8', '0387f44ecd0a4bdca1943ac3d49b171f'],

@@ -1,6 +1,6 @@
 /**
- * The units of which pictures in H.264 and HEVC consist, as their decoders list them. Both have a kind; those of HEVC have a layer, too. They
- * decode the first layer, and pass over all that they don't know.
+ * The units of which pictures in H.264 and HEVC consist, as their decoders list them. All have a kind; those of HEVC have a layer, too.
+ * Decoders decode the first layer, and pass over all that they don't know.
  */
 const unit =
 	/^\[(?:h264|hevc|NULL) @ 0x[0-9a-f]+\] \[debug\] nal_unit_type: (\d+)\([^)]*\), (nal_ref_idc|nuh_layer_id): (\d+)/;
@@ -12,7 +12,7 @@ const registered = /^\[(?:h264|hevc|NULL) @ 0x[0-9a-f]+\] \[\w+\] Unsupported Us
 
 /** In H.264: the parameters of other views, transparency, slices of other layers or views, and such with depth. */
 const layered: ReadonlySet<number> = new Set([15, 19, 20, 21]);
-/** Pictures, parameters, messages, ends and stuffing; what is said before a picture of other layers and views; parameters of transparency. */
+/** Pictures, parameters, messages, ends, stuffing; what is said before a picture of other layers and views; parameters of transparency. */
 const isKnownAvc = (kind: number) => kind >= 1 && kind <= 14;
 const isKnownHevc = (kind: number) => kind <= 9 || (kind >= 16 && kind <= 21) || (kind >= 32 && kind <= 40);
 /** The messages up to here have a meaning, none of which is lost but those that are counted elsewhere. */

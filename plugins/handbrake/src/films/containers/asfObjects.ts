@@ -60,7 +60,7 @@ export async function asfObjects(readAt: ReadAt, signal: AbortSignal): Promise<C
 		if (encryptions.has(id)) found.isEncrypted = true;
 		else if (xmpIds.has(id) && length <= maxXmpBytes) {
 			for (const text of textsOfXmp(await scanner.text(at, length))) found.texts.add(text);
-		} else if (id === paddingId ? await scanner.isPaddingUsed(at, length) : !known.has(id)) {
+		} else if (id === paddingId ? await scanner.takePadding(at, length) : !known.has(id)) {
 			found.addUnread(names.get(id) ?? `object ${id.slice(0, 8)}`);
 		}
 	};

@@ -65,7 +65,7 @@ export async function aviChunks(readAt: ReadAt, signal: AbortSignal): Promise<Co
 		if (padding.has(name)) {
 			const head = await scanner.bytes(at, Math.min(length, roomHeadBytes));
 			const before = roomForIndex.test(head.toString('latin1')) ? head.length : 0;
-			if (await scanner.isPaddingUsed(at + before, length - before)) found.addUnread(name);
+			if (await scanner.takePadding(at + before, length - before)) found.addUnread(name);
 			return;
 		}
 		if (name === '_PMX' && length <= maxXmpBytes) {
@@ -90,7 +90,7 @@ export async function aviChunks(readAt: ReadAt, signal: AbortSignal): Promise<Co
 			const name = head.toString('latin1', 0, 4);
 			if (!/^[ -~]{4}$/.test(name)) {
 				const isLast = stop === Number.POSITIVE_INFINITY;
-				const hasData = isLast ? await scanner.hasData(at) : await scanner.isPaddingUsed(at, stop - at);
+				const hasData = isLast ? await scanner.hasData(at) : await scanner.takePadding(at, stop - at);
 				if (hasData) found.addUnread('what is in no chunk');
 				return true;
 			}

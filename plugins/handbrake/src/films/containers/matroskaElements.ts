@@ -120,7 +120,7 @@ export async function matroskaElements(readAt: ReadAt, signal: AbortSignal): Pro
 	};
 	/** Room for tags. */
 	const takeFiller = async (at: number, length: number) => {
-		if (!(await scanner.isPaddingUsed(at, length))) return;
+		if (!(await scanner.takePadding(at, length))) return;
 		const sample = await scanner.bytes(at, Math.min(length, sampleBytes));
 		if (!remains.some((id) => sample.includes(id))) addUnread(filler);
 	};
@@ -195,7 +195,7 @@ export async function matroskaElements(readAt: ReadAt, signal: AbortSignal): Pro
 				if (known.has(id)) await walk(content, content + length, id, depth + 1);
 			}
 		}
-		if (last < end && (await scanner.isPaddingUsed(last, end - last))) found.addUnread('what is in no element');
+		if (last < end && (await scanner.takePadding(last, end - last))) found.addUnread('what is in no element');
 	};
 	const walkFilm = async (): Promise<void> => {
 		for (let at = 0; ; ) {

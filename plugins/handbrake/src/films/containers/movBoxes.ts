@@ -1,5 +1,5 @@
 import { isTechnical, plainName } from '../texts.js';
-import { isFilled, isPadding } from './movPadding.js';
+import { isPadding, takePaddingBox } from './movPadding.js';
 import { MovSamples } from './movSamples.js';
 import { PrintedTexts } from './movTexts.js';
 import { TrackNames } from './movTracks.js';
@@ -156,7 +156,7 @@ export async function movBoxes(readAt: ReadAt, signal: AbortSignal): Promise<Con
 			// Behind its length and language.
 			if (/[1-9]/.test((await scanner.bytes(at, Math.min(end - at, 24))).toString('latin1', 4))) found.addUnread(name);
 		} else if (isPadding(name)) {
-			if (await isFilled(scanner, at, end)) found.addUnread(name);
+			if (await takePaddingBox(scanner, at, end)) found.addUnread(name);
 		} else if (name === 'emsg' && parent === theFile) {
 			const head = await scanner.bytes(at, Math.min(end - at, maxEventHead));
 			if (!isEventOfServer(head)) found.addUnread(name);

@@ -8,8 +8,8 @@ export const isPadding = (name: string) => padding.has(name);
 /** Of an index that was written anew elsewhere, as when tags were added, and whose place was declared to be free. */
 const remains: ReadonlySet<string> = new Set(['mvhd', 'trak', 'udta', 'tkhd', 'meta', 'ilst', 'hdlr']);
 
-/** Whether padding has data. */
-export async function isFilled(scanner: Scanner, from: number, to: number): Promise<boolean> {
+/** Looks through the content of such a box. Resolves to whether it has data. */
+export async function takePaddingBox(scanner: Scanner, from: number, to: number): Promise<boolean> {
 	const name = (await scanner.bytes(from + 4, 4)).toString('latin1');
-	return !remains.has(name) && (await scanner.isPaddingUsed(from, to - from));
+	return !remains.has(name) && (await scanner.takePadding(from, to - from));
 }

@@ -1,4 +1,4 @@
-import { isFilled, isPadding } from './movPadding.js';
+import { isPadding, takePaddingBox } from './movPadding.js';
 import { NamedBytes } from './namedBytes.js';
 import type { ReadAt } from './readAt.js';
 import { Scanner } from './scanner.js';
@@ -106,13 +106,13 @@ export class MovSamples {
 			if (name === 'mdat') at = content;
 			else if (at + length < content || at + length > to) break;
 			else if (isPadding(name)) {
-				if (await isFilled(this.#gaps, content, at + length)) return shortGap + 1;
+				if (await takePaddingBox(this.#gaps, content, at + length)) return shortGap + 1;
 				at += length;
 			} else if (ofFragments.has(name)) at += length;
 			else break;
 		}
 		if (at >= to) return 0;
-		if (to - at > shortGap) return (await this.#gaps.isPaddingUsed(at, to - at)) ? shortGap + 1 : 0;
+		if (to - at > shortGap) return (await this.#gaps.takePadding(at, to - at)) ? shortGap + 1 : 0;
 		const rest = await this.#gaps.bytes(at, to - at);
 		return rest.some((byte) => byte !== rest[0]) ? rest.length : 0;
 	}

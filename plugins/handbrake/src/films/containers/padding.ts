@@ -2,8 +2,10 @@
 export const maxNameOfProgram = 100;
 
 /** Programs that write their name there, each at its beginning. What a camera writes begins otherwise. */
-const programs =
-	/^(?:virtualdub|nandub|avi-?mux|\[= mplayer|mencoder|avidemux|handbrake|lav[cf]\d|x26[45] |mp4v2|gpac|isomedia file produced|multiplexed by l-smash|mkvmerge|libebml)/i;
+const programs: readonly RegExp[] = [
+	/^(?:virtualdub|nandub|avi-?mux|\[= mplayer|mencoder|avidemux|handbrake|lav[cf]\d|x26[45] )/i,
+	/^(?:mp4v2|gpac|isomedia file produced|multiplexed by l-smash|mkvmerge|libebml)/i,
+];
 
 /**
  * The most bytes of all padding of a film that may be anything: some programs begin it with another value, or leave a few bytes as they
@@ -16,17 +18,17 @@ export class Padding {
 	#name = '';
 	#others = 0;
 
-	/** The length of a program's name at the beginning of padding. A film has one, which may be there again. */
-	nameIn(head: Buffer): number {
+	/** Takes the beginning of padding. Returns the length of a program's name there; a film has one, which may be there again. */
+	takeName(head: Buffer): number {
 		const [text = ''] = /^[ -~]*/.exec(head.toString('latin1', 0, maxNameOfProgram)) ?? [];
 		const name = text.trimEnd();
-		if (!programs.test(name) || (this.#name !== '' && this.#name !== name)) return 0;
+		if (!programs.some((program) => program.test(name)) || (this.#name !== '' && this.#name !== name)) return 0;
 		this.#name = name;
 		return name.length;
 	}
 
-	/** Whether bytes, with all those before, are more than one value again and again. */
-	isUsed(bytes: Buffer, value = bytes.at(-1)): boolean {
+	/** Takes bytes of padding. Returns whether they have data: with all those before they are more than one value again and again. */
+	take(bytes: Buffer, value = bytes.at(-1)): boolean {
 		const isOneValue = bytes[0] === value && bytes.subarray(1).equals(bytes.subarray(0, -1));
 		if (isOneValue) return false;
 		for (const byte of bytes) if (byte !== value) this.#others++;

@@ -76,7 +76,7 @@ export async function programPackets(readAt: ReadAt, signal: AbortSignal): Promi
 			found.addUnread(`stream 0x${stream.toString(16)}`);
 		else if (stream === padding) {
 			const content = window.subarray(begin + 6, begin + 6 + packet.readUInt16BE(4));
-			if (room.isUsed(content.subarray(content[0] === padded ? 1 : 0))) found.addUnread('padding');
+			if (room.take(content.subarray(content[0] === padded ? 1 : 0))) found.addUnread('padding');
 		}
 		at += stream < firstWithLength ? 4 : 6 + packet.readUInt16BE(4);
 	}

@@ -102,18 +102,18 @@ export class Scanner {
 	}
 
 	/**
-	 * Whether padding has data, wherever in it: more than the name of a program and one value again and again, together with all padding
-	 * before. So counts also what is longer than any film's.
+	 * Looks through padding. Resolves to whether it has data, wherever in it: more than the name of a program and one value again and again,
+	 * together with all padding before. So counts also what is longer than any film's.
 	 */
-	async isPaddingUsed(from: number, length: number): Promise<boolean> {
-		const name = this.padding.nameIn(await this.bytes(from, Math.min(length, maxNameOfProgram)));
+	async takePadding(from: number, length: number): Promise<boolean> {
+		const name = this.padding.takeName(await this.bytes(from, Math.min(length, maxNameOfProgram)));
 		let value: number | undefined;
 		for (let at = from + name; at < from + length; at += windowBytes) {
 			const part = Math.min(from + length - at, windowBytes);
 			if (!(await this.mayStep(Math.ceil(part / bytesOfStep)))) return true;
 			const bytes = await this.bytes(at, part);
 			value ??= bytes.at(-1);
-			if (this.padding.isUsed(bytes, value)) return true;
+			if (this.padding.take(bytes, value)) return true;
 			if (bytes.length < windowBytes) return false;
 		}
 		return false;

@@ -43,7 +43,8 @@ interface Pid {
 
 /**
  * What the packets of a transport stream have that neither ffprobe nor HandBrake reads: those of a number (PID) that no table names, as some
- * dashboard cameras write their positions, private data beside the content of packets, and what lies between packets. Undefined if that can't be known.
+ * dashboard cameras write their positions, private data beside the content of packets, and what lies between packets. Undefined if that
+ * can't be known.
  */
 export async function transportPackets(readAt: ReadAt, signal: AbortSignal): Promise<Contents | undefined> {
 	const scanner = new Scanner(readAt, signal);
@@ -64,7 +65,7 @@ export async function transportPackets(readAt: ReadAt, signal: AbortSignal): Pro
 			if (window[n] === sync) {
 				isEmpty = false;
 				if (pidOf(window, n) !== nullPid) takePacket(window, n, pids, tables);
-				else if (fillers.areUsedBy(window.subarray(n, n + packetBytes))) found.addUnread('packets that fill up');
+				else if (fillers.take(window.subarray(n, n + packetBytes))) found.addUnread('packets that fill up');
 				if (hasPrivateData(window, n)) found.addUnread('private data of packets');
 				n += stride;
 				continue;
@@ -106,15 +107,15 @@ class Fillers {
 
 	constructor(readonly padding: Padding) {}
 
-	/** Whether a packet has data. */
-	areUsedBy(packet: Buffer): boolean {
+	/** Takes a packet. Returns whether it has data. */
+	take(packet: Buffer): boolean {
 		const isDamaged = (packet.readUInt8(1) & 0x80) !== 0;
 		if (isDamaged) return false;
 		// Behind its head, which counts them.
 		const content = packet.subarray(4);
 		if (content.equals(this.#last)) return false;
 		this.#last = Buffer.from(content);
-		return this.padding.isUsed(content);
+		return this.padding.take(content);
 	}
 }
 
