@@ -69,7 +69,8 @@ export class JobClaims {
 	/**
 	 * Begins one job that may have ended a process, or one of the same user and kind. No other such job begins in any process while it is on
 	 * trial, so that the one which ends processes is known. Suspects take turns, or one with jobs without end would be tried for ever; and
-	 * together they take turns with all others, who come first where one was tried last and a single place is free.
+	 * together they take turns with all others, who come first where one was tried last and a single place is free. Resolves to whether one
+	 * was begun.
 	 */
 	async tryOne(held: readonly HeldJob[], when: 'beforeOthers' | 'afterOthers'): Promise<boolean> {
 		const { runs, kinds } = this.#parts;

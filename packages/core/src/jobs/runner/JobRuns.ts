@@ -141,11 +141,11 @@ export class JobRuns {
 	 * process's end.
 	 */
 	endedWithoutRun(job: JobRecord): void {
-		const ended = this.#sayEnd(job).finally(() => this.#pending.delete(ended));
+		const ended = this.#reportEnd(job).finally(() => this.#pending.delete(ended));
 		this.#pending.add(ended);
 	}
 
-	async #sayEnd(job: JobRecord): Promise<void> {
+	async #reportEnd(job: JobRecord): Promise<void> {
 		const { users, discard, onEnd, log } = this.#parts;
 		const { id, userId, kind, status, error } = job;
 		if (status === 'cancelled') await discard(job);
@@ -156,7 +156,7 @@ export class JobRuns {
 			const owner: JobOwner = { kind: 'user', id: userId, username: user.username };
 			runInContext({ job: { id, kind, owner } }, () => onEnd?.(job, { status, error }));
 		} catch (cause) {
-			log.warn({ err: cause, job: id }, 'the end of a job could not be said: its user could not be read');
+			log.warn({ err: cause, job: id }, 'the end of a job could not be reported: its user could not be read');
 		}
 	}
 
