@@ -6,7 +6,7 @@ import type {
 	TrashState,
 	TrashStore,
 } from '@stowage/plugin-api';
-import { parentPath, type StoragePath } from '@stowage/rules';
+import { parentPath, type StoragePath, utf8Length } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { isMysql } from '../../connection/dialect.js';
 import { ownTurn } from '../../connection/ownTurn.js';
@@ -110,7 +110,8 @@ export function trashStore(knex: Knex, now: () => number): TrashStore {
 			await trash().insert(plainRow(toRow(record, now())));
 		},
 		async addMissing(records) {
-			for (const part of batches(records)) {
+			for (const part of batchesOfLength(records, writtenAtOnce, ({ path }) => utf8Length(path))) {
+				if (part[0] !== records[0]) await ownTurn();
 				const rows = part.map((record) => plainRow(toRow(record, now())));
 				await trash().insert(rows).onConflict('id').ignore();
 			}
