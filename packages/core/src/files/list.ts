@@ -1,5 +1,7 @@
 import type { ItemRef, StorageEntry } from '@stowage/plugin-api';
 import { assertAllowed, browseDenial, type Entry, isFailure, type Owner, type Viewer } from '@stowage/rules';
+import { batchCharacters } from '../responses/inOrder.js';
+import { batches } from '../trees/batches.js';
 import { notFound, type Place, placeIn } from '../trees/Tree.js';
 import { countedRows, entryIn, type Found } from './entries.js';
 import type { FileParts } from './FileParts.js';
@@ -44,9 +46,6 @@ export async function shownPlaces(
 /** Folders that are counted together, and shown once they are. */
 const folderConcurrency = 64;
 
-/** Characters of one batch: each row has the whole path of its folder, which may be 64 kB, and is made with its batch. */
-const batchCharacters = 512_000;
-
 /** The characters of a row beside its folder's path, more or less. */
 const rowCharacters = 256;
 
@@ -64,8 +63,8 @@ export async function* listPlace(place: Place, versionsOf: VersionCounts): Async
 		}
 		// A turn may be over though nothing was found in it.
 		if (batch.length === 0) yield [];
-		for (const part of inParts(files, mostRows)) yield part.map((item) => fileRow(place, item, versions));
-		for (const part of inParts(folders, Math.min(mostRows, folderConcurrency))) yield await countedRows(part);
+		for (const part of batches(files, mostRows)) yield part.map((item) => fileRow(place, item, versions));
+		for (const part of batches(folders, Math.min(mostRows, folderConcurrency))) yield await countedRows(part);
 	}
 }
 
@@ -74,10 +73,6 @@ function fileRow(place: Place, item: StorageEntry, versions?: ReadonlyMap<string
 	const count = versions?.get(item.name);
 	if (count !== undefined) entry.versions = count;
 	return entry;
-}
-
-function* inParts<T>(items: readonly T[], length: number): Generator<T[]> {
-	for (let at = 0; at < items.length; at += length) yield items.slice(at, at + length);
 }
 
 /**

@@ -18,9 +18,11 @@ const places = new Budget(
 	'Too many folders are sorted at once.',
 );
 
-/** Rows of one chunk, the first of which fill a screen, and characters of their names and paths. */
+/** Rows of one chunk, the first of which fill a screen. */
 const batchLength = 500;
-const batchCharacters = 512_000;
+
+/** Characters of the names and paths of a batch of rows: each row has the whole path of its folder, which may be 64 kB. */
+export const batchCharacters = 512_000;
 
 /**
  * The rows of a folder in an order, so that a page shows the first ones at once and for good. `onOrder` is called before the first

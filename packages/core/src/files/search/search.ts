@@ -15,8 +15,9 @@ import {
 } from '@stowage/rules';
 import { rowsOf } from '../../search/marks.js';
 import { type IndexScope, UnreadableIndexError } from '../../search/SearchIndex.js';
+import { batches } from '../../trees/batches.js';
 import { childOf, notFound, type Place, placeIn } from '../../trees/Tree.js';
-import { countedRows, type Found } from '../entries.js';
+import { countedRows } from '../entries.js';
 import type { FileParts } from '../FileParts.js';
 import { shownPlaces } from '../list.js';
 import { BestHits, type Hit } from './BestHits.js';
@@ -176,7 +177,7 @@ async function searchPlaces(
 	/** Counting the children of many folders may take as long as the walk. */
 	async function rowsOfHits(found: readonly Hit[]): Promise<Entry[]> {
 		const rows: Entry[] = [];
-		for (const part of inParts(withoutTwins(found))) {
+		for (const part of batches(withoutTwins(found), countedAtOnce)) {
 			await pause();
 			rows.push(...(await countedRows(part, signal)));
 		}
@@ -210,8 +211,4 @@ async function searchPlaces(
 /** What changes during a search may be found twice: in the index before and after it, or on the disk as well. */
 function withoutTwins(hits: readonly Hit[]): Hit[] {
 	return [...new Map(hits.map((hit) => [`${hit.folder.storagePath}/${hit.item.name}`, hit])).values()];
-}
-
-function* inParts(found: readonly Found[]): Generator<readonly Found[]> {
-	for (let at = 0; at < found.length; at += countedAtOnce) yield found.slice(at, at + countedAtOnce);
 }

@@ -7,10 +7,10 @@ import { ownTurn } from '../../connection/ownTurn.js';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
 import { lockUser, lockUsers } from '../accounts/lockUser.js';
-import { batches, batchesOfLength } from '../batches.js';
+import { batches, batchesOfLength, type SizedRow } from '../batches.js';
 import { deleteInParts } from '../inParts.js';
 import { followedItem } from './followedItem.js';
-import { pathBytes, type RowLength, readInParts } from './itemRows.js';
+import { pathBytes, readInParts } from './itemRows.js';
 import { changesOf, countChanges } from './memberChanges.js';
 
 interface MemberRow {
@@ -30,7 +30,7 @@ interface FolderRow {
 	created_at: number;
 }
 
-interface JoinedRow extends RowLength {
+interface JoinedRow extends SizedRow {
 	role: string;
 	owner: string;
 }
@@ -46,7 +46,7 @@ interface EndsRow {
 /** Folders of whose paths one statement reads the ends, and the bytes of these paths, in some milliseconds. */
 const endsAtOnce = { count: 200, length: 4_000_000 };
 
-/** More than a name has, by bytes and by characters, so that it ends at a slash or is all of a path. */
+/** More bytes, and characters, than a name has: so much of a path has a slash in it, or is all of it. */
 const maxEnd = maxNameBytes + 1;
 
 /** Stands in the place of a share's id: the row of `temp_links` is a folder with members. */
@@ -68,7 +68,7 @@ export function memberStore(knex: Knex, now: () => number): MemberStore {
 			.where('temp_links.share_id', membersMark)
 			.select('temp_links.*', 'users.username');
 
-	/** Whatever it is that the user is a member of, which SQLite would have to read past the path for. */
+	/** The items that a user is a member of, whatever their mark says: for that SQLite would have to read past their paths. */
 	const joinedRows = (userId: string) =>
 		knex('members')
 			.join('temp_links', 'temp_links.id', 'members.folder_id')
@@ -174,7 +174,7 @@ export function memberStore(knex: Knex, now: () => number): MemberStore {
 				.orderBy(['members.created_at', 'temp_links.id'])
 				.select('temp_links.id', 'members.role', { owner: 'owner.username' }, pathBytes(knex));
 			const ends = new Map<string, JoinedNames['ends']>();
-			for (const part of batchesOfLength(all, endsAtOnce, ({ length }) => Number(length))) {
+			for (const part of batchesOfLength(all, endsAtOnce, ({ bytes }) => bytes)) {
 				if (ends.size > 0) await ownTurn();
 				const ids = part.map(({ id }) => id);
 				const rows: EndsRow[] = await knex('temp_links')
@@ -248,7 +248,7 @@ export function memberStore(knex: Knex, now: () => number): MemberStore {
 	};
 }
 
-/** The begin of a path as a text, and its end in bytes: characters would be counted from the begin, of each path again. */
+/** The beginning of a path as a text, and its end in bytes: to find characters there, each path would be read from its beginning. */
 function endsOf(knex: Knex, column: 'path' | 'next_path'): Knex.Raw[] {
 	const path = `temp_links.${column}`;
 	const end = isMysql(knex) ? `right(cast(${path} as binary), ${maxEnd})` : `substr(cast(${path} as blob), -${maxEnd})`;
@@ -261,9 +261,9 @@ function endsIn(row: EndsRow): JoinedNames['ends'] {
 	return ends;
 }
 
-function endIn(begin: string, end: Uint8Array | null): JoinedNames['ends'][number] {
+function endIn(beginning: string, end: Uint8Array | null): JoinedNames['ends'][number] {
 	const bytes = Buffer.from(end ?? []);
-	return { first: begin.split('/', 1)[0] ?? '', last: bytes.toString('utf8', bytes.lastIndexOf('/') + 1) };
+	return { first: beginning.split('/', 1)[0] ?? '', last: bytes.toString('utf8', bytes.lastIndexOf('/') + 1) };
 }
 
 async function assertThere(transaction: Knex.Transaction, ids: readonly string[]): Promise<void> {

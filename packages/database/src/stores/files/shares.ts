@@ -7,8 +7,8 @@ import { ownTurn } from '../../connection/ownTurn.js';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
 import { lockUser } from '../accounts/lockUser.js';
-import { batches, batchesOfLength } from '../batches.js';
-import { idsAtOnce, pathBytes, type RowLength, rowsAtOnce } from './itemRows.js';
+import { batches, batchesOfLength, idBatches, type SizedRow } from '../batches.js';
+import { pathBytes, rowsAtOnce } from './itemRows.js';
 
 interface ShareRow {
 	id: string;
@@ -45,7 +45,7 @@ interface ItemRow {
 	item_type: string | null;
 }
 
-type ItemPlace = RowLength & Pick<ItemRow, 'share_id' | 'share_position'>;
+type ItemPlace = SizedRow & Pick<ItemRow, 'share_id' | 'share_position'>;
 
 /** Items of shares that are looked for at once; of most shares the first are all. */
 const itemsAtOnce = { first: 40, most: 200 };
@@ -143,7 +143,7 @@ export function shareStore(knex: Knex, now: () => number): ShareStore {
 				.where('share_id', id)
 				.where('share_position', '>', after)
 				.limit(limit);
-			const [ids] = idsAtOnce(found);
+			const [ids] = idBatches(found, rowsAtOnce);
 			if (ids === undefined) return { items: [], last: undefined };
 			const hasMore = found.length === limit || ids.length < found.length;
 			const items = (await itemsWith(knex, ids)).map((item) => toItem(item, owner));
@@ -212,7 +212,7 @@ async function* itemsOf(knex: Knex, shares: readonly string[]): AsyncGenerator<I
 		if (after === undefined) items.whereIn('share_id', rest);
 		else items.where('share_id', rest[0]).where('share_position', '>', after);
 		const found: ItemPlace[] = await items.limit(limit);
-		for (const ids of idsAtOnce(found)) {
+		for (const ids of idBatches(found, rowsAtOnce)) {
 			if (!isFirst) await ownTurn();
 			isFirst = false;
 			yield await itemsWith(knex, ids);

@@ -11,7 +11,7 @@ import type { Knex } from 'knex';
 import { isMysql } from '../../connection/dialect.js';
 import { ownTurn } from '../../connection/ownTurn.js';
 import { plainRow } from '../../connection/plainValues.js';
-import { batches, batchesOfLength } from '../batches.js';
+import { batches, batchesOfLength, idBatches, type SizedRow } from '../batches.js';
 
 /** The last four are set for a version only. */
 export interface TrashRow {
@@ -33,28 +33,17 @@ export interface TrashRow {
 	folder: string | null;
 }
 
-/** Of which SQLite reads no path: the head of a row says its length. */
-export const pathBytes = 'octet_length(path)';
+/** The bytes of the path of a row, which SQLite knows without reading it. */
+const pathBytes = 'octet_length(path)';
 
 /** Rows that one statement writes, and bytes of their paths: each has its path several times, and SQLite writes on the main thread. */
-const writtenAtOnce = { count: 200, length: 1_000_000 };
+export const writtenAtOnce = { count: 200, length: 1_000_000 };
 
-/** So many have no more bytes, however long their paths are. */
+/** So few rows have no more bytes than that, however long their paths are. */
 const fewRows = 15;
 
-/** A row that is to be written, with the bytes of its path. */
-export interface SizedRow {
-	id: string;
-	bytes: number;
-}
-
-/** What `SizedRow` has. */
+/** The columns of a `SizedRow`. */
 export const sizedColumns = (knex: Knex) => ['id', knex.raw(`${pathBytes} as bytes`)];
-
-/** The ids of rows in parts that one statement may write. */
-export function* partsToWrite(rows: Iterable<SizedRow>): Generator<string[]> {
-	for (const part of batchesOfLength(rows, writtenAtOnce, ({ bytes }) => bytes)) yield part.map(({ id }) => id);
-}
 
 type Rows = Knex.QueryBuilder<TrashRow>;
 
@@ -98,7 +87,7 @@ export function trashStore(knex: Knex, now: () => number): TrashStore {
 				part.length <= fewRows
 					? part.map((id) => ({ id, bytes: 0 }))
 					: await trash().whereIn('id', part).select(sizedColumns(knex));
-			for (const written of partsToWrite(sized)) {
+			for (const written of idBatches(sized, writtenAtOnce)) {
 				count += await run(selected(selection).whereIn('id', written));
 				if (written.length < part.length) await ownTurn();
 			}

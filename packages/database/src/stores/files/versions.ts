@@ -5,8 +5,8 @@ import { isMysql } from '../../connection/dialect.js';
 import { ownTurn } from '../../connection/ownTurn.js';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
-import { batches, batchesOfLength } from '../batches.js';
-import { partsToWrite, type SizedRow, sizedColumns, type TrashRow, toRecord } from './trash.js';
+import { batches, batchesOfLength, idBatches, type SizedRow } from '../batches.js';
+import { sizedColumns, type TrashRow, toRecord, writtenAtOnce } from './trash.js';
 
 /** Rows that get another path in one transaction, which all other writers wait for, and the bytes of their paths before and after it. */
 const movedAtOnce = { count: 500, length: 1_000_000 };
@@ -56,7 +56,7 @@ export function versionStore(knex: Knex, now: () => number): VersionStore {
 	/** Writes rows in parts of which none has many long paths. Resolves to how many. */
 	const writeInParts = async (rows: Iterable<SizedRow>, write: (ids: string[]) => Promise<number>): Promise<number> => {
 		let count = 0;
-		for (const ids of partsToWrite(rows)) {
+		for (const ids of idBatches(rows, writtenAtOnce)) {
 			if (count > 0) await ownTurn();
 			count += await write(ids);
 		}
@@ -137,8 +137,8 @@ export function versionStore(knex: Knex, now: () => number): VersionStore {
 				...sizedColumns(knex),
 			);
 			// That of what has just been replaced comes last: it shows that there is something left to do.
-			const isUnfinished = (row: (typeof rows)[number]) => Number(row.replaced_id === former);
-			rows.sort((one, other) => isUnfinished(one) - isUnfinished(other));
+			const isUnfinished = (row: (typeof rows)[number]) => row.replaced_id === former;
+			rows.sort((one, other) => Number(isUnfinished(one)) - Number(isUnfinished(other)));
 			return writeInParts(rows, (ids) =>
 				own()
 					.whereIn('id', ids)

@@ -9,8 +9,8 @@ import {
 	type User,
 	undefinedIf,
 } from '@stowage/rules';
+import { batches, filterInBatches } from '../../batches.js';
 import { identityOf } from '../../identity.js';
-import { batches, filterInBatches } from '../filterInBatches.js';
 import type { TrashParts } from '../trashParts.js';
 
 /** Files whose versions are counted together, each of which has a bounded number of them. */

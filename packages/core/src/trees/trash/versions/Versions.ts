@@ -1,10 +1,10 @@
 import { type FileVersion, type OpenFile, type StorageItem, type VersionedFile, Yielder } from '@stowage/plugin-api';
 import { type StoragePath, type User, undefinedIf, utf8Length } from '@stowage/rules';
 import { createKeyedMutex } from '../../../limits/keyedMutex.js';
+import { filterInBatches } from '../../batches.js';
 import { identityOf } from '../../identity.js';
 import type { HomeStorage } from '../../storage/HomeStorage.js';
 import { prefixedFile } from '../../storage/rootIds.js';
-import { filterInBatches } from '../filterInBatches.js';
 import { isTrashed, locateTrashed } from '../locateTrashed.js';
 import { withTrashFolder } from '../moveTrash.js';
 import type { TrashBin } from '../TrashBin.js';

@@ -11,6 +11,7 @@ export async function filterInBatches<T>(all: readonly T[], isThere: (each: T) =
 	return there;
 }
 
+/** The items in batches of at most so many. */
 export function* batches<T>(all: readonly T[], size: number): Generator<T[]> {
 	for (let start = 0; start < all.length; start += size) yield all.slice(start, start + size);
 }
