@@ -184,7 +184,7 @@ ofLinux('only the levels that the system does not have in memory are waited for'
 	await mkdir(join(root, path), { recursive: true });
 	await storage.stat(p(path));
 	const asked = await countThreadCalls(() => storage.stat(p(path)));
-	t.true(asked <= 2, `${asked}`);
+	t.true(asked > 0 && asked <= 2, `${asked}`);
 });
 
 ofLinux('no link is followed on the way to a deep folder, whatever its path is replaced by', async (t) => {
@@ -224,5 +224,5 @@ ofLinux('looks at many names of one deep folder go through one that is opened on
 	const cold = await localStorageDriver(root, { calls: coldCalls(best) }).open(undefined);
 	t.teardown(() => cold.close());
 	const asked = await countThreadCalls(() => Promise.all(looks.map((look) => cold.stat(look))));
-	t.true(asked < 400, `${asked} on a disk that is waited for`);
+	t.true(asked > 0 && asked < 400, `${asked} on a disk that is waited for`);
 });

@@ -287,7 +287,7 @@ test('an entry within hundreds of folders is compared with those only that were 
 		entries.map(({ path }) => path),
 		[`${within}a`, `${within}b`, 'b'],
 	);
-	t.true(reads < 100, `${reads}`);
+	t.true(reads > 0 && reads < 100, `${reads}`);
 });
 
 const refuses = (

@@ -1,6 +1,6 @@
 import { type BoundItem, type SharedItemRecord, Yielder } from '@stowage/plugin-api';
 import { archiveNamer, type Guest, type SharedItem, type StoragePath } from '@stowage/rules';
-import { KeptPaths } from './KeptPaths.js';
+import { PathInterner } from './PathInterner.js';
 import { isInTrash } from './shareStates.js';
 
 /**
@@ -11,7 +11,7 @@ export class GuestItems {
 	readonly #locate: (record: BoundItem) => Promise<StoragePath | undefined>;
 	readonly #names: ReadonlySet<string> | undefined;
 	readonly #nameOf = archiveNamer();
-	readonly #paths = new KeptPaths();
+	readonly #paths = new PathInterner();
 	readonly #yielder = new Yielder();
 	readonly #kept: SharedItem[] = [];
 	/** The only item so far. */
@@ -36,7 +36,7 @@ export class GuestItems {
 			this.#count++;
 			const name = this.#nameOf({ path, type });
 			const isNamed = this.#names === undefined || this.#names.has(name);
-			const item = isNamed || this.#count === 1 ? this.#paths.keep({ name, type, path, itemId }) : undefined;
+			const item = isNamed || this.#count === 1 ? this.#paths.intern({ name, type, path, itemId }) : undefined;
 			this.#only = this.#count === 1 ? item : undefined;
 			if (isNamed && item !== undefined) this.#kept.push(item);
 		}

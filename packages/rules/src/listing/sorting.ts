@@ -108,7 +108,7 @@ export class NameOrder {
 			length += row.key === undefined ? keyLength + textOf(row).length : keyLength;
 			// Each row of a run is compared with some eight others.
 			if (8 * length < stepLength && index < entries.length - 1) continue;
-			if (this.#endsStep(8 * length)) yield;
+			if (this.#countInStep(8 * length)) yield;
 			yield* this.#push(run.sort(compareRows));
 			run = [];
 			length = 0;
@@ -148,7 +148,7 @@ export class NameOrder {
 		let at = 0;
 		for (const row of b) {
 			for (let next = a[at]; next !== undefined; next = a[++at]) {
-				if (this.#endsStep(lengthOf(next, row))) yield;
+				if (this.#countInStep(lengthOf(next, row))) yield;
 				if (compareRows(next, row) > 0) break;
 				merged.push(next);
 			}
@@ -158,8 +158,8 @@ export class NameOrder {
 		return merged;
 	}
 
-	/** Whether a step ends before what is compared next, which would make it too long. */
-	#endsStep(next: number): boolean {
+	/** Counts what is compared next. Returns whether the step has to end before that, or it would be too long. */
+	#countInStep(next: number): boolean {
 		this.#compared += next;
 		if (this.#compared <= stepLength) return false;
 		this.#compared = next;

@@ -55,7 +55,7 @@ type OpenNow = (folder: Folder, path: string, flags: number) => number | undefin
 
 /**
  * The folder at the end of `segments`, of which there is at least one, being opened over no link, however the tree changes meanwhile. What
- * the kernel has in memory of the way takes a few calls, as it may take no path of that length; each other level is opened by itself.
+ * the kernel has in memory of the way takes a few calls, since one takes no path of any length; each other level is opened by itself.
  */
 export class OpeningFolder {
 	readonly #from: Folder;

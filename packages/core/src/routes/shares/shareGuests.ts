@@ -167,7 +167,7 @@ const firstName = (path: string) => path.split('/', 1)[0] ?? '';
 
 const tokenOf = ({ params }: ShareCall) => params.token ?? '';
 
-/** For a call that needs none of the items of a share, but that there are any, or the one folder. */
+/** No names: for a call that is about none of the items, but needs to know that there is one, or the one folder. */
 export const noNames: ReadonlySet<string> = new Set();
 
 /** Finds the share that a call names, for its caller, or refuses it; with `names` of several items these. */

@@ -4,9 +4,9 @@ import { parentPath, pathSegments, type StoragePath, undefinedIf } from '@stowag
 /** Folders of fewer levels are soon found, and which root a home is on is known below it only. */
 const leastLevels = 8;
 
-/** Looks for the folders that missing ones would lie in: all that search within a moment for folders in the same one share a look. */
+/** Stats the folders that missing ones would lie in: all that search within a moment for folders in the same one share a stat. */
 export class MissingParents {
-	readonly #looks = new Map<StoragePath, Promise<boolean>>();
+	readonly #stats = new Map<StoragePath, Promise<boolean>>();
 
 	constructor(
 		readonly storage: () => Pick<StorageProvider, 'stat'>,
@@ -16,12 +16,12 @@ export class MissingParents {
 	/** Whether the folder that `path` would lie in is missing. False where that is not known. */
 	isAboveMissing(path: StoragePath): Promise<boolean> {
 		const folder = parentPath(path);
-		const look = this.#looks.get(folder) ?? this.#look(folder);
-		this.#looks.set(folder, look);
-		return look;
+		const isMissing = this.#stats.get(folder) ?? this.#isMissing(folder);
+		this.#stats.set(folder, isMissing);
+		return isMissing;
 	}
 
-	async #look(folder: StoragePath): Promise<boolean> {
+	async #isMissing(folder: StoragePath): Promise<boolean> {
 		try {
 			if (pathSegments(folder).length < leastLevels) return false;
 			return (await undefinedIf(this.storage().stat(folder), 'notFound')) === undefined;
@@ -29,7 +29,7 @@ export class MissingParents {
 			// The search for the folder itself says what is wrong.
 			return false;
 		} finally {
-			setTimeout(() => this.#looks.delete(folder), this.times.searchMs / 2).unref();
+			setTimeout(() => this.#stats.delete(folder), this.times.searchMs / 2).unref();
 		}
 	}
 }

@@ -147,7 +147,7 @@ export class TrashBin {
 		);
 	}
 
-	/** Purges what nobody chose, since there is too much of it. Gone for everybody once it resolves, with a line for each user whose it was. */
+	/** Purges what nobody chose, since there is too much of it. Gone for everybody once it resolves, with a line for each of its users. */
 	async endSuperfluous(records: readonly TrashRecord[]): Promise<void> {
 		if ((await this.#purge.end(records, 'number')) > 0) void this.removePurged();
 	}

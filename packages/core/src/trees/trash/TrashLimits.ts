@@ -26,7 +26,7 @@ export class TrashLimits {
 	/** How much of a kind each user has put in since it was last counted. */
 	readonly #items = new Counts();
 	readonly #pathBytes = new Counts();
-	/** Or two at once would both end what is too much. */
+	/** A mutex for each user and kind: two at once would both end what is too much. */
 	readonly #inTurn = createKeyedMutex();
 
 	constructor(parts: TrashParts, purge: Pick<TrashPurge, 'end' | 'removePurged'>, limits = trashLimits) {

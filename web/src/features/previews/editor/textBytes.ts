@@ -211,7 +211,10 @@ function splitText(text: string): [lines: string[], ends: string[]] {
 
 const [lineFeed, carriageReturn] = [0x0a, 0x0d];
 
-/** Where lines begin and end, one number behind the other. In all encodings in which a character has several codes these two bytes are nothing else. */
+/**
+ * Where lines begin and end, one number behind the other. In all encodings in which a character has several codes these two bytes are
+ * nothing else.
+ */
 function boundsOfLines(bytes: Bytes): number[] {
 	const bounds = [0];
 	for (let at = 0; at < bytes.length; at++) {

@@ -12,7 +12,10 @@ export interface Picture {
 	pixels: number;
 }
 
-/** By the first bytes, or by all of a picture that `mayTakeLong`: of 50 MB that takes seconds, so that the page leaves it to `readPicture`. */
+/**
+ * What a picture is by its first bytes, or by all of one that `mayTakeLong`: of 50 MB that takes seconds, so that the page leaves it to
+ * `readPicture`.
+ */
 export function pictureIn(bytes: Uint8Array): Picture {
 	const { type } = describeImage(bytes);
 	// An AVIF may begin like icons: it is as large as what is larger. What names no size may be endless.

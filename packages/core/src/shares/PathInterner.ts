@@ -1,17 +1,18 @@
 import type { SharedItem, StoragePath } from '@stowage/rules';
 
-/** Characters of a path that are kept together; a path of no more is kept as it is. */
+/** Characters of a piece; a path of no more is kept as it is. */
 const pieceLength = 1024;
 
 /**
- * Keeps items for as long as a guest is sent them in little memory where their paths begin alike, as those below one
- * deep folder do: such a path may have 64,000 characters, and a share a thousand of them.
+ * Interns the pieces of the paths of items, which are in memory for as long as a guest is sent them: paths below one deep folder begin
+ * alike, each may have 64,000 characters, and a share a thousand of them.
  */
-export class KeptPaths {
+export class PathInterner {
 	readonly #known = new Map<string, string>();
 	#last: readonly string[] = [];
 
-	keep(item: SharedItem): SharedItem {
+	/** The same item, with a path that is put together when it is read. */
+	intern(item: SharedItem): SharedItem {
 		const { path } = item;
 		if (path.length <= pieceLength) return item;
 		const pieces: string[] = [];
@@ -37,14 +38,14 @@ export class KeptPaths {
 	}
 }
 
-/** No character is parted. */
+/** Where the piece ends that begins at `start`: not within a character. */
 function pieceEnd(path: string, start: number): number {
 	const end = start + pieceLength;
 	const code = path.charCodeAt(end);
 	return code >= 0xdc00 && code <= 0xdfff ? end + 1 : end;
 }
 
-/** By itself: a function inside of `keep` would keep its path. */
+/** The item with its path in pieces. Not within `intern`, whose closures would keep the whole path. */
 function inPieces(item: Omit<SharedItem, 'path'>, pieces: readonly string[]): SharedItem {
 	return {
 		...item,
