@@ -5,6 +5,7 @@ import {
 	linkOfOthersIn,
 	type Objection,
 	socketPathOf,
+	undefinedIfGone,
 	whyOthersMayAdd,
 	whyOthersMayReplace,
 	whyOthersMayReplaceOrMake,
@@ -60,9 +61,9 @@ async function whyOthersHave(file: string, dataFolders: readonly string[]): Prom
 		const own = await whyOthersOwn(`${file}${ending}`);
 		if (own !== undefined) return own;
 	}
-	const found = await lstat(file).catch(() => undefined);
+	const found = await undefinedIfGone(lstat(file));
 	// SQLite works in the folder to which a link leads. One that leads nowhere it refuses.
-	const real = found?.isSymbolicLink() ? await realpath(file).catch(() => undefined) : undefined;
+	const real = found?.isSymbolicLink() ? await undefinedIfGone(realpath(file)) : undefined;
 	return real === undefined ? undefined : whyOthersHave(real, dataFolders);
 }
 
@@ -76,7 +77,7 @@ async function whyOthersHaveFolder(folder: string, dataFolders: readonly string[
 		const own = await whyOthersOwn(at);
 		if (own !== undefined) return own;
 		// Where a link of root's leads is examined as itself.
-		if ((await lstat(at).catch(() => undefined))?.isSymbolicLink()) {
+		if ((await undefinedIfGone(lstat(at)))?.isSymbolicLink()) {
 			const real = await realpath(at).catch(() => at);
 			return real === at
 				? whyOthersMayAdd(folder)

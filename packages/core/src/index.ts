@@ -59,6 +59,7 @@ export { type Step, walkPath } from './config/walkPath.js';
 export {
 	linkOfOthersIn,
 	type Objection,
+	undefinedIfGone,
 	whyOthersMayAdd,
 	whyOthersMayReplace,
 	whyOthersMayReplaceOrMake,

@@ -122,7 +122,7 @@ export async function linkOfOthersIn(folder: string): Promise<string | undefined
 	return undefined;
 }
 
-async function undefinedIfGone(looking: Promise<Stats>): Promise<Stats | undefined> {
+export async function undefinedIfGone<T>(looking: Promise<T>): Promise<T | undefined> {
 	try {
 		return await looking;
 	} catch (error) {

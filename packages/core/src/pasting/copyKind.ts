@@ -109,8 +109,14 @@ export function copyKind({
 					.catch((error: unknown) => log.warn({ err: error }, 'an incomplete copy could not be removed'));
 			};
 			reportProgress();
-			// What it throws is the reason of the signal, which ends the copy as any other; or it only counts for the order of the queue.
-			const expectRest = () => expectBytes(job, Math.max(0, (state.totalBytes ?? 0) - state.bytes)).catch(() => {});
+			const expectRest = async () => {
+				try {
+					await expectBytes(job, Math.max(0, (state.totalBytes ?? 0) - state.bytes));
+				} catch (error) {
+					// The copy ends by its signal, as whenever that fires.
+					if (!job.signal.aborted) throw error;
+				}
+			};
 			await expectRest();
 			// Counted while copying, which needs no total: the bar is indeterminate until the total is known.
 			const counting = new AbortController();

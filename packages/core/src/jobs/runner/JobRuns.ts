@@ -156,7 +156,7 @@ export class JobRuns {
 			const owner: JobOwner = { kind: 'user', id: userId, username: user.username };
 			runInContext({ job: { id, kind, owner } }, () => onEnd?.(job, { status, error }));
 		} catch (cause) {
-			log.warn({ err: cause, job: id }, 'the end of a job could not be reported: its user could not be read');
+			log.warn({ err: cause, job: id }, 'the end of a job could not be reported');
 		}
 	}
 
