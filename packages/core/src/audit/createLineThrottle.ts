@@ -103,10 +103,10 @@ export function createLineThrottle({ config, monotonic, write, bytesOf }: Depend
 			const auditClass = classOf(entry);
 			const isAlwaysWritten = entry.actor === 'administrator' && auditClass === 'security';
 			const source = sourceOf(entry, aggregate);
-			const mayWrite = (line: AuditEntry) => budgets.take(auditClass, 'lines', source, bytesOf(line));
-			if (isAlwaysWritten || mayWrite(entry)) return write(auditClass, entry);
+			const takeRoomFor = (line: AuditEntry) => budgets.take(auditClass, 'lines', source, bytesOf(line));
+			if (isAlwaysWritten || takeRoomFor(entry)) return write(auditClass, entry);
 			const short = entryOf(shortened(aggregate));
-			if (bytesOf(entry) > maxFirstBytes && mayWrite(short)) write(auditClass, short);
+			if (bytesOf(entry) > maxFirstBytes && takeRoomFor(short)) write(auditClass, short);
 			else addToAggregate({ auditClass, aggregate: bounded(aggregate) }, source);
 		},
 		writeAggregates() {
