@@ -4,10 +4,12 @@ import { mkdir, mkdtemp, readFile, rename, rm, stat, symlink, writeFile } from '
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import type { StorageProvider } from '@stowage/plugin-api';
 import { isFailure } from '@stowage/rules';
 import test from 'ava';
 import { identifyProcess } from '../../src/leases/processIdentity.js';
 import { assertApart, assertFirstApart, assertUnreserved } from '../../src/trees/roots/assertApart.js';
+import { RootAdministration } from '../../src/trees/roots/RootAdministration.js';
 import { reservedFolders, serverFolders } from '../../src/trees/roots/reservedFolders.js';
 import { Client, testApp } from '../testApp.js';
 import { until } from '../until.js';
@@ -39,6 +41,36 @@ test('a change of the roots that a process of the machine has not read is undone
 	await ended;
 	await rootAdministration.add('big', 'local', big);
 	t.is((await rootAdministration.list()).length, 2);
+});
+
+test('a root whose disk does not answer is not added, nor one relocated there, and who asked for it does not wait for ever', async (t) => {
+	const app = await testApp(t);
+	const folders = await mkdtemp(path.join(os.tmpdir(), 'stowage-hangs-'));
+	t.teardown(() => rm(folders, { recursive: true, force: true }));
+	const [big, other] = [path.join(folders, 'big'), path.join(folders, 'other')];
+	for (const folder of [big, other]) await mkdir(folder);
+	const { rootAdministration, roots, database, config } = app.services;
+	await rootAdministration.add('big', 'local', big);
+	const before = await database.roots.list();
+	let answer = (_storage: StorageProvider) => {};
+	roots.driver = () => ({
+		open: () =>
+			new Promise((resolve) => {
+				answer = resolve;
+			}),
+		identify: () => new Promise(() => {}),
+	});
+	const impatient = new RootAdministration(roots, database, config, 200);
+	for (const asking of [impatient.add('other', 'local', other), impatient.relocate('big', other)]) {
+		const error = await t.throwsAsync(asking);
+		t.true(isFailure(error, 'unavailable'));
+		t.is(error?.message, `${other}, or the disk of another storage root, did not answer within 0.2 s.`);
+	}
+	t.deepEqual(await database.roots.list(), before);
+	const closed = new Promise<void>((resolve) => {
+		answer({ close: async () => resolve() } as StorageProvider);
+	});
+	await t.notThrowsAsync(closed, 'what is open too late is closed');
 });
 
 test('a root inside or around another one is refused, also through symbolic links', async (t) => {

@@ -3,6 +3,7 @@ import type { Database } from '@stowage/database';
 import type { RootRecord, RootStore, StorageProvider } from '@stowage/plugin-api';
 import { Failure, isFailure, isValidUsername, parsePath, undefinedIf } from '@stowage/rules';
 import type { Config } from '../../config/schema.js';
+import { inTime } from '../../limits/inTime.js';
 import { ensureFolder } from '../storage/folders.js';
 import { homesOnDisk } from '../storage/homes.js';
 import type { Mount } from '../storage/Mounts.js';
@@ -45,12 +46,15 @@ export class RootAdministration {
 	readonly #store: RootStore;
 	readonly #database: RemovalStores;
 	readonly #config: Pick<Config, 'dataDir' | 'databaseUrl' | 'storage'>;
+	readonly #answerMs: number;
 
 	constructor(
 		roots: Roots,
 		database: RemovalStores & Pick<Database, 'roots'>,
 		config: Pick<Config, 'dataDir' | 'databaseUrl' | 'storage'>,
+		answerWithinMs = answerMs,
 	) {
+		this.#answerMs = answerWithinMs;
 		this.#roots = roots;
 		this.#store = database.roots;
 		this.#database = database;
@@ -59,7 +63,7 @@ export class RootAdministration {
 
 	async list(): Promise<RootState[]> {
 		await this.#roots.reload();
-		return this.states(answerMs);
+		return this.states(this.#answerMs);
 	}
 
 	/** The roots as last read from the database. One whose disk does not answer within this time has that as its fault. */
@@ -75,7 +79,7 @@ export class RootAdministration {
 
 	/**
 	 * Adds an existing root, or creates one in an empty folder. Resolves when every process has loaded it; throws `unavailable`, and adds
-	 * nothing, where one has not within 30 s.
+	 * nothing, where one has not within 30 s, or a disk does not answer in that time.
 	 */
 	async add(name: string, driver: string, location: string): Promise<void> {
 		if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name)) {
@@ -84,13 +88,13 @@ export class RootAdministration {
 		await this.#roots.reload();
 		if (this.#roots.records.some((record) => record.name === name))
 			throw new Failure('alreadyExists', `There is a storage root ${name} already.`);
-		await this.#assertApart(location);
-		await assertRootMayMake(location);
-		const storage = await this.#roots.driver(driver).open(undefined, location);
+		await this.#answered(location, this.#assertApart(location));
+		await this.#answered(location, assertRootMayMake(location));
+		const storage = await this.#opened(location, this.#roots.driver(driver).open(undefined, location));
 		try {
 			const known = this.#roots.records.find(({ rootId }) => rootId === storage.rootId);
 			if (known !== undefined) throw new Failure('alreadyExists', `That is the storage root ${known.name}.`);
-			await ensureFolder(storage, parsePath('users'));
+			await this.#answered(location, ensureFolder(storage, parsePath('users')));
 			await this.#recordHomes(this.#roots.first);
 			await this.#store.add({ name, rootId: storage.rootId, driver, location });
 		} finally {
@@ -113,15 +117,15 @@ export class RootAdministration {
 
 	/**
 	 * Records the new location of a root, which must have been moved there before. Resolves when every process opens it
-	 * there, to whether that changed anything; changes nothing and throws `unavailable` where one has not within 30 s. Throws
-	 * `invalid` for the root of the configuration, and `conflict` for a place where this root is not.
+	 * there, to whether that changed anything; changes nothing and throws `unavailable` where one has not within 30 s, or a disk does not
+	 * answer in that time. Throws `invalid` for the root of the configuration, and `conflict` for a place where this root is not.
 	 */
 	async relocate(name: string, location: string): Promise<boolean> {
 		await this.#roots.reload();
 		const record = this.#roots.record(name);
 		if (record.location === null) throw new Failure('invalid', `Where ${name} lies is said by ${firstSettings}.`);
-		await this.#assertApart(location, record.rootId);
-		await assertLiesAt(this.#roots, location, record);
+		await this.#answered(location, this.#assertApart(location, record.rootId));
+		await this.#answered(location, assertLiesAt(this.#roots, location, record));
 		const { location: former } = record;
 		await this.#store.relocate(record.rootId, location);
 		await waitForReaders(this.#roots, () => this.#store.relocate(record.rootId, former));
@@ -170,6 +174,22 @@ export class RootAdministration {
 		await unassignRemovedHomes(this.#database, this.#roots.withId(rootId));
 		await this.#store.remove(name);
 		await this.#roots.reload();
+	}
+
+	/** Throws `unavailable` where a look at a location takes too long: a disk that hangs, also that of another root, never answers. */
+	#answered<T>(location: string, look: Promise<T>): Promise<T> {
+		const late = `${location}, or the disk of another storage root, did not answer within ${this.#answerMs / 1000} s.`;
+		return inTime(look, this.#answerMs, new Failure('unavailable', late));
+	}
+
+	/** Closes what is open too late. */
+	async #opened(location: string, opening: Promise<StorageProvider>): Promise<StorageProvider> {
+		try {
+			return await this.#answered(location, opening);
+		} catch (error) {
+			opening.then((storage) => storage.close()).catch(() => undefined);
+			throw error;
+		}
 	}
 
 	async #stateOf(
