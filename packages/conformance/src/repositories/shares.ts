@@ -1,4 +1,4 @@
-import type { NewShare, SharedItemsPart, ShareRecord } from '@stowage/plugin-api';
+import type { NewShare, SharedItemsPart, ShareHead, ShareRecord } from '@stowage/plugin-api';
 import { parsePath } from '@stowage/rules';
 import { day, hostileTexts, type Rule, refuses, second, turnsDuring } from './rules.js';
 
@@ -164,12 +164,25 @@ export function shareRules(assertThat: Rule): void {
 				t.deepEqual((await pathsOf(made[at] as ShareRecord)).found, items);
 			t.is((await pathsOf(made[3] as ShareRecord)).parts, 1);
 			const page = await shares.page({ limit: 9 });
-			for (const { sealedToken, items } of page)
-				t.deepEqual(
-					items.map(({ path }) => path as string),
-					expected.get(sealedToken.replace('sealed ', '')),
-				);
 			t.is(page.length, 4);
+			t.false('items' in (page[0] ?? {}));
+			for (let rest: readonly ShareHead[] = page; rest.length > 0; ) {
+				const part = await shares.withItems(rest);
+				const heads = rest.slice(0, part.length);
+				rest = rest.slice(part.length);
+				t.true(part.length === 1 || part.reduce((sum, { items }) => sum + items.length, 0) <= 204);
+				for (const [at, { items, ...head }] of part.entries()) {
+					t.deepEqual(head, heads[at]);
+					t.deepEqual(
+						items.map(({ path }) => path as string),
+						expected.get(head.sealedToken.replace('sealed ', '')),
+					);
+				}
+				if (part.length === 0) return t.fail();
+			}
+			t.deepEqual(await shares.withItems([]), []);
+			const gone = { ...(page[0] as ShareHead), id: 'gone' };
+			t.deepEqual(await shares.withItems([gone]), [{ ...gone, items: [] }]);
 			const [one] = made as [ShareRecord];
 			t.true((await turnsDuring(() => shares.get(one.id))) >= 2);
 			t.true((await turnsDuring(() => pathsOf(one))) >= 2);

@@ -1,5 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import type { BoundItem, SharedItemRecord, SharePosition, ShareRecord, ShareStore, Turn } from '@stowage/plugin-api';
+import type {
+	BoundItem,
+	SharedItemRecord,
+	ShareHead,
+	SharePosition,
+	ShareRecord,
+	ShareStore,
+	Turn,
+} from '@stowage/plugin-api';
 import { Yielder } from '@stowage/plugin-api';
 import {
 	assertAllowed,
@@ -112,6 +120,15 @@ export function createShares(parts: Dependencies): Shares {
 		return false;
 	};
 
+	/** A part of them after the other: those of one page may have ten thousand items. Without those that were removed meanwhile. */
+	async function* withItems(heads: readonly ShareHead[]): AsyncGenerator<ShareRecord> {
+		for (let rest = heads; rest.length > 0; ) {
+			const some = await store.withItems(rest);
+			rest = rest.slice(some.length);
+			for (const share of some) if (share.items.length > 0 || (await store.get(share.id)) !== undefined) yield share;
+		}
+	}
+
 	const get: Shares['get'] = async (id, ownerId) => {
 		const share = isId(id) ? await store.get(id, ownerId) : undefined;
 		if (share === undefined) throw noSuchShare();
@@ -176,7 +193,7 @@ export function createShares(parts: Dependencies): Shares {
 					...(ownerId === undefined ? {} : { ownerId }),
 					...(last === undefined ? {} : { after: last }),
 				});
-				for (const share of page) {
+				for await (const share of withItems(page)) {
 					if (yielder.shouldYield) await yielder.yield(signal);
 					yield await listed(share);
 				}

@@ -69,6 +69,32 @@ test('a share is made, listed, changed and deleted by its owner', async (t) => {
 	t.is((await ada.get(`/api/shares/${two.id}`)).statusCode, 404);
 });
 
+test('the items of many shares are read a part after the other, and a share that is deleted meanwhile is not listed', async (t) => {
+	const { app, ada, home, made } = await setUp(t);
+	const paths = Array.from({ length: 90 }, (_, n) => `docs/${n}.txt`);
+	for (const name of paths) await writeFile(home(name), name);
+	for (let n = 0; n < 5; n++) await made(paths, { title: `${n}` });
+	const { database, shares } = app.services;
+	const reads: number[] = [];
+	const { withItems } = database.shares;
+	database.shares.withItems = async (heads) => {
+		const found = await withItems(heads);
+		reads.push(found.reduce((sum, { items }) => sum + items.length, 0));
+		return found;
+	};
+	const ownerId = (await database.users.find('ada'))?.id ?? '';
+	const titles: string[] = [];
+	const all = (await database.shares.page({ limit: 9 })).map(({ id }) => id);
+	for await (const { title, items } of shares.list(ownerId)) {
+		t.is(items.length, 90);
+		if (titles.push(title) > 1) continue;
+		t.deepEqual(reads, [180], 'no more than a part when the first one is listed');
+		await ada.call('DELETE', `/api/shares/${all.at(-1)}`);
+	}
+	t.deepEqual(reads, [180, 180]);
+	t.is(new Set(titles).size, 4);
+});
+
 const refused = async (t: ExecutionContext, payload: object, status: number, says: RegExp = /./) => {
 	const { app, ada, home } = await setUp(t);
 	await writeFile(home('Public/plain.txt'), 'plain');

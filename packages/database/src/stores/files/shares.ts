@@ -50,6 +50,9 @@ type ItemPlace = SizedRow & Pick<ItemRow, 'share_id' | 'share_position'>;
 /** Items of shares that are looked for at once; of most shares the first are all. */
 const itemsAtOnce = { first: 40, most: 200 };
 
+/** Shares whose items are read together, if these are few: together they may have ten thousand. */
+const sharesAtOnce = 20;
+
 /** Later than any clock: an item of a share ends with its share. */
 const never = Date.UTC(9999, 0);
 
@@ -61,28 +64,24 @@ export function shareStore(knex: Knex, now: () => number): ShareStore {
 			.select('shares.*', 'users.username') as Knex.QueryBuilder<OwnedRow, OwnedRow[]>;
 	const ofEnabled = () => owned().where('users.is_disabled', false);
 
-	const withItems = async (rows: readonly OwnedRow[]): Promise<ShareRecord[]> => {
-		const items = new Map<string, SharedItemRecord[]>();
-		const owners = new Map(rows.map((row) => [row.id, { id: row.user_id, username: row.username }]));
-		for (const shares of batches(rows.map(({ id }) => id))) {
-			for await (const part of itemsOf(knex, shares)) {
-				for (const item of part) {
-					const record = toItem(item, owners.get(item.share_id) as SharedItemRecord['owner']);
-					const known = items.get(item.share_id);
-					if (known === undefined) items.set(item.share_id, [record]);
-					else known.push(record);
-				}
+	const withItems = async (heads: readonly ShareHead[]): Promise<ShareRecord[]> => {
+		const items = new Map(heads.map(({ id }): [string, SharedItemRecord[]] => [id, []]));
+		const owners = new Map(heads.map(({ id, owner }) => [id, owner]));
+		for await (const part of itemsOf(knex, [...items.keys()])) {
+			for (const item of part) {
+				const record = toItem(item, owners.get(item.share_id) as SharedItemRecord['owner']);
+				items.get(item.share_id)?.push(record);
 			}
 		}
-		return rows.map((row) => toShare(row, items.get(row.id) ?? []));
+		return heads.map((head) => ({ ...head, items: items.get(head.id) ?? [] }));
 	};
 	const head = async (query: Knex.QueryBuilder): Promise<ShareHead | undefined> => {
 		const row: OwnedRow | undefined = await query.first();
 		return row && toHead(row);
 	};
 	const one = async (query: Knex.QueryBuilder): Promise<ShareRecord | undefined> => {
-		const row: OwnedRow | undefined = await query.first();
-		return row && (await withItems([row]))[0];
+		const found = await head(query);
+		return found && (await withItems([found]))[0];
 	};
 
 	return {
@@ -169,7 +168,21 @@ export function shareStore(knex: Knex, now: () => number): ShareStore {
 						earlier.where('shares.created_at', '<', after.createdAt).orWhere('shares.id', '<', after.id),
 					);
 			}
-			return withItems(await page);
+			return (await page).map(toHead);
+		},
+		async withItems(shares) {
+			const [some] = batches(shares, sharesAtOnce);
+			if (some === undefined) return [];
+			const ids = some.map(({ id }) => id);
+			const found: { share_id: string; count: number | string }[] = await knex('temp_links')
+				.whereIn('share_id', ids)
+				.groupBy('share_id')
+				.select('share_id')
+				.count({ count: '*' });
+			const counts = new Map(found.map(({ share_id, count }) => [share_id, Number(count)]));
+			const few = { count: sharesAtOnce, length: itemsAtOnce.most };
+			const [first = []] = batchesOfLength(some, few, ({ id }) => counts.get(id) ?? 0);
+			return withItems(first);
 		},
 		change: (id, ownerId, changes) =>
 			transact(knex, async (transaction) => {
@@ -274,10 +287,6 @@ function tooMany(what: string): Failure {
 async function countOf(chosen: Knex.QueryBuilder): Promise<number> {
 	const [row] = await chosen.count({ count: '*' });
 	return Number(row.count);
-}
-
-function toShare(row: OwnedRow, items: SharedItemRecord[]): ShareRecord {
-	return { ...toHead(row), items };
 }
 
 function toHead(row: OwnedRow): ShareHead {

@@ -81,7 +81,9 @@ export interface ShareStore {
 	/** Finds a share by its id, also that of a disabled owner; only one owner's if an owner is given. */
 	get(id: string, ownerId?: string): Promise<ShareRecord | undefined>;
 	/** Up to `limit` shares of one owner or of all, the newest first, from the one that follows `after`. */
-	page(options: { limit: number; ownerId?: string; after?: SharePosition }): Promise<ShareRecord[]>;
+	page(options: { limit: number; ownerId?: string; after?: SharePosition }): Promise<ShareHead[]>;
+	/** The first of these with their items: so many shares as have few items together, at least one. One that was removed has none. */
+	withItems(shares: readonly ShareHead[]): Promise<ShareRecord[]>;
 	/** Resolves to undefined if there is no such share of the owner. Its end makes it one that has not ended. */
 	change(id: string, ownerId: string, changes: Partial<ShareSettings>): Promise<'changed' | 'same' | undefined>;
 	/** Marks it as expired, if it still has that end. */
