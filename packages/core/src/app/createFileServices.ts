@@ -73,6 +73,7 @@ export function createFileServices(dependencies: Dependencies) {
 	const trashParts: TrashParts = {
 		store: database.trash,
 		versions: database.versions,
+		inVain: database.keyValues('trash-in-vain'),
 		users,
 		storage,
 		config,

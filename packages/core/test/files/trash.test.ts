@@ -408,6 +408,25 @@ test('where what gives way frees nothing, as with copies that share its bytes, l
 	t.is(await left(), after);
 });
 
+test('where what gives way has freed nothing, no other process tries it for some minutes', async (t) => {
+	const { app } = await fillTrash(t, (name) => writeFile(name, Buffer.alloc(10_000)));
+	const { database } = app.services;
+	const left = async () => (await database.trash.list({ order: 'oldest', limit: 100, kind: 'item' })).length;
+	const lackNow = async () => ({ bytes: 1000, entries: 0 });
+	const { rootId } = app.services.roots.first.storage;
+	const given: unknown[] = [];
+	for (let n = 0; n < 3; n++) {
+		const parts = purgeParts(app);
+		const ofProcess = new TrashPurge(parts, new TrashSizes(parts));
+		given.push([await ofProcess.giveWay({ rootId }, lackNow), await left()]);
+	}
+	t.deepEqual(given, [
+		[false, 10],
+		[false, 10],
+		[false, 10],
+	]);
+});
+
 test('what gives way is recorded by the name that its owner has by then, and by none that is another account’s', async (t) => {
 	const { app, ada, remove } = await setUp(t);
 	const { accounts, database, trashBin, audit } = app.services;
@@ -772,7 +791,7 @@ test('notes that are put together are also those of items that an older database
 
 const purgeParts = ({ services: { config, database, databaseReserve, log, storage } }: TestApp) => ({
 	...{ config, databaseReserve, log, store: database.trash, storage: () => storage },
-	...{ versions: database.versions, users: database.users },
+	...{ versions: database.versions, users: database.users, inVain: database.keyValues('trash-in-vain') },
 	...{ now: Date.now, monotonic: () => 0 },
 	...{ onEnded: async () => {}, onChanged: () => {}, onPurged: () => {} },
 	...{ onMovedAcross: async () => {}, onReplaced: async () => {} },

@@ -49,7 +49,7 @@ export class TrashPurge {
 	#removingCopies: Promise<void> = Promise.resolve();
 	/** How many items are being removed from each disk, by its root: their names are gone, and not yet all of their space is free. */
 	readonly #freeing = new Map<string, number>();
-	/** Until when nothing gives way, since it was in vain. */
+	/** Until when nothing gives way, since it was in vain here. */
 	readonly #restsUntil = new Map<string, number>();
 
 	constructor(parts: TrashParts, sizes: TrashSizes) {
@@ -115,8 +115,11 @@ export class TrashPurge {
 
 	/** Whether so much could give way. Nothing does. */
 	async canGiveWay(selection: GivingWay, lack: TrashSize): Promise<boolean> {
-		const rests = (this.#restsUntil.get(JSON.stringify(selection)) ?? 0) > this.#parts.monotonic();
-		return !rests && (await this.#room.has(selection, lack));
+		const key = JSON.stringify(selection);
+		if ((this.#restsUntil.get(key) ?? 0) > this.#parts.monotonic()) return false;
+		if (!(await this.#room.has(selection, lack))) return false;
+		// Each process that found it out for itself would cost some of the trash.
+		return (await this.#parts.inVain.get(key)) === undefined;
 	}
 
 	/**
@@ -143,7 +146,7 @@ export class TrashPurge {
 				await this.#freeSpace();
 				if (await this.#hasHelped(rootId, lack, given, lackNow)) inVain = 0;
 				else if (++inVain === maxInVain) {
-					this.#rest(selection);
+					await this.#rest(selection);
 					return false;
 				}
 			}
@@ -212,8 +215,11 @@ export class TrashPurge {
 		void freed.finally(() => add(-1));
 	}
 
-	#rest(selection: GivingWay): void {
-		this.#restsUntil.set(JSON.stringify(selection), this.#parts.monotonic() + restMs);
+	async #rest(selection: GivingWay): Promise<void> {
+		const key = JSON.stringify(selection);
+		this.#restsUntil.set(key, this.#parts.monotonic() + restMs);
+		// A full disk may have no room for that either.
+		await this.#parts.inVain.set(key, true, restMs).catch((error: unknown) => warnOfTrash(this.#parts, error));
 		this.#parts.log.warn(
 			selection,
 			'items of the trash gave way, and there is no more room than before (snapshots or copies may hold it): nothing more does for some minutes',

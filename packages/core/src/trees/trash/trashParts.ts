@@ -1,4 +1,4 @@
-import type { TrashRecord, TrashStore, UserStore, VersionStore } from '@stowage/plugin-api';
+import type { KeyValueStore, TrashRecord, TrashStore, UserStore, VersionStore } from '@stowage/plugin-api';
 import { type StoragePath, utf8Length } from '@stowage/rules';
 import type { Config } from '../../config/schema.js';
 import type { DatabaseReserve } from '../../limits/databaseReserve.js';
@@ -13,6 +13,8 @@ export type TrashOwner = Pick<TrashRecord, 'ownerId' | 'ownerName'>;
 export interface TrashParts {
 	store: TrashStore;
 	versions: VersionStore;
+	/** Where more of the trash would give way in vain: none of the processes tries it for a while. */
+	inVain: Pick<KeyValueStore, 'get' | 'set'>;
 	users: Pick<UserStore, 'get'>;
 	/** Throws until it is open. */
 	storage(): MountedStorage;
