@@ -7,7 +7,7 @@ import type { SharedView } from '../api/sharePage.js';
 import { shareSource } from '../api/sources/shareSource.js';
 import { discardShareUpload, shareTransport } from '../api/uploads/lazyTransport.js';
 import type { ShareUploads } from '../api/uploads/uploadReceiver.js';
-import { sharePageMessages as messages } from '../features/sharePage/messages.js';
+import { receivingMessages as messages } from '../features/sharePage/receivingMessages.js';
 import { SentList } from '../features/sharePage/SentList.js';
 import { useSentFiles } from '../features/sharePage/sentFiles.js';
 import { senderDenial, useSender } from '../features/sharePage/useSender.js';

@@ -5,7 +5,7 @@ import { useId, useRef } from 'react';
 import { takeBack } from '../../api/sharePage.js';
 import { typeIcon } from '../../ui/display/typeIcons.js';
 import { useNotify } from '../../ui/notifications/useNotify.js';
-import { sharePageMessages as messages } from './messages.js';
+import { receivingMessages as messages } from './receivingMessages.js';
 import styles from './SentList.module.css';
 import { type SentFile, type SentFiles, takeBackMs, useTakeBackTime } from './sentFiles.js';
 

@@ -1,6 +1,6 @@
 import { isValidName } from '@stowage/rules';
 import { useState } from 'react';
-import { sharePageMessages as messages } from './messages.js';
+import { receivingMessages as messages } from './receivingMessages.js';
 
 const storageKey = 'stowage.sender';
 

@@ -1,0 +1,21 @@
+/** The sentences of the part that receives files. Most shares have none, and load none of them. */
+export const receivingMessages = {
+	yourName: 'Your name',
+	nameHint: (owner: string) => `So that ${owner} knows whose files they are.`,
+	nameNeeded: 'Please enter your name',
+	nameInvalid: 'A name can’t have these characters: < > : " / \\ | ? *',
+	seenByOwner: (owner: string) => `Only ${owner} sees what you send.`,
+	seenByAll: 'Whoever has this address sees what you send.',
+	sentToTop: 'Files go to the top of this share, not into this folder.',
+	sentToOwn: 'Files go into a folder with your name.',
+	sentToOwnAtTop: 'Files go into a folder with your name at the top of this share, not into this folder.',
+	sent: 'What you have sent',
+	takeBackHint: 'For an hour you can take it back from here.',
+	takeBack: 'Take back',
+	takeBackFile: (name: string) => `Take back ${name}`,
+	takenBack: (name: string) => `Took back ${name}`,
+	takeBackFailed: (name: string) => `Could not take back ${name}`,
+	checkAgain: 'Check Again',
+	held: 'Nothing is sent until this page shows the share again.',
+	kept: 'What you chose stays in the list below as long as this page is open.',
+} as const;
