@@ -1,7 +1,8 @@
 import { lookAtShare, openShare, type ResultOf, removeShareUpload } from '@stowage/contract';
-import { NameOrder } from '@stowage/rules';
+import { sortingByName } from '@stowage/rules';
 import { queryOptions } from '@tanstack/react-query';
 import { call } from './client/client.js';
+import { inTurns } from './listings/inTurns.js';
 import { listingQuery } from './listings/listingQuery.js';
 import { noSearch } from './listings/search.js';
 import { queryKeys } from './queryKeys.js';
@@ -19,11 +20,11 @@ export function shareQuery(token: string) {
 		queryKey: queryKeys.share.of(token),
 		queryFn: async ({ signal, client }): Promise<SharedView> => {
 			const { items, ...share } = await call(lookAtShare, { params: { token }, signal });
-			const order = new NameOrder();
-			order.add(items);
 			const { queryKey } = listingQuery(shareSource(token), '', noSearch);
-			if (share.mode !== 'upload')
-				client.setQueryData(queryKey, { type: 'private' as const, directory: '', entries: order.entries() });
+			if (share.mode !== 'upload') {
+				const entries = await inTurns(sortingByName(items), signal);
+				client.setQueryData(queryKey, { type: 'private' as const, directory: '', entries });
+			}
 			return { ...share, count: items.length, only: items.length === 1 ? items[0] : undefined };
 		},
 		staleTime: 30_000,

@@ -2,6 +2,8 @@ import { compareNames } from '@stowage/rules';
 import test from 'ava';
 import fc from 'fast-check';
 import { type FirstEntries, ListingReader } from '../../src/api/listings/ListingReader.js';
+import { fetchListing } from '../../src/api/listings/listingQuery.js';
+import type { FileSource } from '../../src/api/sources/FileSource.js';
 
 const names = ['a', '},{"', '"entries":[', '\\"},{\\"', ']}', '日本 🎉', '\u2028', 'a "quoted" name'];
 const entries = [...names].sort(compareNames).map((name, at) => ({
@@ -17,11 +19,18 @@ function read(text: string, cuts: readonly number[]): unknown {
 	const reader = new ListingReader();
 	let at = 0;
 	for (const cut of [...cuts].sort((a, b) => a - b)) {
-		reader.push(text.slice(at, cut));
+		resultOf(reader.push(text.slice(at, cut)));
 		at = Math.max(at, cut);
 	}
-	reader.push(text.slice(at));
-	return reader.finish();
+	resultOf(reader.push(text.slice(at)));
+	return resultOf(reader.finish());
+}
+
+function resultOf<T>(steps: Generator<undefined, T>): T {
+	for (;;) {
+		const { done, value } = steps.next();
+		if (done) return value;
+	}
 }
 
 test('a listing is parsed the same at all points at which it may be split', (t) => {
@@ -47,11 +56,11 @@ test('the first entries are known before the others only where they come in an o
 		const firsts: FirstEntries[] = [];
 		const reader = new ListingReader((first) => firsts.push(first));
 		const cut = text.indexOf(`"name":${JSON.stringify(entries[3]?.name)}`) + 5;
-		reader.push(text.slice(0, cut));
+		resultOf(reader.push(text.slice(0, cut)));
 		const expected = sorted === undefined ? [] : [{ sorted, entries: entries.slice(0, 3) }];
 		t.deepEqual(firsts, expected);
-		reader.push(text.slice(cut));
-		t.is(reader.finish().entries.length, entries.length);
+		resultOf(reader.push(text.slice(cut)));
+		t.is(resultOf(reader.finish()).entries.length, entries.length);
 		t.deepEqual(firsts, expected);
 	}
 });
@@ -77,4 +86,37 @@ test('each entry of a shared folder has its role, that of the folder unless it n
 			['edit', 'view', 'edit'],
 		);
 	}
+});
+
+/** Long, without keys by which they would be compared fast, and in no order. */
+const longNames = Array.from({ length: 5000 }, (_, at) => `${'æ'.repeat(200)} ${(at * 7919) % 5003}`);
+
+function sourceOf(names: readonly string[]): FileSource {
+	const listed = names.map((name) => ({ name, path: name, type: 'file', size: 1, mtime: 1 }));
+	const text = JSON.stringify({ type: 'private', directory: '', entries: listed });
+	return { browse: async () => new Response(text) } as unknown as FileSource;
+}
+
+test.serial('the page has its turns while a folder of long names is put in order', async (t) => {
+	const { signal } = new AbortController();
+	let turns = 0;
+	let isDone = false;
+	const others = (async () => {
+		for (; !isDone; turns++) await new Promise((resolve) => setImmediate(resolve));
+	})();
+	const { entries: sorted } = await fetchListing(sourceOf(longNames), { directory: '' }, signal);
+	isDone = true;
+	await others;
+	t.deepEqual(
+		sorted.map(({ name }) => name),
+		[...longNames].sort(compareNames),
+	);
+	t.true(turns > 2, `${turns}`);
+});
+
+test.serial('a folder of long names that is left while it is put in order is no more work', async (t) => {
+	const controller = new AbortController();
+	const listing = fetchListing(sourceOf(longNames), { directory: '' }, controller.signal);
+	setTimeout(() => controller.abort(new Error('left')), 1);
+	await t.throwsAsync(listing, { message: 'left' });
 });

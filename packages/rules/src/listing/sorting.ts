@@ -45,11 +45,9 @@ export function sortEntries(entries: readonly Entry[], mode: SortMode): Entry[] 
 	const byName = sortedByName(entries);
 	if (column === 'name') return descending ? [...byName].reverse() : [...byName];
 	const sign = descending ? -1 : 1;
+	const weight = weights[column];
 	// Equals stay in the order of their names.
-	return byName
-		.map((entry) => ({ entry, weight: sign * weights[column](entry) }))
-		.sort((a, b) => a.weight - b.weight)
-		.map(({ entry }) => entry);
+	return [...byName].sort((a, b) => sign * (weight(a) - weight(b)));
 }
 
 /** Caches the order of names, which is most of the work of every sort, as long as the entries exist. */
@@ -58,12 +56,17 @@ const sortedByNameCache = new WeakMap<readonly Entry[], readonly Entry[]>();
 function sortedByName(entries: readonly Entry[]): readonly Entry[] {
 	let sorted = sortedByNameCache.get(entries);
 	if (sorted === undefined) {
-		const order = new NameOrder();
-		order.add(entries);
-		sorted = order.entries();
+		sorted = resultOf(sortingByName(entries));
 		sortedByNameCache.set(entries, sorted);
 	}
 	return sorted;
+}
+
+/** Returns the entries in the order of their names, after steps of some milliseconds. Sorting them by anything is quick from here on. */
+export function* sortingByName(entries: readonly Entry[]): Generator<undefined, Entry[]> {
+	const order = new NameOrder();
+	yield* order.adding(entries);
+	return yield* order.ordering();
 }
 
 interface Row {
@@ -94,10 +97,6 @@ export class NameOrder {
 	readonly #runs: Row[][] = [];
 	#compared = 0;
 
-	add(entries: readonly Entry[]): void {
-		resultOf(this.adding(entries));
-	}
-
 	/** Adds them in steps of some milliseconds, between which others may have their turns. */
 	*adding(entries: readonly Entry[]): Generator<undefined, void> {
 		let run: Row[] = [];
@@ -115,12 +114,7 @@ export class NameOrder {
 		}
 	}
 
-	/** All that were added, in order. Sorting them by anything is quick from here on. */
-	entries(): Entry[] {
-		return resultOf(this.ordering());
-	}
-
-	/** Returns what `entries` does, after steps of some milliseconds. */
+	/** Returns all that were added, in order, after steps of some milliseconds. Sorting them by anything is quick from here on. */
 	*ordering(): Generator<undefined, Entry[]> {
 		while (this.#runs.length > 1) {
 			const [last, before] = [this.#runs.pop() as Row[], this.#runs.pop() as Row[]];

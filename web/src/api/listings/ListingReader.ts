@@ -15,7 +15,10 @@ const separator = '},{"';
 
 const head = schemas.listing.omit({ entries: true });
 
-/** Parses, validates and sorts a listing by name while it arrives, so that little is left to do after the last byte. */
+/**
+ * Parses, validates and sorts a listing by name while it arrives, so that little is left to do after the last byte. Both are done in steps
+ * of some milliseconds.
+ */
 export class ListingReader {
 	readonly #order = new NameOrder();
 	#opening = '';
@@ -26,7 +29,7 @@ export class ListingReader {
 	/** `onFirst` gets the first entries, once, if they come in an order. More follow. */
 	constructor(private readonly onFirst: (first: FirstEntries) => void = () => {}) {}
 
-	push(text: string): void {
+	*push(text: string): Generator<undefined, void> {
 		this.#rest += text;
 		if (this.#opening === '') {
 			const start = this.#rest.indexOf(opening);
@@ -39,8 +42,7 @@ export class ListingReader {
 		}
 		const end = this.#rest.lastIndexOf(separator);
 		if (end < 0) return;
-		const entries: unknown = JSON.parse(`[${this.#rest.slice(0, end + 1)}]`);
-		this.#add(entries);
+		const entries = yield* this.#add(JSON.parse(`[${this.#rest.slice(0, end + 1)}]`));
 		this.#rest = this.#rest.slice(end + 2);
 		if (this.#sorted === undefined) return;
 		this.onFirst({ sorted: this.#sorted, entries });
@@ -48,15 +50,15 @@ export class ListingReader {
 	}
 
 	/** The complete listing. Throws if it is not valid. */
-	finish(): Listing {
+	*finish(): Generator<undefined, Listing> {
 		const last: unknown = JSON.parse(this.#opening + this.#rest);
 		const listing = head.parse(last);
 		this.#role = listing.role;
-		this.#add((last as { entries?: unknown }).entries);
-		return { ...listing, entries: this.#order.entries() };
+		yield* this.#add((last as { entries?: unknown }).entries);
+		return { ...listing, entries: yield* this.#order.ordering() };
 	}
 
-	#add(entries: unknown): asserts entries is Entry[] {
+	*#add(entries: unknown): Generator<undefined, Entry[]> {
 		if (!Array.isArray(entries) || !entries.every(isEntry)) {
 			// Throws an error with the reason.
 			browse.result.shape.entries.parse(entries);
@@ -64,6 +66,7 @@ export class ListingReader {
 		}
 		// An entry of a shared folder that names no role has that of its folder.
 		if (this.#role !== undefined) for (const entry of entries) entry.role ??= this.#role;
-		this.#order.add(entries);
+		yield* this.#order.adding(entries);
+		return entries;
 	}
 }

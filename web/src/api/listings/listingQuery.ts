@@ -4,6 +4,7 @@ import { queryOptions, skipToken } from '@tanstack/react-query';
 import { NetworkFailure, readResult } from '../client/client.js';
 import { queryKeys } from '../queryKeys.js';
 import type { FileSource, FolderQuery } from '../sources/FileSource.js';
+import { inTurns } from './inTurns.js';
 import { type FirstEntries, type Listing, ListingReader } from './ListingReader.js';
 import { isSearch, type Search, searchParams } from './search.js';
 
@@ -82,12 +83,12 @@ export async function fetchListing(
 ): Promise<Listing> {
 	const { body } = await source.browse(query, signal);
 	const reader = new ListingReader(onFirst);
-	if (body === null) return reader.finish();
+	if (body === null) return inTurns(reader.finish(), signal);
 	const texts = body.pipeThrough(new TextDecoderStream()).getReader();
 	for (;;) {
 		const { done, value } = await readNext(texts, signal);
-		if (done) return reader.finish();
-		reader.push(value);
+		if (done) return inTurns(reader.finish(), signal);
+		await inTurns(reader.push(value), signal);
 	}
 }
 
