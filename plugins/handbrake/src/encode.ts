@@ -22,6 +22,7 @@ import { foreignMessagesIn } from './films/messages.js';
 import { countPlacedLines } from './films/placedLines.js';
 import { type Film, probe } from './films/probe.js';
 import { scan } from './films/scan.js';
+import { setCreationTime } from './films/setCreationTime.js';
 import { conversionArguments, videoEncoder } from './formats.js';
 import type { InstalledHandBrake } from './HandBrake.js';
 import { parseProgress } from './progress.js';
@@ -105,6 +106,8 @@ async function makeOutput(
 	if (await isSourceChanged()) {
 		throw new Failure('conflict', 'The original was changed while it was converted.');
 	}
+	if (film.madeAt !== undefined)
+		await setCreationTime(target.descriptor, format === 'mp4' ? 'mov' : 'matroska', film.madeAt);
 	// Hours of work wait for what it says.
 	const output = await patiently(() => probe(ffprobe, target.descriptor, signal), signal);
 	// Recordings that were joined say the duration of the first or the last one.

@@ -1,4 +1,4 @@
-import { mkdtemp, open, rm } from 'node:fs/promises';
+import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { VideoContainer } from '@stowage/rules';
@@ -18,6 +18,7 @@ import { transportPackets } from '../src/films/containers/transportPackets.js';
 import { walkContainer } from '../src/films/containers/walkContainer.js';
 import { textsOfXmp } from '../src/films/containers/xmp.js';
 import { unreadParts } from '../src/films/losses.js';
+import { setCreationTime } from '../src/films/setCreationTime.js';
 import { film, h264, picture, removeFilms, subtitles, tone } from './conversions.js';
 
 test.after.always(removeFilms);
@@ -897,6 +898,50 @@ test('of a film that can not be read any more it is not known what else it has, 
 	t.is(await unendedIn(broken.fd, 10_000, signal), undefined);
 	t.deepEqual(unreadParts(undefined), ['parts of it that could not be read']);
 });
+
+test('the time of its making is written where a film has one, whatever its length, and nothing else is changed', async (t) => {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-times-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	const at = path.join(folder, 'film');
+	const box = (name: string, content: string) => {
+		const bytes = `${Buffer.from(name).toString('hex')}${content}`;
+		return (bytes.length / 2 + 4).toString(16).padStart(8, '0') + bytes;
+	};
+	const set = async (container: 'mov' | 'matroska', hex: string, time: number) => {
+		await writeFile(at, Buffer.from(hex, 'hex'));
+		const opened = await open(at, 'r+');
+		await setCreationTime(opened.fd, container, time).finally(() => opened.close());
+		return (await readFile(at)).toString('hex');
+	};
+	const [time, later] = [Date.UTC(2024, 4, 6), Date.UTC(2100, 0, 1)];
+	const [short, long] = (['00000000', '01000000'] as const).map(
+		(version) => (when: string) =>
+			box(
+				'moov',
+				`${box('mvhd', `${version}${when}${'11'.repeat(24)}`)}${box('trak', box('mdia', box('mdhd', `00000000${'22'.repeat(12)}`)))}`,
+			),
+	) as [(when: string) => string, (when: string) => string];
+	const changed = (hex: string) => hex.replace('22222222', 'e25dce00');
+	const film = box('ftyp', '69736f6d') + box('mdat', '00');
+	t.is(await set('mov', film + short('33'.repeat(4)), time), changed(film + short('e25dce00')));
+	t.is(await set('mov', film + long('33'.repeat(8)), time), changed(film + long('00000000e25dce00')));
+	t.is(
+		await set('mov', film + long('33'.repeat(8)), later),
+		film + long('0000000170ac0780'),
+		'a short field has no room for it',
+	);
+	const header = '1a45dfa380ec8100';
+	const film2 = (when: string) => `${header}18538067ff1549a966932ad7b1830f4240446188${when}`;
+	t.is(await set('matroska', film2('00'.repeat(8)), time), film2(nanoseconds(time)));
+	for (const broken of ['', '00', film.slice(0, -2), `${header}18538067ff1549a966ff`, header, box('moov', '0000')])
+		for (const container of ['mov', 'matroska'] as const) t.is(await set(container, broken, time), broken);
+	// Which can only be read.
+	await writeFile(at, Buffer.from(film + short('33'.repeat(4)), 'hex'));
+	const opened = await open(at, 'r');
+	await t.notThrowsAsync(setCreationTime(opened.fd, 'mov', time).finally(() => opened.close()));
+});
+
+const nanoseconds = (time: number) => (BigInt(time - Date.UTC(2001, 0, 1)) * 1_000_000n).toString(16).padStart(16, '0');
 
 const sources = [...picture('160x90', 0.4), ...tone(440, 0.4)];
 const modern = [...h264, '-c:a', 'aac'];

@@ -180,7 +180,11 @@ export const picture = (size: string, seconds: number, rate = 25) => [
 
 export const tone = (hertz: number, seconds: number) => ['-f', 'lavfi', '-i', `sine=${hertz}:d=${seconds}`];
 
-interface Stream {
+interface Tagged {
+	tags?: { creation_time?: string };
+}
+
+interface Stream extends Tagged {
 	codec_type: string;
 	codec_name: string;
 	width?: number;
@@ -189,11 +193,23 @@ interface Stream {
 	side_data_list?: { rotation?: number }[];
 }
 
-/** The streams and the duration of a file, by ffprobe. */
-export async function probe(file: string): Promise<{ streams: Stream[]; seconds: number; codecs: string[] }> {
+interface Probed {
+	streams: Stream[];
+	seconds: number;
+	codecs: string[];
+	/** Of the file and of those of its tracks that have one. */
+	creationTimes: string[];
+}
+
+/** The streams, the duration and the times of the making of a file, by ffprobe. */
+export async function probe(file: string): Promise<Probed> {
 	const args = ['-v', 'error', '-show_streams', '-show_format', '-of', 'json', file];
-	const found = JSON.parse((await run('ffprobe', args)).stdout) as { streams: Stream[]; format: { duration: string } };
+	const found = JSON.parse((await run('ffprobe', args)).stdout) as {
+		streams: Stream[];
+		format: { duration: string } & Tagged;
+	};
 	return {
+		creationTimes: [found.format, ...found.streams].flatMap(({ tags = {} }) => tags.creation_time ?? []),
 		streams: found.streams,
 		seconds: Number(found.format.duration),
 		codecs: found.streams.map(({ codec_name }) => codec_name),

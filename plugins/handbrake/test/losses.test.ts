@@ -228,7 +228,7 @@ const kept: Readonly<Record<string, Kept>> = {
 		],
 		name: 'place.mov',
 		format: 'mp4',
-		losses: /^the place where it was filmed, the camera and the time of filming$/,
+		losses: /^the place where it was filmed, the camera$/,
 	},
 	'with the timecode of a camera': {
 		args: [...picture('160x90', 2), ...h264, '-timecode', '01:02:03:04'],
@@ -893,6 +893,43 @@ test('a film of which the beginning is trimmed is deleted once it is converted',
 	const { detail } = await run();
 	t.deepEqual(detail.losses, []);
 	t.is(detail.isOriginalDeleted, true);
+});
+
+const filmedAt = '2024-05-06T07:08:09.000000Z';
+
+/** Upright, with handlers and tags as the recorders of phones write them. */
+const ofPhone = (...tags: readonly string[]) => [
+	...[...picture('160x90', 4, 30), ...tone(440, 4), ...h264, '-c:a', 'aac', '-metadata:s:v', 'rotate=90'],
+	...['-metadata:s:v', 'handler_name=VideoHandle', '-metadata:s:a', 'handler_name=SoundHandle'],
+	...[...tags, `creation_time=${filmedAt}`].flatMap((each) => ['-metadata', each]),
+	...['-movflags', 'use_metadata_tags', '-brand', 'mp42'],
+];
+
+for (const format of ['mp4', 'mkv', 'webm']) {
+	test(`a film of a phone with Android is deleted once it is converted to ${format}, which says when it was filmed`, async (t) => {
+		const { home, put, run } = await converted(t, 'android.mp4', format);
+		await put(ofPhone('com.android.version=14', 'com.android.capture.fps=30.0'));
+		const { done, detail } = await run();
+		t.deepEqual(detail.losses, []);
+		t.is(detail.isOriginalDeleted, true);
+		const { creationTimes } = await probe(path.join(home, done.outputPath ?? ''));
+		t.deepEqual(creationTimes, [filmedAt, ...(format === 'mp4' ? [filmedAt, filmedAt] : [])]);
+	});
+}
+
+test('of a film of an iPhone that was sent since the new one says the time of filming; its place and camera keep it', async (t) => {
+	const { home, put, run } = await converted(t, 'iphone.mov', 'mp4');
+	const apple = (name: string, value: string) => `com.apple.quicktime.${name}=${value}`;
+	await put(
+		ofPhone(
+			...[apple('make', 'Apple'), apple('model', 'iPhone 12'), apple('software', '17.4')],
+			...[apple('creationdate', '2024-05-05T09:08:09+0200'), apple('location.ISO6709', '+37.4-122.1+010/')],
+		),
+	);
+	const { done, detail } = await run();
+	t.deepEqual(detail.losses, ['the place where it was filmed', 'the camera']);
+	const { creationTimes } = await probe(path.join(home, done.outputPath ?? ''));
+	t.is(creationTimes[0], '2024-05-05T07:08:09.000000Z');
 });
 
 for (const place of ['bubblewrap', 'Landlock', 'no sandbox'] as const) {

@@ -133,6 +133,7 @@ const whole: Film = {
 	container: 'mov',
 	seconds: 100,
 	lead: 0,
+	madeAt: undefined,
 	streams: 2,
 	video: [{ index: 0, size: 640 * 360, rate: 25, isIndexed: true, announced: 0, empty: 0 }],
 	audio: [{ index: 1, channels: 2, announced: 0 }],
@@ -1087,10 +1088,13 @@ test('what a camera recorded beside the pictures, transparency and a high dynami
 	const traits = (tags: object, video: object = {}) => parseProbe(printed(tags, video))?.traits;
 	t.deepEqual(traits({ encoder: 'x', creation_time: '2031-01-01T00:00:00Z', title: 'location' }), []);
 	t.deepEqual(traits({ 'location-eng': '+52.5+013.4/' }), ['the place where it was filmed']);
-	t.deepEqual(traits({ 'com.apple.quicktime.location.ISO6709': '+52.5+013.4/' }), [
-		'the place where it was filmed',
-		'the camera and the time of filming',
-	]);
+	t.deepEqual(traits({ 'com.apple.quicktime.location.ISO6709': '+52.5+013.4/' }), ['the place where it was filmed']);
+	for (const name of ['make', 'model', 'com.apple.quicktime.make', 'com.android.model', 'com.apple.quicktime.title'])
+		t.deepEqual(traits({ [name]: 'x' }), ['the camera'], name);
+	t.deepEqual(traits({ 'com.android.version': '14', 'com.android.capture.fps': '60.000000' }), []);
+	t.deepEqual(traits({ 'com.android.capture.fps': '240.000000' }), ['its slow motion']);
+	t.deepEqual(traits({ 'com.apple.quicktime.software': '17.4' }), []);
+	t.deepEqual(traits({ 'com.apple.quicktime.creationdate': '2024-05-06T09:08:09+0200' }), ['the time of filming']);
 	t.deepEqual(traits({}, { tags: { alpha_mode: '1' } }), ['transparency']);
 	t.deepEqual(traits({}, { pix_fmt: 'yuva444p10le' }), ['transparency']);
 	t.deepEqual(traits({}, { pix_fmt: 'yuv420p10le', color_transfer: 'smpte2084' }), ['high dynamic range']);

@@ -142,8 +142,13 @@ function lostTraits(original: Film, output: Film, decoded: DecodedFilm | undefin
 		...(decoded?.hasDolbyVision || decoded?.hasWideRange ? (['high dynamic range'] as const) : []),
 		...(decoded?.hasTimecode ? (['its timecode'] as const) : []),
 	]);
-	return [...traits].filter((trait) => !output.traits.includes(trait));
+	const isKept = (trait: Trait) =>
+		trait === 'the time of filming' ? isSameTime(original.madeAt, output.madeAt) : output.traits.includes(trait);
+	return [...traits].filter((trait) => !isKept(trait));
 }
+
+/** Containers have whole seconds. */
+const isSameTime = (a = Number.NaN, b = Number.NaN) => Math.abs(a - b) <= 1000;
 
 /** What tells tracks apart, and what the film says of itself. */
 function lostNames(original: Film, output: Film): string[] {

@@ -12,6 +12,8 @@ export interface Film {
 	seconds: number;
 	/** Seconds before its first packet, which the duration of a Matroska file includes; 0 in all others. */
 	lead: number;
+	/** When it says that it was made, in milliseconds since 1970; undefined where it says nothing. */
+	madeAt: number | undefined;
 	/** The number of streams of all kinds, as far as they are known without reading the film. */
 	streams: number;
 	/** Frames without a rate, such as a cover, are no track of video. */
@@ -60,7 +62,9 @@ export interface NamedTrack {
 /** A trait of a film that a conversion may lose, in words for people. */
 export type Trait =
 	| 'the place where it was filmed'
-	| 'the camera and the time of filming'
+	| 'the camera'
+	| 'the time of filming'
+	| 'its slow motion'
 	| 'its timecode'
 	| 'transparency'
 	| 'high dynamic range'
@@ -197,6 +201,7 @@ export function parseProbe(output: string): Film | undefined {
 		container,
 		seconds: isUnfinished ? 0 : secondsOf(found, container),
 		lead: container === 'matroska' ? Math.max(0, numberOf(found.format.start_time)) : 0,
+		madeAt: madeAt(found.format.tags),
 		streams: found.streams.length,
 		video: video.map(({ index, width, height, avg_frame_rate, r_frame_rate, nb_frames }) => ({
 			index,
@@ -293,6 +298,23 @@ const namedTracks = (tracks: readonly z.infer<typeof stream>[]): NamedTrack[] =>
 		};
 	});
 
+/** Where phones write which camera they have, and more of it. Where they were is a trait of its own. */
+const cameras = /^(?:make|model)$|^com\.(?:apple|android)\.(?!quicktime\.location\.)/i;
+/** Of Apple, with its zone. Films that were sent or edited say another time as that of their making. */
+const filmedAt = 'com.apple.quicktime.creationdate';
+/** What they write of their system, and at which rate they film. */
+const phones: ReadonlySet<string> = new Set([
+	...['com.android.version', 'com.android.capture.fps', 'com.apple.quicktime.software', filmedAt],
+	...['com.apple.quicktime.full-frame-rate-playback-intent', 'com.apple.photos.originating.signature'],
+]);
+/** Frames a second; those who film more show them slowly. */
+const maxRateOfPhones = 61;
+
+function madeAt(tags: Readonly<Record<string, string>>): number | undefined {
+	const time = Date.parse(tags[filmedAt] ?? tags.creation_time ?? '');
+	return Number.isNaN(time) ? undefined : time;
+}
+
 function traitsOf(
 	tags: Readonly<Record<string, string>>,
 	video: readonly z.infer<typeof stream>[],
@@ -301,9 +323,9 @@ function traitsOf(
 	const names = Object.keys(tags);
 	const has: Readonly<Record<Trait, boolean>> = {
 		'the place where it was filmed': names.some((name) => /^location|\.location\./i.test(name)),
-		'the camera and the time of filming': names.some((name) =>
-			/^(?:make|model)$|^com\.(?:apple|android)\./i.test(name),
-		),
+		'the camera': names.some((name) => cameras.test(name) && !phones.has(name.toLowerCase())),
+		'the time of filming': names.some((name) => name === filmedAt),
+		'its slow motion': Number(tags['com.android.capture.fps'] ?? 0) > maxRateOfPhones,
 		// Editors count from 0 where there is none.
 		'its timecode': streams.some(({ tags: { timecode, TIMECODE = timecode } }) => /[1-9]/.test(TIMECODE ?? '')),
 		transparency: video.some((each) => each.tags.alpha_mode === '1' || transparent.test(each.pix_fmt)),

@@ -1,5 +1,6 @@
 import { isMoreSaid, type SaidLanguage } from '../languages.js';
 import { isTechnical } from '../texts.js';
+import { type Element, elementAt, maxHead, vintAt } from './ebml.js';
 import { type ReadAt, readerOf } from './readAt.js';
 import { type Contents, Findings, Scanner } from './scanner.js';
 
@@ -95,13 +96,6 @@ const maxTags = 100_000;
 /** ffprobe reads none that are deeper. */
 const maxDepth = 16;
 
-interface Element {
-	id: Id;
-	content: number;
-	/** Infinity where it says none. */
-	length: number;
-}
-
 /** What the elements of a Matroska file have that neither ffprobe nor HandBrake reads. Undefined if that can't be known. */
 export async function matroskaElements(readAt: ReadAt, signal: AbortSignal): Promise<Contents | undefined> {
 	const scanner = new Scanner(readAt, signal);
@@ -154,7 +148,7 @@ export async function matroskaElements(readAt: ReadAt, signal: AbortSignal): Pro
 	async function* elements(at: number, end: number): AsyncGenerator<Element> {
 		for (let next = at; next < end; ) {
 			if (!(await scanner.mayStep())) throw new TooMany();
-			const element = elementAt(await scanner.bytes(next, 12), next);
+			const element = elementAt(await scanner.bytes(next, maxHead), next);
 			if (element === undefined || element.content + element.length > end) return;
 			yield element;
 			next = element.content + element.length;
@@ -200,7 +194,7 @@ export async function matroskaElements(readAt: ReadAt, signal: AbortSignal): Pro
 	const walkFilm = async (): Promise<void> => {
 		for (let at = 0; ; ) {
 			if (!(await scanner.mayStep())) throw new TooMany();
-			const bytes = await scanner.bytes(at, 12);
+			const bytes = await scanner.bytes(at, maxHead);
 			if (bytes.length < 2) return;
 			const element = elementAt(bytes, at);
 			if (element === undefined || (element.length === Number.POSITIVE_INFINITY && !open.has(element.id))) {
@@ -230,34 +224,6 @@ export async function matroskaElements(readAt: ReadAt, signal: AbortSignal): Pro
 }
 
 class TooMany extends Error {}
-
-/** An element whose head is at the beginning of bytes that are at a place of the file; undefined for none. */
-function elementAt(bytes: Buffer, at: number): Element | undefined {
-	const idLength = Math.clz32(bytes[0] ?? 0) - 23;
-	if (idLength > 4 || bytes.length < idLength) return undefined;
-	const length = vintAt(bytes, idLength);
-	if (length === undefined) return undefined;
-	return {
-		id: bytes.readUIntBE(0, idLength),
-		content: at + idLength + length.bytes,
-		length: length.isUnknown ? Number.POSITIVE_INFINITY : length.value,
-	};
-}
-
-/** A number of 1 to 8 bytes, the first of which says how many; one whose bits are all set is unknown. */
-function vintAt(bytes: Buffer, at: number): { value: number; bytes: number; isUnknown: boolean } | undefined {
-	const first = bytes[at] ?? 0;
-	const length = Math.clz32(first) - 23;
-	if (length > 8 || at + length > bytes.length) return undefined;
-	let value = first & (0xff >> length);
-	let isUnknown = value === 0xff >> length;
-	for (let n = 1; n < length; n++) {
-		const byte = bytes[at + n] ?? 0;
-		value = value * 256 + byte;
-		isUnknown &&= byte === 0xff;
-	}
-	return { value, bytes: length, isUnknown };
-}
 
 /** `matroskaElements` of an open file. */
 export const matroskaElementsIn = (descriptor: number, signal: AbortSignal) =>
