@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Request } from '@stowage/plugin-api';
 import type { Config } from '../config/schema.js';
+import { trimBlanks } from '../http/requests/trimBlanks.js';
 import { Counts } from '../limits/Counts.js';
 import { secretHash } from '../secretHash.js';
 
@@ -39,7 +40,7 @@ export function cookieAttributes({ basePath }: Site, isSecure: boolean) {
 
 /** Whether the client sends the cookie of a session, which may have expired: then it considers itself signed in. */
 export function hasSessionCookie({ raw: { req } }: Request): boolean {
-	return /(^|;\s*)(__Host-|__Secure-)?sid=Fe26\.2\*/.test(req.headers.cookie ?? '');
+	return /(^|;[ \t]*)(__Host-|__Secure-)?sid=Fe26\.2\*/.test(req.headers.cookie ?? '');
 }
 
 /** The format of our values; anything else under the same name is another program's. */
@@ -52,7 +53,7 @@ const maxValues = 16;
 /**
  * Removes values from the header that can't be the server's cookies under these names. Another program on the host, or one that knew the
  * host before us, may have set a cookie of the same name or one that can't be parsed: neither may keep a person's own from being seen.
- * Several may remain, but not thousands.
+ * Several may remain, but not thousands. A name counts byte by byte, as for a browser, which lets other hosts set all but ours.
  */
 export function keepOwnCookies(headers: IncomingHttpHeaders, names: CookieNames): void {
 	if (headers.cookie === undefined) return;
@@ -65,9 +66,6 @@ export function keepOwnCookies(headers: IncomingHttpHeaders, names: CookieNames)
 		if (mayBe) found.add(name, 1);
 		return mayBe && found.of(name) <= maxValues;
 	};
-	const own = headers.cookie
-		.split(';')
-		.map((pair) => pair.trim())
-		.filter(isOwn);
+	const own = headers.cookie.split(';').map(trimBlanks).filter(isOwn);
 	headers.cookie = own.join('; ');
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { JsonBodies, Request } from '@stowage/plugin-api';
 import { Failure, type Viewer } from '@stowage/rules';
 import { clientKey, isVisitorKey, limitAddress } from '../http/requests/proxy.js';
+import { trimBlanks } from '../http/requests/trimBlanks.js';
 import { Budget } from '../limits/Budget.js';
 import { arrivingBody, type BodyTimeouts } from './arrivingBody.js';
 import { JsonShape } from './JsonShape.js';
@@ -152,7 +153,7 @@ function append(chunks: Buffer[], chunk: Buffer): void {
 }
 
 function assertJson({ headers }: IncomingMessage): void {
-	const type = (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
+	const type = trimBlanks((headers['content-type'] ?? '').split(';')[0] ?? '').toLowerCase();
 	if (type !== 'application/json') {
 		throw new Failure('unsupportedMediaType', 'Send the request as application/json.');
 	}

@@ -30,6 +30,7 @@ import { assertSameSite } from './requests/crossSite.js';
 import { handleExpectContinue } from './requests/expectContinue.js';
 import { type ClientInfo, createClientReader, createPeers, limitAddress, restorePrefix } from './requests/proxy.js';
 import { checkRawPath } from './requests/rawPath.js';
+import { trimBlanks } from './requests/trimBlanks.js';
 
 declare module '@hapi/hapi' {
 	interface Request {
@@ -59,9 +60,9 @@ function assertLength({ headers }: IncomingMessage): void {
  * file's content. Node passes on any coding that is named before `chunked`.
  */
 function assertPlainBody({ headers }: IncomingMessage): void {
-	const coding = headers['content-encoding']?.trim().toLowerCase() || 'identity';
+	const coding = trimBlanks(headers['content-encoding'] ?? '').toLowerCase() || 'identity';
 	if (coding !== 'identity') throw new Failure('unsupportedMediaType', 'Send the request without a Content-Encoding.');
-	const transfer = headers['transfer-encoding']?.trim().toLowerCase() ?? 'chunked';
+	const transfer = trimBlanks(headers['transfer-encoding'] ?? 'chunked').toLowerCase();
 	if (transfer !== 'chunked')
 		throw new Failure('invalid', 'The only Transfer-Encoding that a request may have is chunked.');
 }

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { trimBlanks } from '../http/requests/trimBlanks.js';
 
 /**
  * The validators of a response: a strong ETag with its quotes, and the modified time in milliseconds; NaN, which matches no date, if
@@ -37,7 +38,7 @@ export function mayUseRange(headers: IncomingHttpHeaders, { etag }: Validators, 
 /** Whether a list of ETags has this one, or is `*`. By the weak comparison also one that a proxy has made weak. */
 export function listsTag(header: string, etag: string, comparison: 'strong' | 'weak'): boolean {
 	return header.split(',').some((part) => {
-		const tag = part.trim();
+		const tag = trimBlanks(part);
 		return tag === '*' || tag === etag || (comparison === 'weak' && tag === `W/${etag}`);
 	});
 }

@@ -1,4 +1,5 @@
 import type { ByteRange } from '@stowage/plugin-api';
+import { trimBlanks } from '../http/requests/trimBlanks.js';
 
 /** More ranges than any player or download manager requests; above that the response is the whole file (RFC 9110, section 14.2). */
 const maxRanges = 64;
@@ -14,7 +15,7 @@ export function parseRanges(header: string | undefined, size: number): ByteRange
 	const ranges: ByteRange[] = [];
 	const specs = (match[1] ?? '')
 		.split(',')
-		.map((spec) => spec.trim())
+		.map(trimBlanks)
 		.filter((spec) => spec !== '');
 	if (specs.length === 0 || specs.length > maxRanges) return 'whole';
 	for (const spec of specs) {

@@ -1,5 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { Failure } from '@stowage/rules';
+import { trimBlanks } from '../http/requests/trimBlanks.js';
 
 /** Checksums that a chunk may have, the better one first. */
 export const checksumAlgorithms = ['sha256', 'sha1'] as const;
@@ -38,7 +39,7 @@ export class Checksum {
 /** Parses `Upload-Checksum`, if present. Throws `invalid` for a checksum that is not supported. */
 export function parseChecksum(header: string | undefined): Checksum | undefined {
 	if (header === undefined) return undefined;
-	const [name, value = '', ...more] = header.trim().split(' ');
+	const [name, value = '', ...more] = trimBlanks(header).split(' ');
 	const algorithm = checksumAlgorithms.find((known) => known === name);
 	if (algorithm === undefined) {
 		throw new Failure('invalid', `Upload-Checksum: must be one of ${checksumAlgorithms.join(', ')}`);
@@ -53,7 +54,7 @@ export function parseChecksum(header: string | undefined): Checksum | undefined 
 /** Parses `Stowage-File-Digest`, if present. Throws `invalid` for anything but one SHA-256. */
 export function parseFileDigest(header: string | undefined): Checksum | undefined {
 	if (header === undefined) return undefined;
-	const value = /^sha-256=:([A-Za-z0-9+/]{43}=):$/.exec(header.trim())?.[1];
+	const value = /^sha-256=:([A-Za-z0-9+/]{43}=):$/.exec(trimBlanks(header))?.[1];
 	if (value === undefined) {
 		throw new Failure(
 			'invalid',

@@ -1,14 +1,16 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { idempotencyKey } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
+import { trimBlanks } from '../http/requests/trimBlanks.js';
 
 /** The media type of a chunk. */
 const chunkType = 'application/offset+octet-stream';
 
 /** Parses a number of bytes from a header. Throws `invalid` if it is missing or no whole number. */
 export function byteCount(headers: IncomingHttpHeaders, name: string): number {
-	const text = textHeader(headers, name)?.trim();
-	if (text === undefined) throw new Failure('invalid', `${name}: is missing`);
+	const given = textHeader(headers, name);
+	if (given === undefined) throw new Failure('invalid', `${name}: is missing`);
+	const text = trimBlanks(given);
 	const bytes = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
 	if (!Number.isSafeInteger(bytes)) throw new Failure('invalid', `${name}: must be a whole number of bytes`);
 	return bytes;
@@ -37,7 +39,7 @@ export function assertAnnounced(request: IncomingMessage, limit: number): void {
 
 /** Throws `unsupportedMediaType` for a body that is not a chunk of a file. */
 export function assertChunkType({ headers }: IncomingMessage): void {
-	if ((headers['content-type'] ?? '').trim().toLowerCase() !== chunkType) {
+	if (trimBlanks(headers['content-type'] ?? '').toLowerCase() !== chunkType) {
 		throw new Failure('unsupportedMediaType', `Send the bytes as ${chunkType}.`);
 	}
 }

@@ -106,10 +106,10 @@ test('two sessions of one user in a request are that user', async (t) => {
 const below = { '--public-url': 'https://example.org/files', '--base-path': '/files' };
 
 /** Somebody who has signed up there. */
-async function newUser(app: TestApp, username: string) {
+async function newUser(app: TestApp, username: string, base = '/files') {
 	const client = new Client(app);
 	const { password } = login;
-	const answer = await client.post('/files/api/register', { username, password, passwordConfirm: password });
+	const answer = await client.post(`${base}/api/register`, { username, password, passwordConfirm: password });
 	return { client, setCookie: answer.headers['set-cookie'] ?? [] };
 }
 
@@ -160,4 +160,46 @@ test('a client is known to an account also behind the proofs that another host o
 		knownClients.idOf({ client: { isHttps: false }, state: { device } } as never, user);
 	t.truthy(known(own));
 	t.is(known(foreign, own), known(own));
+});
+
+const ownNames = {
+	session: '__Secure-sid',
+	binding: '__Host-sid-f4aa79e4',
+	device: '__Host-device',
+	share: '__Secure-share',
+};
+
+for (const [what, name] of Object.entries(ownNames))
+	test(`a cookie whose name is that of the ${what} but for a byte that browsers don’t strip is another one`, (t) => {
+		const value = what === 'session' ? 'Fe26.2*a' : 'a';
+		const own = `${name}=${value}`;
+		for (const byte of ['\u00A0', '\u0085', '\u00AD', '\v', '\f', ' \u00A0', '\t\u00A0 ']) {
+			const headers = { cookie: `${byte}${own}; ${name}${byte}=${value};${byte}${own};\t${own} ;${own}${byte};` };
+			keepOwnCookies(headers, { ...ownNames });
+			t.is(headers.cookie, own, JSON.stringify(byte));
+		}
+	});
+
+test('over https another host of the domain can’t set a session under a name that begins with a byte A0', async (t) => {
+	for (const [base, flags] of [
+		['', { '--public-url': 'https://example.org' }],
+		['/files', below],
+	] as const) {
+		const app = await testApp(t, flags);
+		const { client: ada } = await newUser(app, 'ada', base);
+		const { client: mallory } = await newUser(app, 'mallory', base);
+		const foreign = [mallory.cookie, mallory.binding].flatMap((each) => (each === undefined ? [] : `\u00A0${each}`));
+		t.is(await userOf(app, base, ...foreign), null);
+		t.is(await userOf(app, base, ...foreign, ada.cookie, ada.binding), 'ada');
+		t.is(await userOf(app, base, ada.cookie, ada.binding), 'ada', 'nothing has ended it');
+		t.is(await userOf(app, base, mallory.cookie, mallory.binding), 'mallory');
+	}
+});
+
+test('the cost of a header of many blanks is linear', (t) => {
+	const headers = { cookie: `sid${' '.repeat(500_000)}=a;${' \t'.repeat(500_000)};`.repeat(2) };
+	const begunAt = performance.now();
+	keepOwnCookies(headers, { ...ownNames });
+	t.is(headers.cookie, '');
+	t.true(performance.now() - begunAt < 1000);
 });

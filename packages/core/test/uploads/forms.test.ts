@@ -27,6 +27,17 @@ const refused = async (t: ExecutionContext, parts: string[], message: RegExp) =>
 	t.deepEqual(await readdir(path.join(app.filesDir, 'users/ada')), ['Public']);
 	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
 };
+test('a name without quotes may end with any byte of UTF-8', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const names = ['voil\u00E0', '\u00E0-\u00E0.txt'];
+	for (const name of names) {
+		const { body, type } = rawForm(rawFile(`name=file; filename=${bytes(name)} \t`));
+		const answer = await ada.call('POST', '/api/upload', body, { 'content-type': type });
+		t.is(answer.statusCode, 200, answer.payload);
+	}
+	t.deepEqual((await readdir(path.join(app.filesDir, 'users/ada'))).sort(), ['Public', ...names].sort());
+});
 test('a file name that is not UTF-8 is refused', refused, [rawFile('name="file"; filename="caf\xe9.txt"')], /UTF-8/);
 test(
 	'an extended file name that is not UTF-8 is refused',

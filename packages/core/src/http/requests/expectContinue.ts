@@ -25,9 +25,9 @@ function shouldContinue({ route, viewer, raw }: Request): boolean {
 	const { headers } = raw.req;
 	const type = headers['content-type'] ?? '';
 	if (endpoint?.payload === undefined) return false;
-	if (endpoint.payload === 'multipart') return /^multipart\/form-data\s*;/i.test(type);
+	if (endpoint.payload === 'multipart') return /^multipart\/form-data[ \t]*;/i.test(type);
 	return (
-		/^application\/json\s*(;|$)/i.test(type) &&
+		/^application\/json[ \t]*(;|$)/i.test(type) &&
 		Number(headers['content-length'] ?? 0) <= maxPayloadBytesFor(endpoint, viewer)
 	);
 }

@@ -3,6 +3,7 @@ import { BlockList, isIP, type Socket } from 'node:net';
 import { isStranger, type Viewer } from '@stowage/rules';
 import { parseNetwork } from '../../config/networks.js';
 import type { Config } from '../../config/schema.js';
+import { trimBlanks } from './trimBlanks.js';
 
 export interface ClientInfo {
 	/** The address of the client: the socket's, or the rightmost hop that is no trusted proxy. */
@@ -84,7 +85,7 @@ export function restorePrefix(listener: HttpServer, basePath: string, { addressO
 function clientBehind(peer: string, forwardedFor: string, isTrusted: (address: string) => boolean): string {
 	let seen = peer;
 	for (const hop of forwardedFor.split(',').reverse()) {
-		const address = addressOfHop(hop.trim());
+		const address = addressOfHop(trimBlanks(hop));
 		if (address === undefined) return seen;
 		if (!isTrusted(address)) return address;
 		seen = address;
@@ -118,7 +119,7 @@ function header(request: IncomingMessage, name: string): string {
 }
 
 function lastValue(text: string): string {
-	return text.split(',').at(-1)?.trim() ?? '';
+	return trimBlanks(text.split(',').at(-1) ?? '');
 }
 
 /** IPv4 addresses arrive as `::ffff:a.b.c.d` on a socket that takes both families. */

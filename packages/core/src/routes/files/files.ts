@@ -3,6 +3,7 @@ import { type Call, type ItemRef, type Request, route } from '@stowage/plugin-ap
 import { type Area, baseName, isFailure, type Owner, parentPath, type StoragePath, type Viewer } from '@stowage/rules';
 import { conflictOf } from '../../files/placing/conflictOf.js';
 import { clientGone } from '../../http/connections/clientGone.js';
+import { trimBlanks } from '../../http/requests/trimBlanks.js';
 import type { Services } from '../../services.js';
 import { changeRoutes } from '../changeRoutes.js';
 import { ownerOf } from '../jobs.js';
@@ -28,7 +29,7 @@ const asyncAfterMs = 1000;
 
 function prefersAsync({ headers }: Pick<Request, 'headers'>): boolean {
 	const preferences = [headers.prefer ?? []].flat().join(',').split(',');
-	return preferences.some((each) => each.split(/[=;]/)[0]?.trim().toLowerCase() === respondAsync);
+	return preferences.some((each) => trimBlanks(each.split(/[=;]/)[0] ?? '').toLowerCase() === respondAsync);
 }
 
 /** Browsing, and everything that changes a tree but for bytes that arrive. */

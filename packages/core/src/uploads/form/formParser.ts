@@ -39,7 +39,7 @@ export interface FormParser {
  * byte.
  */
 export function createFormParser(request: IncomingMessage, onRefusal: (error: unknown) => void): FormParser {
-	if (!/^multipart\/form-data\s*(;|$)/i.test(request.headers['content-type'] ?? '')) {
+	if (!/^multipart\/form-data[ \t]*(;|$)/i.test(request.headers['content-type'] ?? '')) {
 		throw new Failure('unsupportedMediaType', 'Send the files as multipart/form-data.');
 	}
 	const parser = createBusboy(request);

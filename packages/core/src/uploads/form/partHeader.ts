@@ -1,4 +1,5 @@
 import { Failure } from '@stowage/rules';
+import { trimBlanks } from '../../http/requests/trimBlanks.js';
 
 /** The properties of a part from its header. */
 export interface PartHeader {
@@ -7,7 +8,7 @@ export interface PartHeader {
 	fileName: string | undefined;
 }
 
-const parameter = /\s*;\s*([\w!#$%&'*+.^`|~-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s";,]+))/y;
+const parameter = /[ \t]*;[ \t]*([\w!#$%&'*+.^`|~-]+)=(?:"((?:[^"\\]|\\.)*)"|([^ \t\n\v\f\r";,]+))/y;
 
 const refuse = (why: string) => new Failure('invalid', `The form is not valid multipart/form-data: ${why}`);
 
@@ -17,8 +18,8 @@ const refuse = (why: string) => new Failure('invalid', `The form is not valid mu
  */
 export function parsePartHeader(lines: readonly string[]): PartHeader {
 	const [whole = '', ...more] = lines;
-	const line = whole.trimEnd();
-	if (!/^form-data\s*(?:;|$)/i.test(line) || more.length > 0)
+	const line = trimBlanks(whole);
+	if (!/^form-data[ \t]*(?:;|$)/i.test(line) || more.length > 0)
 		throw refuse('a part has no Content-Disposition of its own.');
 	const values = new Map<string, string>();
 	for (let at = 'form-data'.length; at < line.length; at = parameter.lastIndex) {

@@ -2,6 +2,7 @@ import { schemas } from '@stowage/contract';
 import { type OnConflict, parseInput, z } from '@stowage/plugin-api';
 import { type Area, Failure, normalizeName, type StoragePath } from '@stowage/rules';
 import { conflictOf } from '../../files/placing/conflictOf.js';
+import { trimBlanks } from '../../http/requests/trimBlanks.js';
 import { requestedArea } from '../requestedArea.js';
 
 /** The destination of an upload. */
@@ -48,8 +49,8 @@ export function parseUploadMetadata(header: string): UploadMetadata {
 function metadataPairs(header: string): Map<string, string> {
 	const pairs = new Map<string, string>();
 	for (const part of header.split(',')) {
-		const [key = '', value = '', ...more] = part.trim().split(' ');
-		if (key === '' && header.trim() === '') continue;
+		const [key = '', value = '', ...more] = trimBlanks(part).split(' ');
+		if (key === '' && trimBlanks(header) === '') continue;
 		if (key === '' || more.length > 0 || pairs.has(key)) throw notMetadata();
 		pairs.set(key, decodeValue(value));
 	}
