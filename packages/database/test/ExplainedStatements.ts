@@ -22,18 +22,25 @@ const mayScan: readonly (readonly [statement: RegExp, reason: string])[] = [
 	[/^select sum\(`bytes`\).* from `trash` where (`version_of` is not null and )?not `state` = \?$/, '`stowage trash`'],
 	[/^select `id` from `trash` where `user_id` = \? and `version_of` is not null limit \?$/, 'one row'],
 	[
+		/^select (`\w+`, )+`(id|rowid)` from `trash` where .* order by .* limit \? offset \?$/,
+		'a page of keys of an index',
+	],
+	[
 		/^select count\(\*\) as `items`, sum\(octet_length\(path\)\) .* from `trash` where `user_id` = \? and `version_of` is (not )?null and not/,
-		'once for a thousand new items of a user, or 8 MB of paths; nobody has more than 100,000 of each kind',
+		'where these are no more than a page',
 	],
 	[/from `trash` where .* octet_length\(path\) > \? and not `state` = \? order by/, 'only where these are too many'],
-	[/^select sum\(`bytes`\).* from `trash` where `user_id` = \? and not `state` = \?$/, 'all who ask share one sum'],
+	[
+		/^select sum\(`bytes`\).* from `trash` where `user_id` = \? and not `state` = \?$/,
+		'where these are no more than a page',
+	],
 ];
 
 /** What a search in a table that strangers fill has to begin with: by less it reads all rows of a user, an address or a share. */
 const mustBegin: Readonly<Record<string, RegExp>> = {
 	uploads: /\((id_hash=|rowid=|(\w+=\? AND )?staged_id[=<>]|expires_at<)/,
 	trash:
-		/\((id=|rowid=|state=|deleted_at[<>=]|root_id=\? AND|user_id=\? AND (folder|\(folder|version_of=\?|deleted_at))/,
+		/\((id=|rowid=|state=|deleted_at[<>=]|root_id=\? AND|user_id=\? AND (folder|\(folder|version_of=\?|(version_of>\? AND )?\(version_of|deleted_at))/,
 	tickets: /\((token_hash=|rowid=|holder[=<>]|ends_at[=<>]|expires_at<)/,
 };
 

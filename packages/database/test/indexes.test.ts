@@ -83,7 +83,12 @@ test('the files in a folder that have versions are found in pages, without the o
 });
 
 test('the deleted items of a user are listed and summed by an index, without their versions', async (t) => {
-	const { knex, plans } = await explained(t, (sql) => (sql.includes('sum(') ? [{}] : []));
+	let pages = 0;
+	const end = { version_of: 'v', deleted_at: 1, id: 'a', rowid: 1 };
+	const { knex, plans } = await explained(t, (sql) => {
+		if (sql.includes('offset')) return pages-- > 0 ? end : undefined;
+		return sql.includes('sum(') ? [{}] : [];
+	});
 	const trash = trashStore(knex, Date.now);
 	const page = { ownerId: 'ada', kind: 'item', limit: 9 } as const;
 	await trash.list({ ...page, order: 'newest' });
@@ -97,6 +102,29 @@ test('the deleted items of a user are listed and summed by an index, without the
 	t.regex(plans.join(), /COVERING INDEX trash_user_kind \(user_id=\? AND version_of=\?/);
 	await trash.totals({ ownerId: 'ada' });
 	t.regex(plans.at(-1) ?? '', /COVERING INDEX trash_user_kind/);
+
+	const summed = async (selection: Parameters<typeof trash.totals>[0], index: RegExp) => {
+		plans.length = 0;
+		// The first one says that there are many.
+		pages = 3;
+		await trash.totals(selection);
+		t.is(plans.length, 7);
+		for (const plan of plans) {
+			t.regex(plan, index);
+			t.notRegex(plan, /TEMP B-TREE/);
+		}
+		const [, , first, next, middle, rest, last] = plans;
+		t.regex(first ?? '', /<(\(|\?)/, 'a page ends where it was said to');
+		for (const plan of [next, middle, rest, last])
+			t.regex(plan ?? '', /(\)>\(|deleted_at>\?)/, 'a page begins where the one before has ended');
+		t.regex(middle ?? '', /<(\(|\?)/);
+	};
+	await summed({ ownerId: 'ada', kind: 'item' }, /COVERING INDEX trash_user_kind \(user_id=\? AND version_of=\?/);
+	await summed(
+		{ ownerId: 'ada', kind: 'version' },
+		/COVERING INDEX trash_user_kind \(user_id=\? AND (version_of>|\(version_of)/,
+	);
+	await summed({ rootId: 'root' }, /INDEX trash_root_deleted \(root_id=\?/);
 });
 
 test('the links to an item, and a page of links, are found by indexes', async (t) => {

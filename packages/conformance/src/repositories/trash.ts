@@ -1,6 +1,6 @@
 import type { TrashedItem } from '@stowage/plugin-api';
 import { parsePath } from '@stowage/rules';
-import { day, hostileTexts, type Rule, second } from './rules.js';
+import { day, hostileTexts, type Rule, second, turnsDuring } from './rules.js';
 
 const idOf = (n: number) => n.toString(16).padStart(32, '0');
 
@@ -92,6 +92,41 @@ export function trashRules(assertThat: Rule): void {
 		t.deepEqual(await over(1), [2, 3, 4].map(idOf));
 		t.deepEqual(await over(3_000), [2, 4].map(idOf));
 		t.deepEqual(await over(6_999), [idOf(4)]);
+	});
+
+	assertThat('very many items are counted and summed, each once, and others have turns meanwhile', async (t, db) => {
+		const { trash } = db;
+		const many = Array.from({ length: 4_500 }, (_, n) => recordOf(n + 1, { path: parsePath('ä'), deletedAt: n % 7 }));
+		const versions = Array.from({ length: 2_500 }, (_, n) => {
+			const own = { kind: 'version', type: 'file', size: { bytes: 2, entries: 1 }, mtime: 1 } as const;
+			const of = { versionOf: `v${n % 300}`, replacedId: `r${n}`, ownerId: n < 2_200 ? 'ada-id' : 'bob-id' };
+			return { ...recordOf(5_000 + n, { path: parsePath('b') }), ...own, ...of };
+		});
+		await trash.addMissing([...many, ...versions]);
+		await trash.beginPurging({ ids: many.slice(1_990, 2_010).map(({ id }) => id) });
+		await trash.setSizes(new Map(many.slice(2_010).map(({ id }) => [id, { bytes: 3, entries: 1 }])));
+		const ownerId = 'ada-id';
+		const first = Array.from({ length: 1_990 }, (_, n) => 1_001 + n).reduce((sum, bytes) => sum + bytes, 0);
+		const items = { bytes: first + 3 * 2_490, entries: 4_480, unmeasured: 0 };
+		t.deepEqual(await trash.totals({ ownerId, kind: 'item' }), items);
+		t.deepEqual(await trash.totals({ ownerId, kind: 'version' }), { bytes: 4_400, entries: 2_200, unmeasured: 0 });
+		t.deepEqual(await trash.totals({ ownerId }), { bytes: items.bytes + 4_400, entries: 6_680, unmeasured: 0 });
+		const all = { bytes: items.bytes + 5_000, entries: 6_980, unmeasured: 0 };
+		t.deepEqual(await trash.totals({ rootId: 'root-1' }), all);
+		t.deepEqual(await trash.totals({}), all);
+		t.deepEqual(await trash.count(ownerId, 'item'), { items: 4_480, pathBytes: 2 * 4_480 });
+		t.deepEqual(await trash.count(ownerId, 'version'), { items: 2_200, pathBytes: 2_200 });
+		for (const work of [() => trash.totals({ ownerId, kind: 'item' }), () => trash.count(ownerId, 'item')])
+			t.true((await turnsDuring(work)) >= 3);
+		// What is bound anew meanwhile moves to the end of the order in which versions are read.
+		let isBinding = true;
+		const bind = async () => {
+			for (let n = 0; n < 80; n++) await db.versions.bind(ownerId, `v${n}`, `z${n}`);
+			isBinding = false;
+		};
+		const binding = bind();
+		while (isBinding) t.deepEqual(await trash.count(ownerId, 'version'), { items: 2_200, pathBytes: 2_200 });
+		await binding;
 	});
 
 	assertThat('what is purged is neither listed nor summed nor moved any more', async (t, { trash }) => {

@@ -58,6 +58,9 @@ export class SqliteClient extends BetterSqlite3Client {
 	/** Set before the first query. Undefined in a transaction: it reads its own writes. */
 	reads: Knex.Client | undefined;
 
+	/** For several reads as of one moment, each time over a connection of their own: others read what is there by then. As `reads`. */
+	moments: Knex | undefined;
+
 	/** Set before the first query. Undefined in a transaction, which has its turn. */
 	turns: ConnectionTurns | undefined;
 
@@ -107,6 +110,7 @@ export class SqliteClient extends BetterSqlite3Client {
 	override async destroy(callback: () => void): Promise<void> {
 		// Before the log is moved into the database, which waits for readers.
 		await this.reads?.destroy(() => {});
+		await this.moments?.destroy();
 		await super.destroy(callback);
 	}
 
@@ -150,7 +154,7 @@ interface ReadQuery {
 	response?: unknown;
 }
 
-/** knex's SQLite client for reads outside of transactions, over a connection that is never written with: in WAL no writer blocks it. */
+/** knex's SQLite client for reads, over connections that are never written with: in WAL no writer blocks them. */
 export class SqliteReader extends BetterSqlite3Client {
 	override _driver(): unknown {
 		return SyncLibsql;
@@ -175,10 +179,19 @@ export class SqliteReader extends BetterSqlite3Client {
 		return plainBindings(bindings);
 	}
 
+	/** As that of `SqliteClient`. */
+	override async validateConnection(connection: ReadConnection): Promise<boolean> {
+		return !connection.inTransaction;
+	}
+
 	override async _query(connection: ReadConnection, query: ReadQuery): Promise<ReadQuery> {
 		const { filename } = this.connectionSettings as { filename: string };
 		const bindings = this._formatBindings(query.bindings);
-		await namingFullDisk(filename, () => read(connection, query, bindings));
+		await namingFullDisk(filename, async () => {
+			// It takes no lock.
+			if (/^(begin|commit|rollback)\b/i.test(query.sql)) connection.exec(query.sql);
+			else await read(connection, query, bindings);
+		});
 		return query;
 	}
 }

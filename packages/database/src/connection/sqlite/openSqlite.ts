@@ -20,6 +20,9 @@ import { namedDiskFault, namedFile, prepareFile } from './sqliteFile.js';
 /** How long a starting process waits for another one that is migrating. */
 const migrationWaitMs = 600_000;
 
+/** Callers that read as of moments of their own at once; others wait. */
+const mostMoments = 4;
+
 /** Opens the file, checks its integrity, and brings its tables up to date. `client` names whom the running code works for. */
 export async function openSqlite(
 	path: string,
@@ -53,8 +56,10 @@ function connect(filename: string, client: () => string): Knex {
 		...commonSettings,
 	};
 	const database = knex({ client: SqliteClient, ...settings });
-	(database.client as SqliteClient).turns = new ConnectionTurns(client);
-	(database.client as SqliteClient).reads = knex({ client: SqliteReader, ...settings }).client;
+	const own = database.client as SqliteClient;
+	own.turns = new ConnectionTurns(client);
+	own.reads = knex({ client: SqliteReader, ...settings }).client;
+	own.moments = knex({ client: SqliteReader, ...settings, pool: { min: 0, max: mostMoments } });
 	return database;
 }
 

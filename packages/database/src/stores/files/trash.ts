@@ -9,6 +9,7 @@ import type {
 import { parentPath, type StoragePath, utf8Length } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { isMysql } from '../../connection/dialect.js';
+import { atOneMoment } from '../../connection/oneMoment.js';
 import { ownTurn } from '../../connection/ownTurn.js';
 import { plainRow } from '../../connection/plainValues.js';
 import { batches, batchesOfLength, idBatches, type SizedRow } from '../batches.js';
@@ -42,6 +43,9 @@ export const writtenAtOnce = { count: 200, length: 1_000_000 };
 /** So few rows have no more bytes than that, however long their paths are. */
 const fewRows = 15;
 
+/** Rows that one statement sums, in some milliseconds. */
+const summedAtOnce = 2_000;
+
 /** The columns of a `SizedRow`. */
 export const sizedColumns = (knex: Knex) => ['id', knex.raw(`${pathBytes} as bytes`)];
 
@@ -67,6 +71,30 @@ export function trashStore(knex: Knex, now: () => number): TrashStore {
 		if (kind === 'item') rows.whereNull('version_of');
 		if (kind === 'version') rows.whereNotNull('version_of');
 		return rows;
+	};
+	/**
+	 * Adds up what is chosen, without what is `purging`. Very many rows are summed in pages, as of one moment: SQLite reads on the main
+	 * thread, and in any order but this a row that changes meanwhile would count twice, or not at all.
+	 */
+	const summed = async <Sum>(selection: TrashSelection, sum: (rows: Rows) => Promise<Sum[]>): Promise<Sum[]> => {
+		const ranges = isMysql(knex) ? [] : rangesOf(selection);
+		const ends = await Promise.all(ranges.map((range) => pageEnd(range.rows(trash()), range)));
+		if (ends.every((end) => end === undefined))
+			return (await forEachPart(selection, (rows) => sum(there(rows)))).flat();
+		return atOneMoment(knex, async (moment) => {
+			const sums: Sum[] = [];
+			for (const range of ranges) {
+				for (let after: TrashKey | undefined; ; ) {
+					const rest = () => keyed(range.rows(moment<TrashRow>('trash')), range, '>', after);
+					const end = await pageEnd(rest(), range);
+					sums.push(...(await sum(there(keyed(rest(), range, '<=', end)))));
+					await ownTurn();
+					if (end === undefined) break;
+					after = end;
+				}
+			}
+			return sums;
+		});
 	};
 	/** Runs a statement for each part of the ids, or once where they are no condition. */
 	const forEachPart = async <T>(selection: TrashSelection, run: (rows: Rows) => Promise<T>): Promise<T[]> => {
@@ -115,8 +143,7 @@ export function trashStore(knex: Knex, now: () => number): TrashStore {
 			const found = await forEachPart(selection, (rows): Promise<TrashRow[]> => {
 				if (after !== undefined) following(rows, after, order);
 				if (pathBytesOver !== undefined) rows.whereRaw(`${pathBytes} > ?`, [pathBytesOver]);
-				return rows
-					.whereNot('state', 'purging')
+				return there(rows)
 					.orderBy([
 						{ column: 'deleted_at', order: direction },
 						{ column: 'id', order: direction },
@@ -130,23 +157,26 @@ export function trashStore(knex: Knex, now: () => number): TrashStore {
 			return found.flat();
 		},
 		async count(ownerId, kind) {
-			const [row] = await selected({ ownerId, kind })
-				.whereNot('state', 'purging')
-				.count({ items: '*' })
-				.select(knex.raw(`sum(${pathBytes}) as bytes`));
-			return { items: Number(row?.items), pathBytes: Number(row?.bytes ?? 0) };
+			const counts = await summed(
+				{ ownerId, kind },
+				(rows): Promise<Record<string, number | null>[]> =>
+					rows.count({ items: '*' }).select(knex.raw(`sum(${pathBytes}) as bytes`)),
+			);
+			const count = { items: 0, pathBytes: 0 };
+			for (const { items, bytes } of counts) {
+				count.items += Number(items);
+				count.pathBytes += Number(bytes ?? 0);
+			}
+			return count;
 		},
 		async totals(selection) {
-			const sums = await forEachPart(
+			const sums = await summed(
 				selection,
 				(rows): Promise<Record<string, number | null>[]> =>
-					rows
-						.whereNot('state', 'purging')
-						.sum({ bytes: 'bytes', entries: 'entries' })
-						.count({ measured: 'bytes', all: '*' }),
+					rows.sum({ bytes: 'bytes', entries: 'entries' }).count({ measured: 'bytes', all: '*' }),
 			);
 			const totals = { bytes: 0, entries: 0, unmeasured: 0 };
-			for (const row of sums.flat()) {
+			for (const row of sums) {
 				totals.bytes += Number(row.bytes ?? 0);
 				totals.entries += Number(row.entries ?? 0);
 				totals.unmeasured += Number(row.all) - Number(row.measured);
@@ -202,6 +232,49 @@ export function trashStore(knex: Knex, now: () => number): TrashStore {
 			await writeEachPart({ ids }, (rows): Promise<number> => rows.delete());
 		},
 	};
+}
+
+const there = (rows: Rows) => rows.whereNot('state', 'purging');
+
+/** Where a row is in the order of an index. */
+type TrashKey = Readonly<Record<string, string | number>>;
+
+/** Rows that lie together in an index, and its columns that give each of them a place of its own there. */
+interface TrashRange {
+	rows(all: Rows): Rows;
+	key: readonly string[];
+}
+
+/** The ranges of indexes that are what is chosen; none for what needs other conditions. */
+function rangesOf({ ownerId, rootId, kind, ...others }: TrashSelection): TrashRange[] {
+	if (Object.values(others).some((value) => value !== undefined)) return [];
+	if (ownerId === undefined) {
+		if (rootId === undefined || kind !== undefined) return [];
+		return [{ rows: (all) => all.where('root_id', rootId), key: ['deleted_at', 'rowid'] }];
+	}
+	if (rootId !== undefined) return [];
+	const own = (all: Rows) => all.where('user_id', ownerId);
+	const items: TrashRange = { rows: (all) => own(all).whereNull('version_of'), key: ['deleted_at', 'id'] };
+	const versions: TrashRange = {
+		rows: (all) => own(all).whereNotNull('version_of'),
+		key: ['version_of', 'deleted_at', 'id'],
+	};
+	return [...(kind === 'version' ? [] : [items]), ...(kind === 'item' ? [] : [versions])];
+}
+
+/** Those before or behind a place in the index; all where it is left out. */
+function keyed(rows: Rows, { key }: TrashRange, operator: '>' | '<=', at: TrashKey | undefined): Rows {
+	if (at === undefined) return rows;
+	const values = key.map((column) => at[column] as string | number);
+	return rows.whereRaw(`(${key.join(', ')}) ${operator} (${key.map(() => '?').join(', ')})`, values);
+}
+
+/** The place of the last row of a full page; undefined if there are fewer. */
+async function pageEnd(rows: Rows, { key }: TrashRange): Promise<TrashKey | undefined> {
+	return rows
+		.orderBy([...key])
+		.offset(summedAtOnce - 1)
+		.first(...key);
 }
 
 function following(
