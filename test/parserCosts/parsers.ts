@@ -225,6 +225,15 @@ const containers: readonly Parser[] = [
 		run: walked('', asfObjects),
 	},
 	{
+		name: 'texts of an ASF',
+		fragments: ['\x02\0a\0\0\0\x02\0b\0', '\0', '\xff'],
+		run: walked(
+			`\x30\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\0\xaa\0\x62\xce\x6c\xff\xff\xff\0\0\0\0\0${'\0'.repeat(6)}` +
+				'\x40\xa4\xd0\xd2\x07\xe3\xd2\x11\x97\xf0\0\xa0\xc9\x5e\xa8\x50\0\0\x0f\0\0\0\0\0',
+			asfObjects,
+		),
+	},
+	{
 		name: 'chunks of RealMedia',
 		fragments: ['PROP\0\0\0\x08', 'a\0\0\0', 'DATA\0\0\0\x09', '\0'],
 		run: walked('', realChunks),

@@ -744,6 +744,45 @@ test('objects of an ASF file that no program reads are named, such as commands a
 	t.deepEqual([...(texts?.texts ?? [])], ['keywords']);
 });
 
+test('texts of an ASF file are named of which ffprobe prints one only, or nothing', async (t) => {
+	const number = (value: number, bytes: 2 | 4 = 2) => {
+		const buffer = Buffer.alloc(bytes);
+		buffer.writeUIntLE(value, 0, bytes);
+		return buffer;
+	};
+	const text = (value: string) => Buffer.from(`${value}\0`, 'utf16le');
+	type Said = readonly [name: string, value: string, kind?: number, track?: number];
+	const list = (id: string, all: readonly Said[], entry: (...each: Said) => Buffer[]) =>
+		object(id, number(all.length), ...all.flatMap((each) => entry(...each)));
+	const plain = (...all: Said[]) =>
+		list('40a4d0d207e3d21197f000a0c95ea850', all, (name, value, kind = 0) => [
+			...[number(text(name).length), text(name), number(kind), number(text(value).length), text(value)],
+		]);
+	const library = (...all: Said[]) =>
+		list('941c23449894d149a1411d134e457054', all, (name, value, kind = 0, track = 0) => [
+			...[number(0), number(track), number(text(name).length), number(kind), number(text(value).length, 4)],
+			...[text(name), text(value)],
+		]);
+	const unread = (plainList: Buffer, ...libraries: Buffer[]) =>
+		unreadBy(asfObjects)(
+			object(
+				'3026b2758e66cf11a6d900aa0062ce6c',
+				Buffer.alloc(6),
+				plainList,
+				object('b503bf5f2ea9cf118ee300c00c205365', Buffer.alloc(22), ...libraries),
+			),
+		);
+	const genre: Said = ['WM/Genre', 'Drama'];
+	t.deepEqual(await unread(plain(genre, ['Author', 'Ada']), library(genre)), []);
+	t.deepEqual(await unread(plain(genre, ['WM/Genre', 'Comedy'])), ['several WM/Genre']);
+	t.deepEqual(await unread(plain(genre), library(['wm/genre', 'Comedy'])), ['several wm/genre']);
+	t.deepEqual(await unread(plain(), library(['Notes', 'one', 0, 1], ['Notes', 'two', 0, 2])), []);
+	t.deepEqual(await unread(plain(['Places', 'N59', 1], ['WM/Picture', 'x', 1], ['WM/Picture', 'y', 1])), ['Places']);
+	t.deepEqual(await unread(plain(['WM/EncodingTime', '1'], ['WM/EncodingTime', '2'], ['IsVBR', '1'])), []);
+	const cut = plain(genre, ['WM/Genre', 'Comedy']);
+	t.deepEqual(await unread(object(cut.toString('hex', 0, 16), cut.subarray(24, 60))), []);
+});
+
 test('chunks of RealMedia and streams of MPEG that no program reads are named', async (t) => {
 	const real = unreadBy(realChunks);
 	const part = (name: string, content = 'x'.repeat(10)) => joined(name, big(8 + content.length), content);

@@ -1,3 +1,4 @@
+import { AsfTexts } from './asfTexts.js';
 import { type ReadAt, readerOf } from './readAt.js';
 import { type Contents, Findings, Scanner } from './scanner.js';
 import { textsOfXmp } from './xmp.js';
@@ -34,8 +35,8 @@ const known: ReadonlySet<string> = new Set([
 	...['3526b2758e66cf11a6d900aa0062ce6c', 'ce75f87b8d46d1118d82006097c9a2b2', 'fcb3112223bdd211b4b700a0c955fc6e'],
 	...['cba5e61472c632438399a96952065b5a', '5d8bf1268445ec479f5f0e651f0452c9'],
 	// Chapters and texts.
-	...['01cd87f451a9cf118ee600c00c205365', '3326b2758e66cf11a6d900aa0062ce6c', '40a4d0d207e3d21197f000a0c95ea850'],
-	...['a946437ce0effc4bb229393ede415c85', 'eacbf8c5af5b77488467aa8c44fa4cca', '941c23449894d149a1411d134e457054'],
+	...['01cd87f451a9cf118ee600c00c205365', '3326b2758e66cf11a6d900aa0062ce6c'],
+	'a946437ce0effc4bb229393ede415c85',
 	// Which tracks a player chooses, and how indexes are written.
 	...['dc29e2d6da35d111903400a0c90349be', 'cf4986a0754770468a166e35357566cd', '405a46d1795a3843b71be36b8fd6c249'],
 	...['5bd1fed4d3884f4581f0ed5c45999e24', 'e60996a67b51d211b6af00c04fd908e9', 'df29e2d6da35d111903400a0c90349be'],
@@ -50,16 +51,20 @@ const names: ReadonlyMap<string, string> = new Map([
 ]);
 
 const headBytes = 24;
-const maxXmpBytes = 2 ** 20;
+const maxTextBytes = 2 ** 20;
 
 /** What the objects of an ASF file (WMV) have that neither ffprobe nor HandBrake reads. Undefined if that can't be known. */
 export async function asfObjects(readAt: ReadAt, signal: AbortSignal): Promise<Contents | undefined> {
 	const scanner = new Scanner(readAt, signal, 1_000_000);
 	const found = new Findings();
+	const texts = new AsfTexts(found);
 	const takeObject = async (id: string, at: number, length: number): Promise<void> => {
 		if (encryptions.has(id)) found.isEncrypted = true;
-		else if (xmpIds.has(id) && length <= maxXmpBytes) {
+		else if (xmpIds.has(id) && length <= maxTextBytes) {
 			for (const text of textsOfXmp(await scanner.text(at, length))) found.texts.add(text);
+		} else if (texts.isList(id)) {
+			if (length > maxTextBytes) found.addUnread('a long list of texts');
+			else texts.take(id, await scanner.text(at, length));
 		} else if (id === paddingId ? await scanner.takePadding(at, length) : !known.has(id)) {
 			found.addUnread(names.get(id) ?? `object ${id.slice(0, 8)}`);
 		}
