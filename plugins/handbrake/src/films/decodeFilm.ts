@@ -42,13 +42,13 @@ export interface DecodedTrack {
 
 const maxThreads = 8;
 
-/** What lies beside frames and is counted here, of encoders and players, or said by the tracks as well. */
+/** What lies beside frames and is counted here, of encoders, broadcasters and players, or said by the tracks as well. */
 const known = new KnownNames(
 	[
 		...['stereo 3d', 'spherical mapping', 'smpte 12-1 timecode', 'gop timecode', '3x3 displaymatrix', 'avpanscan'],
 		...['avmatrixencoding', 'avreplaygain', 'metadata relevant to a downmix procedure', 'motion vectors'],
 		...['skip samples', 'audio service type', 'mastering display metadata', 'content light level metadata'],
-		...['regions of interest', 'video encoding parameters', 'film grain parameters'],
+		...['regions of interest', 'video encoding parameters', 'film grain parameters', 'active format description'],
 	],
 	[/closed captions$/, /^dolby vision /, /^hdr dynamic /, /^h\.26\[45\] user data unregistered /],
 );

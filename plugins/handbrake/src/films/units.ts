@@ -10,6 +10,12 @@ const decoderLine = /^\[(h264|hevc) @ 0x[0-9a-f]+\] /;
 const message = /^\[(?:h264|hevc|NULL) @ 0x[0-9a-f]+\] \[\w+\] (?:unknown SEI type|Skipped (?:PRE|SUF)FIX SEI) (\d+)/;
 const registered = /^\[(?:h264|hevc|NULL) @ 0x[0-9a-f]+\] \[\w+\] Unsupported User Data Registered/;
 
+/**
+ * The segments of a picture of Motion JPEG in which programs write what they like, as its decoder lists them: all but those of JFIF, AVI,
+ * Exif and QuickTime (0 and 1), and of Adobe (14).
+ */
+const segment = /^\[mjpegb? @ 0x[0-9a-f]+\] \[debug\] marker=e([2-9a-df]) /;
+
 /** In H.264: the parameters of other views, transparency, slices of other layers or views, and such with depth. */
 const layered: ReadonlySet<number> = new Set([15, 19, 20, 21]);
 /** Pictures, parameters, messages, ends, stuffing; what is said before a picture of other layers and views; parameters of transparency. */
@@ -53,6 +59,8 @@ export function unitReader(): { take(line: string): void; read(): ReadUnits } {
 			const [, type] = message.exec(line) ?? [];
 			if (Number(type) > lastStandardMessage) addUnread(`messages of kind ${type}`);
 			if (registered.test(line)) addUnread('registered messages');
+			const [, application] = segment.exec(line) ?? [];
+			if (application !== undefined) addUnread(`segments APP${Number.parseInt(application, 16)}`);
 		},
 		read: () => ({
 			hasLayers: hasLayers || ([...used].every((codec) => listed.has(codec)) ? false : undefined),
