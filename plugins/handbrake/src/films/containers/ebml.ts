@@ -1,3 +1,5 @@
+import type { Scanner } from './scanner.js';
+
 /** An element of Matroska. */
 export interface Element {
 	/** As it is written in the file. */
@@ -36,4 +38,25 @@ export function vintAt(bytes: Buffer, at: number): { value: number; bytes: numbe
 		isUnknown &&= byte === 0xff;
 	}
 	return { value, bytes: length, isUnknown };
+}
+
+/** Thrown where a file has more elements than any film. */
+export class TooMany extends Error {}
+
+/** The elements of another one, as far as they are some. */
+export async function* elementsIn(scanner: Scanner, at: number, end: number): AsyncGenerator<Element> {
+	for (let next = at; next < end; ) {
+		if (!(await scanner.mayStep())) throw new TooMany();
+		const element = elementAt(await scanner.bytes(next, maxHead), next);
+		if (element === undefined || element.content + element.length > end) return;
+		yield element;
+		next = element.content + element.length;
+	}
+}
+
+/** A number; some programs write all of them with 8 bytes, the first of which are zeros. */
+export async function numberAt(scanner: Scanner, at: number, length: number): Promise<number> {
+	const digits = Math.min(6, length);
+	const bytes = await scanner.bytes(at + length - digits, digits);
+	return bytes.length === 0 ? 0 : bytes.readUIntBE(0, bytes.length);
 }

@@ -1,6 +1,6 @@
-import { isMoreSaid, type SaidLanguage } from '../languages.js';
-import { isTechnical } from '../texts.js';
-import { type Element, elementAt, maxHead, vintAt } from './ebml.js';
+import { elementAt, elementsIn, maxHead, numberAt, TooMany } from './ebml.js';
+import { MatroskaTags } from './matroskaTags.js';
+import { MatroskaTracks } from './matroskaTracks.js';
 import { type ReadAt, readerOf } from './readAt.js';
 import { type Contents, Findings, Scanner } from './scanner.js';
 
@@ -11,11 +11,10 @@ const ids = (text: string): ReadonlySet<Id> => new Set(text.split(' ').map((id) 
 
 const [crc, filler] = [0xbf, 0xec];
 const [info, tracks, chapters, tags, attachments] = [0x1549a966, 0x1654ae6b, 0x1043a770, 0x1254c367, 0x1941a469];
-const [track, trackNumber, trackType, mapping, mappingType] = [0xae, 0xd7, 0x83, 0x41e4, 0x41e7];
+const [track, mapping, mappingType] = [0xae, 0x41e4, 0x41e7];
 const [edition, atom, display, isOrdered] = [0x45b9, 0xb6, 0x80, 0x45dd];
-const [tag, targets, targetValue, text, textName] = [0x7373, 0x63c0, 0x68ca, 0x67c8, 0x45a3];
+const [tag, targets, text] = [0x7373, 0x63c0, 0x67c8];
 const attachment = 0x61a7;
-const [plainLanguage, fullLanguage] = [0x22b59c, 0x22b59d];
 
 /**
  * What is not read to its end before what follows: the film, its clusters and groups of blocks may say no length. Their elements have ids of
@@ -73,11 +72,6 @@ const names: ReadonlyMap<Id, string> = new Map([
 	[filler, 'Void'],
 ]);
 
-/** Of video, sound, subtitles and metadata: ffprobe leaves out others. */
-const trackTypes: ReadonlySet<number> = new Set([1, 2, 0x11, 0x21]);
-/** Those of which an output has one track only. */
-const pictures = '1';
-
 /** The settings of Dolby Vision, which ffprobe reads. */
 const knownMappings: ReadonlySet<number> = new Set([0x64766343, 0x64767643, 0x68766345]);
 
@@ -87,135 +81,14 @@ const remains = ['4dbb', '53ab', '7373', '67c8', '45a3', '4487', '63c0', '2ad7b1
 );
 const sampleBytes = 4096;
 
-/** ffprobe reads no more. */
-const maxTracks = 1000;
-/** The most of the ids and names in a tag that is looked at. */
-const maxText = 200;
-/** A film has some hundred, and 20 for each track. */
-const maxTags = 100_000;
 /** ffprobe reads none that are deeper. */
 const maxDepth = 16;
 
 /** What the elements of a Matroska file have that neither ffprobe nor HandBrake reads. Undefined if that can't be known. */
 export async function matroskaElements(readAt: ReadAt, signal: AbortSignal): Promise<Contents | undefined> {
-	const scanner = new Scanner(readAt, signal);
 	const found = new Findings();
-	const numbers = new Set<number>();
-	const texts = new Set<string>();
-	const languages: SaidLanguage[] = [];
-	let editions = 0;
-
-	const addUnread = (id: Id) => found.addUnread(names.get(id) ?? `element ${id.toString(16)}`);
-	const numberAt = async (at: number, length: number) => {
-		// Some programs write all numbers with 8 bytes, the first of which are zeros.
-		const digits = Math.min(6, length);
-		const bytes = await scanner.bytes(at + length - digits, digits);
-		return bytes.length === 0 ? 0 : bytes.readUIntBE(0, bytes.length);
-	};
-	/** Room for tags. */
-	const takeFiller = async (at: number, length: number) => {
-		if (!(await scanner.takePadding(at, length))) return;
-		const sample = await scanner.bytes(at, Math.min(length, sampleBytes));
-		if (!remains.some((id) => sample.includes(id))) addUnread(filler);
-	};
-	const takeBlock = async (at: number) => {
-		const number = vintAt(await scanner.bytes(at, 8), 0);
-		if (number === undefined || !numbers.has(number.value)) found.addUnread('blocks of no track');
-	};
-	/** What is said of the film or of a track, with the names of all texts: ffprobe prints the last one of each. */
-	const takeTag = async (at: number, end: number) => {
-		let of = '';
-		for await (const { id, content, length } of elements(at, end)) {
-			if (id === targets) {
-				for await (const target of elements(content, content + length)) {
-					if (target.id === targetValue || of.length > maxText) continue;
-					of += `${target.id}=${(await scanner.bytes(target.content, Math.min(maxText, target.length))).toString('latin1')} `;
-				}
-			}
-		}
-		for await (const { id, content, length } of elements(at, end)) {
-			if (id !== text) continue;
-			for await (const part of elements(content, content + length)) {
-				if (part.id !== textName) continue;
-				const name = (await scanner.bytes(part.content, Math.min(maxText, part.length))).toString('utf8').toUpperCase();
-				if (isTechnical(name, 'matroska')) continue;
-				if (texts.has(of + name)) found.addUnread(`several ${name}`);
-				if (texts.size < maxTags) texts.add(of + name);
-			}
-		}
-	};
-	/** The elements of another one, as far as they are some. */
-	async function* elements(at: number, end: number): AsyncGenerator<Element> {
-		for (let next = at; next < end; ) {
-			if (!(await scanner.mayStep())) throw new TooMany();
-			const element = elementAt(await scanner.bytes(next, maxHead), next);
-			if (element === undefined || element.content + element.length > end) return;
-			yield element;
-			next = element.content + element.length;
-		}
-	}
-	const textAt = async (at: number, length: number) =>
-		(await scanner.bytes(at, Math.min(maxText, length))).toString('latin1').replaceAll('\0', '');
-	const takeLanguage = async (at: number, end: number) => {
-		// A track that says none is English.
-		const said = { kind: '', plain: 'eng', full: '' };
-		for await (const { id, content, length } of elements(at, end)) {
-			if (id === trackType) said.kind = String(await numberAt(content, length));
-			if (id === plainLanguage) said.plain = await textAt(content, length);
-			if (id === fullLanguage) said.full = await textAt(content, length);
-		}
-		if (said.kind !== pictures && languages.length < maxTracks) languages.push(said);
-	};
-	const walk = async (at: number, end: number, parent: Id, depth = 0): Promise<void> => {
-		if (depth > maxDepth) throw new TooMany();
-		let displays = 0;
-		let last = at;
-		for await (const { id, content, length } of elements(at, end)) {
-			last = content + length;
-			if (id === crc) continue;
-			if (id === filler) await takeFiller(content, length);
-			else if (known.get(parent)?.has(id) !== true) addUnread(id);
-			else {
-				if (id === trackNumber && numbers.size < maxTracks) numbers.add(await numberAt(content, length));
-				if (id === trackType && !trackTypes.has(await numberAt(content, length)))
-					found.addUnread('tracks of another kind');
-				if (id === mappingType && !knownMappings.has(await numberAt(content, length))) addUnread(mapping);
-				if (id === isOrdered && (await numberAt(content, length)) > 0)
-					found.addUnread('chapters in an order of their own');
-				if (id === edition && ++editions > 1) found.addUnread('several lists of chapters');
-				if (id === display && ++displays > 1) found.addUnread('several names of chapters');
-				if (id === tag) await takeTag(content, content + length);
-				if (id === track) await takeLanguage(content, content + length);
-				if (known.has(id)) await walk(content, content + length, id, depth + 1);
-			}
-		}
-		if (last < end && (await scanner.takePadding(last, end - last))) found.addUnread('what is in no element');
-	};
-	const walkFilm = async (): Promise<void> => {
-		for (let at = 0; ; ) {
-			if (!(await scanner.mayStep())) throw new TooMany();
-			const bytes = await scanner.bytes(at, maxHead);
-			if (bytes.length < 2) return;
-			const element = elementAt(bytes, at);
-			if (element === undefined || (element.length === Number.POSITIVE_INFINITY && !open.has(element.id))) {
-				if (await scanner.hasData(at)) found.addUnread('what is in no element');
-				return;
-			}
-			const { id, content, length } = element;
-			if (open.has(id)) {
-				at = content;
-				continue;
-			}
-			if (blocks.has(id)) await takeBlock(content);
-			else if (id === filler) await takeFiller(content, length);
-			else if (known.has(id) && knownInFilm.has(id)) await walk(content, content + length, id);
-			else if (id !== crc && !knownInFilm.has(id)) addUnread(id);
-			at = content + length;
-		}
-	};
 	try {
-		await walkFilm();
-		if (isMoreSaid(languages)) found.addUnread('languages of tracks');
+		await new Walker(new Scanner(readAt, signal), found).walkFilm();
 		return found;
 	} catch (error) {
 		if (error instanceof TooMany) return undefined;
@@ -223,7 +96,86 @@ export async function matroskaElements(readAt: ReadAt, signal: AbortSignal): Pro
 	}
 }
 
-class TooMany extends Error {}
+/** Goes from element to element, of the film and of those in which others are. */
+class Walker {
+	readonly #scanner: Scanner;
+	readonly #found: Findings;
+	readonly #tracks: MatroskaTracks;
+	readonly #tags: MatroskaTags;
+	#editions = 0;
+
+	constructor(scanner: Scanner, found: Findings) {
+		this.#scanner = scanner;
+		this.#found = found;
+		this.#tracks = new MatroskaTracks(scanner, found);
+		this.#tags = new MatroskaTags(scanner, found);
+	}
+
+	/** Throws TooMany. */
+	async walkFilm(): Promise<void> {
+		for (let at = 0; ; ) {
+			if (!(await this.#scanner.mayStep())) throw new TooMany();
+			const bytes = await this.#scanner.bytes(at, maxHead);
+			if (bytes.length < 2) break;
+			const element = elementAt(bytes, at);
+			if (element === undefined || (element.length === Number.POSITIVE_INFINITY && !open.has(element.id))) {
+				if (await this.#scanner.hasData(at)) this.#found.addUnread('what is in no element');
+				break;
+			}
+			const { id, content, length } = element;
+			if (open.has(id)) {
+				at = content;
+				continue;
+			}
+			if (blocks.has(id)) await this.#tracks.takeBlock(content);
+			else if (id === filler) await this.#takeFiller(content, length);
+			else if (known.has(id) && knownInFilm.has(id)) await this.#walk(content, content + length, id);
+			else if (id !== crc && !knownInFilm.has(id)) this.#addUnread(id);
+			at = content + length;
+		}
+		this.#tracks.finish();
+	}
+
+	async #walk(at: number, end: number, parent: Id, depth = 0): Promise<void> {
+		if (depth > maxDepth) throw new TooMany();
+		let displays = 0;
+		let last = at;
+		for await (const { id, content, length } of elementsIn(this.#scanner, at, end)) {
+			last = content + length;
+			if (id === crc) continue;
+			if (id === filler) await this.#takeFiller(content, length);
+			else if (known.get(parent)?.has(id) !== true) this.#addUnread(id);
+			else {
+				if (id === display && ++displays > 1) this.#found.addUnread('several names of chapters');
+				await this.#takeKnown(id, content, length);
+				if (known.has(id)) await this.#walk(content, content + length, id, depth + 1);
+			}
+		}
+		if (last < end && (await this.#scanner.takePadding(last, end - last)))
+			this.#found.addUnread('what is in no element');
+	}
+
+	async #takeKnown(id: Id, content: number, length: number): Promise<void> {
+		const isUnknownMapping = async () => !knownMappings.has(await numberAt(this.#scanner, content, length));
+		if (id === mappingType && (await isUnknownMapping())) this.#addUnread(mapping);
+		if (id === isOrdered && (await numberAt(this.#scanner, content, length)) > 0)
+			this.#found.addUnread('chapters in an order of their own');
+		if (id === edition && ++this.#editions > 1) this.#found.addUnread('several lists of chapters');
+		if (id === tag) await this.#tags.take(content, content + length);
+		if (id === track) await this.#tracks.take(content, content + length);
+	}
+
+	/** Room for tags. */
+	async #takeFiller(at: number, length: number): Promise<void> {
+		if (!(await this.#scanner.takePadding(at, length))) return;
+		const sample = await this.#scanner.bytes(at, Math.min(length, sampleBytes));
+		if (!remains.some((id) => sample.includes(id))) this.#addUnread(filler);
+	}
+
+	#addUnread(id: Id): void {
+		this.#found.addUnread(names.get(id) ?? `element ${id.toString(16)}`);
+	}
+}
 
 /** `matroskaElements` of an open file. */
 export const matroskaElementsIn = (descriptor: number, signal: AbortSignal) =>
