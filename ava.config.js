@@ -77,8 +77,8 @@ export default {
 		compile: false,
 		rewritePaths: Object.fromEntries(folders.map((folder) => [`${folder}/`, `dist/${folder}/`])),
 	},
-	// More than there are processors: servers and browsers are waited for much of the time.
-	concurrency: os.availableParallelism() + 2,
+	// More than there are processors: for half of its time a file waits, for servers, browsers, disks and clocks.
+	concurrency: os.availableParallelism() + 4,
 	sortTestFiles: (a, b) => rankOf(a) - rankOf(b),
 	require: process.env.TEST_RECORD === undefined ? [] : ['./scripts/record.js'],
 	// Process-wide state is what many tests are about.
