@@ -5,7 +5,7 @@ import { build } from './scripts/build.js';
 import { compile } from './scripts/compile.js';
 import { ensureInstalled } from './scripts/install.js';
 import { importedTests, listSources } from './scripts/sources.js';
-import { thoroughTitles } from './test/thorough.js';
+import { thoroughFiles, thoroughTitles } from './test/thorough.js';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const folders = ['packages', 'plugins', 'cli', 'web', 'test'];
@@ -70,6 +70,7 @@ export default {
 		'web/test/**/*.test.{ts,tsx}',
 		'test/**/*.test.ts',
 		...imported.flat().map((file) => `!${file}`),
+		...(isEveryday ? thoroughFiles.map((file) => `!${file}`) : []),
 	],
 	match: isEveryday ? thoroughTitles.map((title) => `!${title}`) : [],
 	typescript: {

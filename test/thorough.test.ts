@@ -3,8 +3,10 @@ import path from 'node:path';
 import test from 'ava';
 
 // JavaScript, as the settings of the test runner are, and so without types.
-const { thorough } = (await import(String(new URL('thorough.js', import.meta.url)))) as {
+const { thorough, thoroughFiles, thoroughTitles } = (await import(String(new URL('thorough.js', import.meta.url)))) as {
 	thorough: Record<string, readonly string[]>;
+	thoroughFiles: readonly string[];
+	thoroughTitles: readonly string[];
 };
 
 test('each test that is left to the thorough run is there', async (t) => {
@@ -24,6 +26,24 @@ test('each test that is left to the thorough run is there', async (t) => {
 			const words = title.replace(/: \*$/, '');
 			const isThere = [words.slice(0, 20), words.slice(-20)].some((part) => text?.includes(part));
 			t.true(isThere, `${place}: ${title}`);
+		}
+	}
+});
+
+test('a file that is left to the thorough run as a whole has no test that is not', async (t) => {
+	for (const file of thoroughFiles) {
+		const text = await readFile(file, 'utf8');
+		const titles = Array.from(
+			text.matchAll(/^\s*(?:test|test\.serial)\(\s*(['`])(.*)\1,/gm),
+			([, , title = '']) => title,
+		);
+		t.not(titles.length, 0, file);
+		for (const title of titles) {
+			const [beginning = ''] = title.replaceAll("\\'", "'").split('${');
+			t.true(
+				thoroughTitles.some((one) => one.startsWith(beginning)),
+				`${file}: ${title}`,
+			);
 		}
 	}
 });
