@@ -1,6 +1,7 @@
 import './accounts/accounts.test.js';
-import './accounts/cookies.test.js';
+import './accounts/changesAtOnce.test.js';
 import './accounts/changesMeanwhile.test.js';
+import './accounts/cookies.test.js';
 import './accounts/failedSignIns.test.js';
 import './accounts/fullDatabase.test.js';
 import './accounts/homesOnDisk.test.js';

@@ -1,6 +1,7 @@
 import './audit/audit.test.js';
 import './audit/floods.test.js';
 import './audit/mergeByTime.test.js';
+import './audit/orders.test.js';
 import './config/config.test.js';
 import './config/reload.test.js';
 import './config/secret.test.js';
@@ -15,6 +16,7 @@ import './http/failureLog.test.js';
 import './http/heldAnswers.test.js';
 import './http/hostile.test.js';
 import './http/http.test.js';
+import './http/lists.test.js';
 import './http/logSecrets.test.js';
 import './http/longLists.test.js';
 import './http/requestScheduler.test.js';
@@ -23,6 +25,7 @@ import './limits/fairQueue.test.js';
 import './limits/memoryPool.test.js';
 import './metrics/metrics.test.js';
 import './plugins/absentPlugins.test.js';
+import './plugins/loadPlugins.test.js';
 import './plugins/start.test.js';
 import { atMost } from '../../../test/atMost.js';
 

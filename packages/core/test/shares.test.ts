@@ -4,6 +4,7 @@ import './shares/guests.test.js';
 import './shares/ownersCalls.test.js';
 import './shares/receiving.test.js';
 import './shares/shareEvents.test.js';
+import './shares/sharePreview.test.js';
 import { atMost } from '../../../test/atMost.js';
 
 atMost(6);
