@@ -6,7 +6,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { BrowserContext, Page, Request } from 'playwright-core';
 import { serveArgs, startServer } from '../../serverProcess.js';
 import { basePath, openBrowser, openPage, plainName } from '../support/browser.js';
-import { absent, eventually } from '../support/expect.js';
+import { absent, eventually, gone } from '../support/expect.js';
 import { setUpFixture, withKeptPages } from '../support/fileManager.js';
 import { reservePort } from '../support/reservePort.js';
 import { timeoutMs } from '../support/timeouts.js';
@@ -347,4 +347,23 @@ test.serial('a page reconnects after the server was restarted', async (t) => {
 		() => writeFile(path.join(folder, 'files/Public/after.txt'), ''),
 		() => rowOf(page, 'after.txt').waitFor(),
 	);
+});
+
+test.serial('a page learns soon that its folder was removed while the server was away', async (t) => {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-live-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	const port = `${await reservePort()}`;
+	const first = await startServer(t, { args: serveArgs(folder, '--port', port) });
+	await mkdir(path.join(folder, 'files/Public/gone'));
+	await writeFile(path.join(folder, 'files/Public/gone/a.txt'), '');
+	const page = await (await openBrowser(t)).newPage();
+	await follow(page, `${plainName(first.url)}/browser/gone?type=public`);
+	await rowOf(page, 'a.txt').waitFor();
+	// A fetch that fails now would be tried again by itself.
+	await untilIdle(page);
+	await first.stop();
+	await rm(path.join(folder, 'files/Public/gone'), { recursive: true });
+	await startServer(t, { args: serveArgs(folder, '--port', port) });
+	await page.getByText('There is no such folder').waitFor();
+	await gone(t, rowOf(page, 'a.txt'));
 });

@@ -27,7 +27,7 @@ function openFake() {
 	const stream = openEventStream('/api/events', {
 		...noEvents,
 		onReconnected: () => calls.push('reconnected'),
-		onDisconnected: () => calls.push('disconnected'),
+		onDisconnected: (isOpened) => calls.push(isOpened ? 'disconnected' : 'refused'),
 	});
 	return { stream, made, calls };
 }
@@ -44,7 +44,7 @@ test.serial('each attempt that fails is reported, since no event says what chang
 	made[0]?.onerror();
 	await untilMade(made, 2);
 	made[1]?.onerror();
-	t.deepEqual(calls, ['disconnected', 'disconnected']);
+	t.deepEqual(calls, ['disconnected', 'refused']);
 });
 
 test.serial('a stream that waits for its next attempt connects at once when it is told to, and only then', (t) => {
@@ -59,5 +59,5 @@ test.serial('a stream that waits for its next attempt connects at once when it i
 	made[1]?.onopen();
 	stream.retry();
 	t.is(made.length, 2);
-	t.deepEqual(calls, ['disconnected', 'reconnected']);
+	t.deepEqual(calls, ['refused', 'reconnected']);
 });

@@ -17,8 +17,11 @@ export interface EventStreamListener {
 	onJob: (job: ResultOf<typeof findJob>) => void;
 	/** Open again after it was lost. Events may have been missed. */
 	onReconnected: () => void;
-	/** The server ended it, the connection broke, or an attempt to open it failed: there are no events until the next one. */
-	onDisconnected: () => void;
+	/**
+	 * The server ended it, the connection broke, or an attempt to open it failed (`isOpened` is false): there are no events until the next
+	 * one.
+	 */
+	onDisconnected: (isOpened: boolean) => void;
 }
 
 export interface OpenEventStream {
@@ -65,10 +68,11 @@ export function openEventStream(
 		source.onerror = () => {
 			// By itself an EventSource never retries after a refusal, and after a lost connection it retries every few seconds for ever.
 			source.close();
+			const isOpened = isOpen;
 			setOpen(false);
 			isDisconnected = true;
 			timer = setTimeout(connect, retryDelay(failures++));
-			onDisconnected();
+			onDisconnected(isOpened);
 		};
 	}
 

@@ -40,14 +40,17 @@ function usePageEvents(
 	useEffect(() => {
 		if (isSignedIn === undefined || !isShown) return;
 		const queryKey = event === 'trash' ? queryKeys.trash.all : queryKeys.listings.folder(area, directory);
-		// The stream of a shared folder is refused while there is no role: once it can be listed again, there may be one.
+		// The stream is refused while the folder is missing, or is shared with no role: once it can be listed again, there may be one.
 		const { refresh, stop } = refreshOf(queryClient, queryKey, () => stream.retry());
 		const refetch = () => refresh.onChangeEvent();
 		const refetchShared = () =>
 			void queryClient.invalidateQueries({ queryKey: queryKeys.listings.folder('shared', '') });
 		// What was fetched before the tab was hidden, or on an earlier visit, may be out of date.
-		const shown = queryClient.getQueryCache().findAll({ queryKey, type: 'active' });
-		if (shown.some(({ state }) => state.dataUpdatedAt > 0 && state.fetchStatus === 'idle')) refetch();
+		const fetched = () =>
+			queryClient
+				.getQueryCache()
+				.findAll({ queryKey, type: 'active', predicate: ({ state }) => state.dataUpdatedAt > 0 });
+		if (fetched().some(({ state }) => state.fetchStatus === 'idle')) refetch();
 		// For each ticket that is named the stream begins with its current state.
 		const ticket = isSignedIn ? [...subscribedTickets()] : JSON.parse(named);
 		const url = endpointUrl(events, { query: { type: area, directory, ticket } });
@@ -67,11 +70,12 @@ function usePageEvents(
 				// A server that was restarted may have other settings, such as no trash any more.
 				void queryClient.invalidateQueries({ queryKey: queryKeys.capabilities });
 			},
-			onDisconnected: () => {
+			onDisconnected: (isOpened) => {
 				// The stream also ends with the session.
 				if (isSignedIn) void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
-				// And with the role in a shared folder. While it is refused no event says that the role has ended again.
-				if (area === 'shared') refetch();
+				// And with the role in a shared folder. While it is refused no event says that the role, or the folder, is gone; and once the
+				// server answers again, the stream waits no longer either. A folder that was never listed goes on saying why.
+				if ((area === 'shared' || !isOpened) && fetched().length > 0) refetch();
 			},
 		});
 		return () => {
