@@ -31,7 +31,7 @@ const mayScan: readonly (readonly [statement: RegExp, reason: string])[] = [
 	],
 	[/from `trash` where .* octet_length\(path\) > \? and not `state` = \? order by/, 'only where these are too many'],
 	[
-		/^select sum\(`bytes`\).* from `trash` where `user_id` = \? and not `state` = \?$/,
+		/^select sum\(`bytes`\).* from `trash` where `user_id` = \? and (`version_of` is not null and )?not `state` = \?$/,
 		'where these are no more than a page',
 	],
 ];

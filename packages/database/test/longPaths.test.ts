@@ -114,6 +114,23 @@ test.serial(
 	},
 );
 
+test.serial('of deleted items with long paths few are read by a statement', async (t) => {
+	const trash = trashStore(await openEmpty(t), Date.now);
+	const own = { ownerId: 'ada', ownerName: 'ada', rootId: 'r', deletedBy: 'ada', deletedAt: 1 } as const;
+	const of = { kind: 'item', type: 'file', size: { bytes: 1, entries: 1 }, state: 'moving' } as const;
+	const items = Array.from({ length: 120 }, (_, n) => ({ ...own, ...of, id: `${1000 + n}`, path: pathOf(n) }));
+	await trash.addMissing(items);
+	const reads: (() => Promise<unknown[]>)[] = [
+		() => trash.list({ order: 'oldest', limit: 200, ownerId: 'ada', kind: 'item' }),
+		() => trash.list({ order: 'oldest', limit: 200, ids: items.map(({ id }) => id) }),
+		() => trash.inState('moving', { limit: 200 }),
+	];
+	for (const read of reads) {
+		const most = await mostAtOnce(t, async () => t.deepEqual(await read(), items));
+		t.true(most > pathLength && most < 1_000_000, `${most} characters at once`);
+	}
+});
+
 test.serial('items of a share with long paths are read in less time than it takes to parse their paths', async (t) => {
 	const { shares, share } = await withLongPaths(t);
 	const timeOf = async (work: () => unknown) => {

@@ -2,14 +2,16 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { writeFile } from 'node:fs/promises';
 import { repositoriesSuite } from '@stowage/conformance';
 import { DatabaseError, openDatabase } from '@stowage/database';
-import { isFailure } from '@stowage/rules';
+import { isFailure, parsePath } from '@stowage/rules';
 import test from 'ava';
 import { KnexTimeoutError } from 'knex/lib/util/timeout.js';
+import { turnsDuring } from '../../conformance/src/repositories/rules.js';
 import { DatabaseDamaged } from '../src/connection/errors.js';
 import { ConnectionTurns } from '../src/connection/sqlite/ConnectionTurns.js';
 import { namedDiskFault, prepareFile } from '../src/connection/sqlite/sqliteFile.js';
+import { trashStore } from '../src/stores/files/trash.js';
 import { ExplainedStatements } from './ExplainedStatements.js';
-import { placeDatabase } from './emptyDatabase.js';
+import { openEmpty, placeDatabase } from './emptyDatabase.js';
 import { temporaryFolder } from './temporaryFolder.js';
 
 const statements = new ExplainedStatements();
@@ -33,6 +35,16 @@ repositoriesSuite(statements.counting(test), 'SQLite', async (clock) => {
 test.after('no statement of any store reads a table whole that strangers or users fill', () =>
 	statements.assertBounded(),
 );
+
+test('others have turns while the deleted items of a user are counted and summed', async (t) => {
+	const trash = trashStore(await openEmpty(t), Date.now);
+	const one = { kind: 'item', type: 'file', state: 'kept', size: { bytes: 1, entries: 1 } } as const;
+	const of = { ownerId: 'ada', ownerName: 'ada', rootId: 'r', path: parsePath('a'), deletedAt: 1, deletedBy: 'ada' };
+	await trash.addMissing(Array.from({ length: 6_500 }, (_, n) => ({ ...one, ...of, id: `${n}` })));
+	t.true((await turnsDuring(() => trash.totals({ ownerId: 'ada' }))) >= 3);
+	t.true((await turnsDuring(() => trash.totals({ rootId: 'r' }))) >= 3);
+	t.true((await turnsDuring(() => trash.count('ada', 'item'))) >= 3);
+});
 
 test('a database on a network file system is refused, and on others not', async (t) => {
 	const folder = await temporaryFolder();

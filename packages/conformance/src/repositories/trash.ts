@@ -1,6 +1,6 @@
 import type { TrashedItem } from '@stowage/plugin-api';
 import { parsePath } from '@stowage/rules';
-import { day, hostileTexts, type Rule, second, turnsDuring } from './rules.js';
+import { day, hostileTexts, type Rule, second } from './rules.js';
 
 const idOf = (n: number) => n.toString(16).padStart(32, '0');
 
@@ -94,7 +94,7 @@ export function trashRules(assertThat: Rule): void {
 		t.deepEqual(await over(6_999), [idOf(4)]);
 	});
 
-	assertThat('very many items are counted and summed, each once, and others have turns meanwhile', async (t, db) => {
+	assertThat('very many items are counted and summed, each once, whatever changes meanwhile', async (t, db) => {
 		const { trash } = db;
 		const many = Array.from({ length: 4_500 }, (_, n) => recordOf(n + 1, { path: parsePath('ä'), deletedAt: n % 7 }));
 		const versions = Array.from({ length: 2_500 }, (_, n) => {
@@ -116,8 +116,6 @@ export function trashRules(assertThat: Rule): void {
 		t.deepEqual(await trash.totals({}), all);
 		t.deepEqual(await trash.count(ownerId, 'item'), { items: 4_480, pathBytes: 2 * 4_480 });
 		t.deepEqual(await trash.count(ownerId, 'version'), { items: 2_200, pathBytes: 2_200 });
-		for (const work of [() => trash.totals({ ownerId, kind: 'item' }), () => trash.count(ownerId, 'item')])
-			t.true((await turnsDuring(work)) >= 3);
 		// What is bound anew meanwhile moves to the end of the order in which versions are read.
 		let isBinding = true;
 		const bind = async () => {
@@ -127,6 +125,25 @@ export function trashRules(assertThat: Rule): void {
 		const binding = bind();
 		while (isBinding) t.deepEqual(await trash.count(ownerId, 'version'), { items: 2_200, pathBytes: 2_200 });
 		await binding;
+	});
+
+	assertThat('many items with long paths are listed in their order', async (t, db) => {
+		const { trash } = db;
+		const folders = Array(300).fill('d'.repeat(99)).join('/');
+		const items = Array.from({ length: 60 }, (_, n) => {
+			const path = n % 7 === 0 ? 'short' : `${folders}/${n}`;
+			return recordOf(n + 1, { path: parsePath(path), state: n % 3 === 0 ? 'moving' : 'kept' });
+		});
+		await trash.addMissing(items);
+		await trash.beginPurging({ ids: [idOf(5)] });
+		const there = items.filter((_, n) => n !== 4);
+		const ownerId = 'ada-id';
+		t.deepEqual(await trash.list({ order: 'newest', limit: 99, ownerId, kind: 'item' }), there.toReversed());
+		t.deepEqual(await trash.list({ order: 'oldest', limit: 50, ownerId, after: items[7] }), there.slice(7, 57));
+		const ids = items.map(({ id }) => id).toReversed();
+		t.deepEqual(await trash.list({ order: 'oldest', limit: 99, ids }), there);
+		const moving = items.filter(({ state }) => state === 'moving');
+		t.deepEqual(await trash.inState('moving', { limit: 99, skip: 1 }), moving.slice(1));
 	});
 
 	assertThat('what is purged is neither listed nor summed nor moved any more', async (t, { trash }) => {

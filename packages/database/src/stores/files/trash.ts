@@ -40,6 +40,9 @@ const pathBytes = 'octet_length(path)';
 /** Rows that one statement writes, and bytes of their paths: each has its path several times, and SQLite writes on the main thread. */
 export const writtenAtOnce = { count: 200, length: 1_000_000 };
 
+/** Rows that one statement reads, and bytes of their paths, in some milliseconds. */
+const readAtOnce = { count: 200, length: 500_000 };
+
 /** So few rows have no more bytes than that, however long their paths are. */
 const fewRows = 15;
 
@@ -58,8 +61,10 @@ export function trashStore(knex: Knex, now: () => number): TrashStore {
 	const inState = (state: TrashState) => plainRow({ state, state_at: now() });
 	/** With ids each condition but these has a plus before its column: without statistics SQLite would read all rows of a user instead. */
 	const plain = isMysql(knex) ? '' : '+';
-	const selected = ({ ids, ownerId, rootId, deletedUntil, isUnmeasured, kind }: TrashSelection): Rows => {
-		const rows = trash();
+	const selected = (
+		{ ids, ownerId, rootId, deletedUntil, isUnmeasured, kind }: TrashSelection,
+		rows: Rows = trash(),
+	): Rows => {
 		const chosen = (column: string, operator: '=' | '<=', value: string | number) =>
 			ids === undefined
 				? rows.where(column, operator, value)
@@ -94,6 +99,26 @@ export function trashStore(knex: Knex, now: () => number): TrashStore {
 				}
 			}
 			return sums;
+		});
+	};
+	/**
+	 * Reads rows in the order in which `choose` chooses them. SQLite does so on the main thread: many with long paths are read in parts, as
+	 * of one moment, since a list with fewer rows than it may have is taken for the last one.
+	 */
+	const readInParts = async (choose: (all: Rows) => Rows): Promise<TrashRow[]> => {
+		const isShort = (sized: readonly SizedRow[]) =>
+			sized.length <= fewRows || sized.reduce((sum, { bytes }) => sum + bytes, 0) <= readAtOnce.length;
+		if (isMysql(knex) || isShort(await choose(trash()).select(sizedColumns(knex)))) return choose(trash());
+		return atOneMoment(knex, async (moment) => {
+			const all = () => moment<TrashRow>('trash');
+			const sized: SizedRow[] = await choose(all()).select(sizedColumns(knex));
+			const found: TrashRow[] = [];
+			for (const ids of idBatches(sized, readAtOnce)) {
+				const rows = new Map((await all().whereIn('id', ids)).map((row) => [row.id, row]));
+				found.push(...ids.flatMap((id) => rows.get(id) ?? []));
+				await ownTurn();
+			}
+			return found;
 		});
 	};
 	/** Runs a statement for each part of the ids, or once where they are no condition. */
@@ -140,7 +165,7 @@ export function trashStore(knex: Knex, now: () => number): TrashStore {
 		async list<Kind extends TrashRecord['kind']>(options: ListOptions & { kind?: Kind }) {
 			const { order, limit, after, pathBytesOver, ...selection } = options;
 			const direction = order === 'newest' ? 'desc' : 'asc';
-			const found = await forEachPart(selection, (rows): Promise<TrashRow[]> => {
+			const choose = (rows: Rows): Rows => {
 				if (after !== undefined) following(rows, after, order);
 				if (pathBytesOver !== undefined) rows.whereRaw(`${pathBytes} > ?`, [pathBytesOver]);
 				return there(rows)
@@ -149,8 +174,16 @@ export function trashStore(knex: Knex, now: () => number): TrashStore {
 						{ column: 'id', order: direction },
 					])
 					.limit(limit);
-			});
-			return found.flat().slice(0, limit).map(toRecord) as Extract<TrashRecord, { kind: Kind }>[];
+			};
+			const found: TrashRow[] = [];
+			for (const ids of selection.ids === undefined ? [undefined] : batches(selection.ids))
+				found.push(
+					...(await readInParts((all) => {
+						const rows = selected(selection, all);
+						return choose(ids === undefined ? rows : rows.whereIn('id', ids));
+					})),
+				);
+			return found.slice(0, limit).map(toRecord) as Extract<TrashRecord, { kind: Kind }>[];
 		},
 		async known(ids) {
 			const found = await forEachPart({ ids }, (rows): Promise<string[]> => rows.pluck('id'));
@@ -184,10 +217,12 @@ export function trashStore(knex: Knex, now: () => number): TrashStore {
 			return totals;
 		},
 		async inState(state, { limit, until, skip = 0 }) {
-			const found = trash().where({ state });
-			if (until !== undefined) found.where('state_at', '<=', until);
-			const rows: TrashRow[] = await found.orderBy(['state_at', 'id']).limit(limit).offset(skip);
-			return rows.map(toRecord);
+			const found = await readInParts((all) => {
+				const rows = all.where({ state });
+				if (until !== undefined) rows.where('state_at', '<=', until);
+				return rows.orderBy(['state_at', 'id']).limit(limit).offset(skip);
+			});
+			return found.map(toRecord);
 		},
 		async settle(ids, from) {
 			return writeEachPart(
