@@ -1,14 +1,31 @@
-import type { JoinedFolder, MemberStore, StorageProvider } from '@stowage/plugin-api';
-import { isWithin, type MemberRole, pathSegments, type StoragePath } from '@stowage/rules';
+import type { JoinedFolder, MemberStore, StorageItem, StorageProvider } from '@stowage/plugin-api';
+import {
+	homeRoot,
+	isFailure,
+	isWithin,
+	joinChecked,
+	joinPath,
+	type MemberRole,
+	pathSegments,
+	type StoragePath,
+	undefinedIf,
+} from '@stowage/rules';
 import { locateLink } from '../links/locateLink.js';
+import { identityOf } from '../trees/identity.js';
 import { isTrashedLink } from '../trees/trash/trashPaths.js';
 import { type NamedFolder, namedFolders } from './folderNames.js';
 import { InnerRoles } from './InnerRoles.js';
 
 export interface MomentParts {
 	store: Pick<MemberStore, 'joined'>;
-	storage: () => Pick<StorageProvider, 'open' | 'stat'>;
+	storage: () => Pick<StorageProvider, 'list' | 'open' | 'stat'>;
 }
+
+/** Levels below a shared folder at which the ids of folders are compared; what lies deeper counts as what may only be looked at. */
+const maxLevels = 100;
+
+/** Items among which a folder is looked for that is not where its row says; of a larger tree it is not known. */
+const maxItems = 10_000;
 
 /** The folders with members as the database and the disk have them at one moment: each is read once. */
 export class Moment {
@@ -16,6 +33,9 @@ export class Moment {
 	readonly #joined = new Map<string, Promise<JoinedFolder[]>>();
 	readonly #named = new Map<string, Promise<NamedFolder[]>>();
 	readonly #located = new Map<string, Promise<StoragePath | undefined>>();
+	readonly #items = new Map<string, Promise<StorageItem | undefined>>();
+	/** By the first of a member's folders of an owner. */
+	readonly #locked = new Map<JoinedFolder, Promise<ReadonlySet<string>>>();
 	/** Whether a folder was not where its row said, as one that was moved after that was read. */
 	hasMissed = false;
 
@@ -46,39 +66,178 @@ export class Moment {
 		});
 	}
 
-	/** What a member of these folders of one owner may do with an item of the home: the folder that is closest to it counts. */
+	/**
+	 * What a member of these folders of one owner may do with an item of the home: the folder that is closest to it counts. One in which
+	 * they may do less also counts where another program has moved it to, by whatever spelling it is reached, and what is at its recorded
+	 * path while it is not there: what takes rights away must not depend on a text.
+	 */
 	async roleAt(folders: readonly JoinedFolder[], path: StoragePath): Promise<MemberRole | undefined> {
-		let closest: { depth: number; role: MemberRole } | undefined;
+		let closest: { root: StoragePath; depth: number; role: MemberRole } | undefined;
+		let lostDepth = 0;
 		for (const each of folders) {
-			const { path: at, nextPath = at, role } = each;
-			if (!isWithin(path, at) && !isWithin(path, nextPath)) continue;
+			const { role } = each;
+			const known = recordedPaths(each).filter((at) => isWithin(path, at));
+			if (known.length === 0) continue;
 			// One that was moved by another program is not where its row says.
 			const root = await this.locate(each);
+			if (root === undefined && role === 'view') lostDepth = Math.max(lostDepth, ...known.map(depthOf));
 			if (root === undefined || !isWithin(path, root)) continue;
-			const depth = pathSegments(root).length;
-			if (closest === undefined || depth > closest.depth) closest = { depth, role };
+			const depth = depthOf(root);
+			if (closest === undefined || depth > closest.depth) closest = { root, depth, role };
 		}
-		return closest?.role;
+		if (closest?.role !== 'edit') return closest?.role;
+		if (lostDepth > closest.depth) return 'view';
+		return (await this.#leadsThroughLocked(folders, path, closest.root)) ? 'view' : 'edit';
 	}
 
 	/** The roles of those that lie in an item. */
 	async rolesBelow(folders: readonly JoinedFolder[], path: StoragePath): Promise<InnerRoles> {
 		const roles = new InnerRoles(path);
 		for (const each of folders) {
-			const { path: at, nextPath = at, role } = each;
-			if (!isBelow(at, path) && !isBelow(nextPath, path)) continue;
+			const below = recordedPaths(each).filter((at) => isBelow(at, path));
+			if (below.length === 0) continue;
 			const root = await this.locate(each);
-			if (root !== undefined && isBelow(root, path)) roles.add(root, role);
+			if (root !== undefined && isBelow(root, path)) roles.add(root, each.role);
+			else if (root === undefined && each.role === 'view' && !(await this.#isTaken(folders, each)))
+				for (const at of below) roles.add(at, 'view');
 		}
 		return roles;
 	}
+
+	/**
+	 * Whether something lies in an item, or may lie there, that a member of these folders of one owner may only look at: where that is
+	 * recorded, by whatever spelling, and where another program has moved it to.
+	 */
+	async hasLocked(folders: readonly JoinedFolder[], path: StoragePath): Promise<boolean> {
+		const locked = folders.filter(({ role }) => role === 'view');
+		const owner = locked[0]?.owner;
+		const item = owner && (await this.#itemAt(owner, path));
+		if (owner === undefined || item?.type !== 'directory') return false;
+		const lost: JoinedFolder[] = [];
+		for (const each of locked) {
+			const root = await this.locate(each);
+			if (root !== undefined && isWithin(root, path)) return true;
+			if (root !== undefined) continue;
+			lost.push(each);
+			const isRecorded = recordedPaths(each).some((at) => isWithin(at, path));
+			if (isRecorded && !(await this.#isTaken(folders, each))) return true;
+		}
+		const depth = depthOf(path);
+		for (const each of locked) {
+			for (const at of recordedPaths(each)) {
+				const above = upTo(at, depth);
+				if (above === undefined || above === path) continue;
+				if ((await this.#identityAt(owner, above)) === identityOf(item)) return true;
+			}
+		}
+		return lost.length > 0 && this.#mayHold(owner, path, new Set(lost.map(({ itemId }) => itemId)));
+	}
+
+	/** Whether one of the folders below a shared one, by which a path leads, is one that the member may only look at. */
+	async #leadsThroughLocked(folders: readonly JoinedFolder[], path: StoragePath, root: StoragePath): Promise<boolean> {
+		const first = folders.find(({ role }) => role === 'view');
+		if (first === undefined || path === root) return false;
+		if (depthOf(path) - depthOf(root) > maxLevels) return true;
+		const locked = await once(this.#locked, first, () => this.#readLocked(folders));
+		for (let end = root.length; end < path.length; ) {
+			end = endOfName(path, end + 1);
+			const identity = await this.#identityAt(first.owner, path.slice(0, end) as StoragePath);
+			if (identity === undefined) return false;
+			if (locked.has(identity)) return true;
+		}
+		return false;
+	}
+
+	/** The ids of the folders that the member may only look at, and of what is at the recorded paths of those that are not there. */
+	async #readLocked(folders: readonly JoinedFolder[]): Promise<ReadonlySet<string>> {
+		const locked = new Set<string>();
+		for (const each of folders) {
+			if (each.role !== 'view') continue;
+			locked.add(each.itemId);
+			if ((await this.locate(each)) !== undefined || (await this.#isTaken(folders, each))) continue;
+			for (const at of recordedPaths(each)) {
+				const identity = await this.#identityAt(each.owner, at);
+				if (identity !== undefined) locked.add(identity);
+			}
+		}
+		return locked;
+	}
+
+	/** Whether the owner has said anew what the member may do at the path of a folder that is not there. */
+	async #isTaken(folders: readonly JoinedFolder[], { path }: JoinedFolder): Promise<boolean> {
+		for (const each of folders)
+			if (recordedPaths(each).includes(path) && (await this.locate(each)) === path) return true;
+		return false;
+	}
+
+	/** Whether one of the folders with these ids is in a folder, or is not known not to be. */
+	async #mayHold(owner: JoinedFolder['owner'], folder: StoragePath, itemIds: ReadonlySet<string>): Promise<boolean> {
+		const storage = this.#parts.storage();
+		const left = [folder];
+		let looked = 0;
+		for (let next = left.pop(); next !== undefined; next = left.pop()) {
+			try {
+				for await (const batch of storage.list(placeOf(owner, next))) {
+					looked += batch.length;
+					if (looked > maxItems) return true;
+					for (const { name, type } of batch) {
+						if (type !== 'directory') continue;
+						const path = joinPath(next, name);
+						const identity = await this.#identityAt(owner, path);
+						if (identity !== undefined && itemIds.has(identity)) return true;
+						left.push(path);
+					}
+				}
+			} catch (error) {
+				// What can't be listed, or lies too deep, may hold it.
+				if (isFailure(error, 'forbidden') || isFailure(error, 'invalidPath')) return true;
+				if (!isFailure(error, 'notFound')) throw error;
+			}
+		}
+		return false;
+	}
+
+	async #identityAt(owner: JoinedFolder['owner'], path: StoragePath): Promise<string | undefined> {
+		const item = await this.#itemAt(owner, path);
+		return item?.type === 'directory' ? identityOf(item) : undefined;
+	}
+
+	#itemAt(owner: JoinedFolder['owner'], path: StoragePath): Promise<StorageItem | undefined> {
+		return once(this.#items, `${owner.id} ${path}`, () =>
+			undefinedIf(this.#parts.storage().stat(placeOf(owner, path)), 'notFound', 'forbidden'),
+		);
+	}
+}
+
+function placeOf({ username }: JoinedFolder['owner'], path: StoragePath): StoragePath {
+	return joinChecked(homeRoot(username), path);
+}
+
+const recordedPaths = ({ path, nextPath }: JoinedFolder) => (nextPath === undefined ? [path] : [path, nextPath]);
+
+const depthOf = (path: StoragePath) => pathSegments(path).length;
+
+/** Where the name ends that begins there. */
+function endOfName(path: StoragePath, start: number): number {
+	const end = path.indexOf('/', start);
+	return end === -1 ? path.length : end;
+}
+
+/** The first names of a path; undefined where it has fewer. */
+function upTo(path: StoragePath, depth: number): StoragePath | undefined {
+	let end = -1;
+	for (let names = 0; names < depth; names++) {
+		if (end === path.length) return undefined;
+		end = endOfName(path, end + 1);
+	}
+	return path.slice(0, end) as StoragePath;
 }
 
 export function isBelow(path: StoragePath, folder: StoragePath): boolean {
 	return path !== folder && isWithin(path, folder);
 }
 
-function once<T>(known: Map<string, Promise<T>>, key: string, read: () => Promise<T>): Promise<T> {
+function once<Key, T>(known: Map<Key, Promise<T>>, key: Key, read: () => Promise<T>): Promise<T> {
 	const found = known.get(key) ?? read();
 	known.set(key, found);
 	return found;

@@ -4,7 +4,6 @@ import {
 	Failure,
 	homeRoot,
 	isFailure,
-	isWithin,
 	joinPath,
 	type MemberRole,
 	type Membership,
@@ -39,7 +38,7 @@ export interface SharedPlace extends NamedFolder {
 
 interface Dependencies extends MomentParts {
 	store: Pick<MemberStore, 'joined' | 'joinedNames' | 'countsIn'>;
-	storage: () => Pick<MountedStorage, 'open' | 'stat' | 'count'>;
+	storage: () => Pick<MountedStorage, 'list' | 'open' | 'stat' | 'count'>;
 }
 
 /** How often the folders may be moved while one of them is looked for. */
@@ -149,12 +148,7 @@ export class SharedFolders implements MemberRights {
 	/** Whether the member may only look at something that lies in the item. */
 	async hasLocked({ id }: Pick<User, 'id'>, { folder, path }: SharedPlace): Promise<boolean> {
 		const now = this.#now();
-		for (const each of await now.joined(id, folder.owner.id)) {
-			if (each.role === 'edit' || ![each.path, each.nextPath ?? each.path].some((at) => isWithin(at, path))) continue;
-			const root = await now.locate(each);
-			if (root !== undefined && isWithin(root, path)) return true;
-		}
-		return false;
+		return now.hasLocked(await now.joined(id, folder.owner.id), path);
 	}
 
 	async assertMayEdit(owner: User, member: Membership, path: StoragePath): Promise<void> {

@@ -30,6 +30,7 @@ function countingFolders(count: number) {
 		},
 		storage: () => ({
 			stat: async (path: string) => itemOf(path),
+			async *list() {},
 			open: () => Promise.reject(new Error()),
 			count: async () => 0,
 		}),
