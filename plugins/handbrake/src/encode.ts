@@ -19,9 +19,10 @@ import { hiddenParts, ShownPackets } from './films/hiddenParts.js';
 import { hasLayers } from './films/layers.js';
 import { lossesOf, unreadParts } from './films/losses.js';
 import { foreignMessagesIn } from './films/messages.js';
+import { boxesOf, nameWithRoom, type TagBoxes, writeTags } from './films/phoneTags.js';
 import { countPlacedLines } from './films/placedLines.js';
 import { type Film, probe } from './films/probe.js';
-import { scan } from './films/scan.js';
+import { scan, type Video } from './films/scan.js';
 import { setCreationTime } from './films/setCreationTime.js';
 import { conversionArguments, videoEncoder } from './formats.js';
 import type { InstalledHandBrake } from './HandBrake.js';
@@ -84,7 +85,12 @@ async function makeOutput(
 	if (scanned === undefined) throw await unlessDiskFailed(notReadable(), source, signal);
 	const wish = { format, quality, encoder: name };
 	const errors = decoderErrors();
-	const args = [...['-i', '/proc/self/fd/3', '-o', '/proc/self/fd/4'], ...conversionArguments(wish, scanned)];
+	// Who keeps the original may not want to pass on where it was filmed.
+	const tags = format === 'mp4' && job.input.deleteOriginal ? tagsFor(film, scanned) : undefined;
+	const args = [
+		...['-i', '/proc/self/fd/3', '-o', '/proc/self/fd/4', ...conversionArguments(wish, scanned)],
+		...(tags === undefined ? [] : ['-A', nameWithRoom(tags)]),
+	];
 	const outcome = await encoder.run(args, {
 		files: [source, target.descriptor],
 		fileBytes: target.maxBytes,
@@ -106,6 +112,7 @@ async function makeOutput(
 	if (await isSourceChanged()) {
 		throw new Failure('conflict', 'The original was changed while it was converted.');
 	}
+	if (tags !== undefined) await writeTags(target.descriptor, tags);
 	if (film.madeAt !== undefined)
 		await setCreationTime(target.descriptor, format === 'mp4' ? 'mov' : 'matroska', film.madeAt);
 	// Hours of work wait for what it says.
@@ -120,6 +127,13 @@ async function makeOutput(
 		throw denial && (await unlessDiskFailed(denial, source, signal));
 	}
 	return { original, output, errors: errors.count() };
+}
+
+/** What phones say of a film whose only track of sound has no name of its own, in place of which they are written. */
+function tagsFor({ phoneTags, named }: Film, { audioTracks }: Video): TagBoxes | undefined {
+	const [track] = named.audio;
+	const isNameless = named.audio.length === 1 && audioTracks.length === 1 && track?.title === '';
+	return isNameless ? boxesOf(phoneTags) : undefined;
 }
 
 /** How long a film is that says no duration. */

@@ -18,6 +18,7 @@ import { transportPackets } from '../src/films/containers/transportPackets.js';
 import { walkContainer } from '../src/films/containers/walkContainer.js';
 import { textsOfXmp } from '../src/films/containers/xmp.js';
 import { unreadParts } from '../src/films/losses.js';
+import { boxesOf, nameWithRoom, withTags } from '../src/films/phoneTags.js';
 import { setCreationTime } from '../src/films/setCreationTime.js';
 import { film, h264, picture, removeFilms, subtitles, tone } from './conversions.js';
 
@@ -978,6 +979,37 @@ test('the time of its making is written where a film has one, whatever its lengt
 	await writeFile(at, Buffer.from(film + short('33'.repeat(4)), 'hex'));
 	const opened = await open(at, 'r');
 	await t.notThrowsAsync(setCreationTime(opened.fd, 'mov', time).finally(() => opened.close()));
+});
+
+test('tags of phones take the room of a long name in an index, which keeps its length, or are left out', (t) => {
+	const tags = { location: '+52.5+013.4/', 'com.apple.quicktime.make': 'Apple', 'com.apple.photos.x': '1' };
+	const boxes = boxesOf(new Map(Object.entries(tags)));
+	if (boxes === undefined) return t.fail();
+	const index = (name: string, ...user: Uint8Array[]) =>
+		box(
+			'moov',
+			box('mvhd', 'x'),
+			box(
+				'trak',
+				box('tkhd', 'x'),
+				box('mdia', box('hdlr', Buffer.alloc(8), 'soun', Buffer.alloc(12), name, '\0'), box('minf', 'y')),
+				...user,
+			),
+			box('udta', 'z'.repeat(8)),
+		);
+	const long = nameWithRoom(boxes);
+	for (const whole of [index(long), index(long, box('udta', box('name', long)))]) {
+		const tagged = withTags(Buffer.from(whole), boxes);
+		t.is(tagged?.length, whole.length);
+		const text = tagged?.toString('latin1') ?? '';
+		t.regex(text, /Audio\0.*minf.*\xa9xyz.*\+52\.5\+013\.4\/.*com\.apple\.quicktime\.make.*Apple.*free\0+$/s);
+		t.false(text.includes('Audio_') || text.includes('photos'));
+	}
+	t.is(withTags(Buffer.from(index('Mono')), boxes), undefined);
+	t.is(withTags(Buffer.from(index(long)).subarray(0, -1), boxes), undefined);
+	t.is(withTags(Buffer.from(box('moov', '\0\0\0\x01trak')), boxes), undefined);
+	t.is(boxesOf(new Map([['com.apple.photos.x', '1']])), undefined);
+	t.is(boxesOf(new Map([['location', 'x'.repeat(5000)]])), undefined);
 });
 
 const nanoseconds = (time: number) => (BigInt(time - Date.UTC(2001, 0, 1)) * 1_000_000n).toString(16).padStart(16, '0');

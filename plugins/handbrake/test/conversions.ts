@@ -181,7 +181,7 @@ export const picture = (size: string, seconds: number, rate = 25) => [
 export const tone = (hertz: number, seconds: number) => ['-f', 'lavfi', '-i', `sine=${hertz}:d=${seconds}`];
 
 interface Tagged {
-	tags?: { creation_time?: string };
+	tags?: { creation_time?: string; handler_name?: string };
 }
 
 interface Stream extends Tagged {
@@ -199,6 +199,8 @@ interface Probed {
 	codecs: string[];
 	/** Of the file and of those of its tracks that have one. */
 	creationTimes: string[];
+	/** What is said of the film. */
+	tags: Readonly<Record<string, string>>;
 }
 
 /** The streams, the duration and the times of the making of a file, by ffprobe. */
@@ -209,6 +211,7 @@ export async function probe(file: string): Promise<Probed> {
 		format: { duration: string } & Tagged;
 	};
 	return {
+		tags: found.format.tags ?? {},
 		creationTimes: [found.format, ...found.streams].flatMap(({ tags = {} }) => tags.creation_time ?? []),
 		streams: found.streams,
 		seconds: Number(found.format.duration),

@@ -917,19 +917,49 @@ for (const format of ['mp4', 'mkv', 'webm']) {
 	});
 }
 
-test('of a film of an iPhone that was sent since the new one says the time of filming; its place and camera keep it', async (t) => {
+const apple = (name: string, value: string) => `com.apple.quicktime.${name}=${value}`;
+const ofIphone = ofPhone(
+	...[apple('make', 'Apple'), apple('model', 'iPhone 12'), apple('software', '17.4')],
+	...[apple('creationdate', '2024-05-05T09:08:09+0200'), apple('location.ISO6709', '+37.4-122.1+010/')],
+);
+
+test('a film of an iPhone with its place is deleted once it is converted to mp4, which says all of that', async (t) => {
 	const { home, put, run } = await converted(t, 'iphone.mov', 'mp4');
-	const apple = (name: string, value: string) => `com.apple.quicktime.${name}=${value}`;
-	await put(
-		ofPhone(
-			...[apple('make', 'Apple'), apple('model', 'iPhone 12'), apple('software', '17.4')],
-			...[apple('creationdate', '2024-05-05T09:08:09+0200'), apple('location.ISO6709', '+37.4-122.1+010/')],
-		),
-	);
+	await put(ofIphone);
 	const { done, detail } = await run();
-	t.deepEqual(detail.losses, ['the place where it was filmed', 'the camera']);
-	const { creationTimes } = await probe(path.join(home, done.outputPath ?? ''));
+	t.deepEqual(detail.losses, []);
+	t.is(detail.isOriginalDeleted, true);
+	const { tags, creationTimes, streams } = await probe(path.join(home, done.outputPath ?? ''));
+	// That of its filming, also where it was sent since.
 	t.is(creationTimes[0], '2024-05-05T07:08:09.000000Z');
+	t.like(tags, {
+		'com.apple.quicktime.make': 'Apple',
+		'com.apple.quicktime.model': 'iPhone 12',
+		'com.apple.quicktime.creationdate': '2024-05-05T09:08:09+0200',
+		'com.apple.quicktime.location.ISO6709': '+37.4-122.1+010/',
+	});
+	t.is(streams[1]?.tags?.handler_name, 'Audio');
+});
+
+test('a film with a place and a camera, as other phones write them, is deleted once it is converted to mp4', async (t) => {
+	const { home, put, run } = await converted(t, 'place.mp4', 'mp4');
+	const [place, ...camera] = ['location=+52.5200+013.4050/', 'make=Us', 'model=One'];
+	await put([
+		...[...picture('160x90', 4, 30), ...tone(440, 4), ...h264, '-c:a', 'aac', '-f', 'mov'],
+		...[place, ...camera].flatMap((each = '') => ['-metadata', each]),
+	]);
+	const { done, detail } = await run();
+	t.deepEqual(detail.losses, []);
+	t.is(detail.isOriginalDeleted, true);
+	const { tags } = await probe(path.join(home, done.outputPath ?? ''));
+	t.like(tags, { location: '+52.5200+013.4050/', make: 'Us', model: 'One' });
+});
+
+test('the place and the camera of a film keep it where the new one can’t have them', async (t) => {
+	const { put, run } = await converted(t, 'iphone.mov', 'mkv');
+	await put(ofIphone);
+	const { detail } = await run();
+	t.deepEqual(detail.losses, ['the place where it was filmed', 'the camera']);
 });
 
 for (const place of ['bubblewrap', 'Landlock', 'no sandbox'] as const) {

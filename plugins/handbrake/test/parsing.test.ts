@@ -134,6 +134,7 @@ const whole: Film = {
 	seconds: 100,
 	lead: 0,
 	madeAt: undefined,
+	phoneTags: new Map(),
 	streams: 2,
 	video: [{ index: 0, size: 640 * 360, rate: 25, isIndexed: true, announced: 0, empty: 0 }],
 	audio: [{ index: 1, channels: 2, announced: 0 }],

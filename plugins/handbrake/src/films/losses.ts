@@ -4,6 +4,7 @@ import type { FilmPackets, TrackPackets } from './countPackets.js';
 import type { DecodedFilm } from './decodeFilm.js';
 import type { HiddenPart } from './hiddenParts.js';
 import { isNameOfProgram } from './namesOfPrograms.js';
+import { camerasIn, placesIn } from './phoneTags.js';
 import type { Film, NamedTrack, SubtitleTrack, Trait } from './probe.js';
 import { missingTexts } from './texts.js';
 
@@ -142,10 +143,19 @@ function lostTraits(original: Film, output: Film, decoded: DecodedFilm | undefin
 		...(decoded?.hasDolbyVision || decoded?.hasWideRange ? (['high dynamic range'] as const) : []),
 		...(decoded?.hasTimecode ? (['its timecode'] as const) : []),
 	]);
-	const isKept = (trait: Trait) =>
-		trait === 'the time of filming' ? isSameTime(original.madeAt, output.madeAt) : output.traits.includes(trait);
+	const isKept = (trait: Trait) => {
+		if (trait === 'the time of filming') return isSameTime(original.madeAt, output.madeAt);
+		const tags = taggedTraits.get(trait)?.(original.phoneTags) ?? [];
+		return output.traits.includes(trait) && tags.every(([name, value]) => output.phoneTags.get(name) === value);
+	};
 	return [...traits].filter((trait) => !isKept(trait));
 }
+
+/** Of which a film may have a part only. */
+const taggedTraits: ReadonlyMap<Trait, typeof placesIn> = new Map([
+	['the place where it was filmed', placesIn],
+	['the camera', camerasIn],
+]);
 
 /** Containers have whole seconds. */
 const isSameTime = (a = Number.NaN, b = Number.NaN) => Math.abs(a - b) <= 1000;

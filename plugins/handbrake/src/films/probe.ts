@@ -3,6 +3,7 @@ import type { VideoContainer } from '@stowage/rules';
 import type { SandboxedProgram } from '../SandboxedProgram.js';
 import { languageOf } from './languages.js';
 import { parseJson } from './parseJson.js';
+import { camerasIn, filmedAt, filmedRate, type PhoneTags, phoneTagsOf, placesIn } from './phoneTags.js';
 import { type Text, textsOfFilm, textsOfTrack } from './texts.js';
 
 /** A film, as ffprobe reports it. */
@@ -14,6 +15,7 @@ export interface Film {
 	lead: number;
 	/** When it says that it was made, in milliseconds since 1970; undefined where it says nothing. */
 	madeAt: number | undefined;
+	phoneTags: PhoneTags;
 	/** The number of streams of all kinds, as far as they are known without reading the film. */
 	streams: number;
 	/** Frames without a rate, such as a cover, are no track of video. */
@@ -202,6 +204,7 @@ export function parseProbe(output: string): Film | undefined {
 		seconds: isUnfinished ? 0 : secondsOf(found, container),
 		lead: container === 'matroska' ? Math.max(0, numberOf(found.format.start_time)) : 0,
 		madeAt: madeAt(found.format.tags),
+		phoneTags: phoneTagsOf(found.format.tags),
 		streams: found.streams.length,
 		video: video.map(({ index, width, height, avg_frame_rate, r_frame_rate, nb_frames }) => ({
 			index,
@@ -298,15 +301,6 @@ const namedTracks = (tracks: readonly z.infer<typeof stream>[]): NamedTrack[] =>
 		};
 	});
 
-/** Where phones write which camera they have, and more of it. Where they were is a trait of its own. */
-const cameras = /^(?:make|model)$|^com\.(?:apple|android)\.(?!quicktime\.location\.)/i;
-/** Of Apple, with its zone. Films that were sent or edited say another time as that of their making. */
-const filmedAt = 'com.apple.quicktime.creationdate';
-/** What they write of their system, and at which rate they film. */
-const phones: ReadonlySet<string> = new Set([
-	...['com.android.version', 'com.android.capture.fps', 'com.apple.quicktime.software', filmedAt],
-	...['com.apple.quicktime.full-frame-rate-playback-intent', 'com.apple.photos.originating.signature'],
-]);
 /** Frames a second; those who film more show them slowly. */
 const maxRateOfPhones = 61;
 
@@ -320,12 +314,13 @@ function traitsOf(
 	video: readonly z.infer<typeof stream>[],
 	streams: readonly z.infer<typeof stream>[],
 ): Trait[] {
-	const names = Object.keys(tags);
+	const ofPhone = phoneTagsOf(tags);
 	const has: Readonly<Record<Trait, boolean>> = {
-		'the place where it was filmed': names.some((name) => /^location|\.location\./i.test(name)),
-		'the camera': names.some((name) => cameras.test(name) && !phones.has(name.toLowerCase())),
-		'the time of filming': names.some((name) => name === filmedAt),
-		'its slow motion': Number(tags['com.android.capture.fps'] ?? 0) > maxRateOfPhones,
+		'the place where it was filmed':
+			Object.keys(tags).some((name) => /^location/i.test(name)) || placesIn(ofPhone).length > 0,
+		'the camera': camerasIn(ofPhone).length > 0,
+		'the time of filming': ofPhone.has(filmedAt),
+		'its slow motion': Number(ofPhone.get(filmedRate) ?? 0) > maxRateOfPhones,
 		// Editors count from 0 where there is none.
 		'its timecode': streams.some(({ tags: { timecode, TIMECODE = timecode } }) => /[1-9]/.test(TIMECODE ?? '')),
 		transparency: video.some((each) => each.tags.alpha_mode === '1' || transparent.test(each.pix_fmt)),

@@ -1,0 +1,188 @@
+import { write } from 'node:fs';
+import { promisify } from 'node:util';
+import { readerOf } from './containers/readAt.js';
+
+const writeOnce = promisify(write);
+
+/** What phones and cameras say of a film, by the names of ffprobe. */
+export type PhoneTags = ReadonlyMap<string, string>;
+
+const isPlace = (name: string) => /^location$|\.location\./i.test(name);
+const isOfPhone = (name: string) => /^(?:make|model|location)$|^com\.(?:apple|android)\./i.test(name);
+
+/** Of Apple, with its zone. Films that were sent or edited say another time as that of their making. */
+export const filmedAt = 'com.apple.quicktime.creationdate';
+export const filmedRate = 'com.android.capture.fps';
+
+/** What they write of their system, and of how their films are shown: nobody misses it. */
+const ofSystem: ReadonlySet<string> = new Set([
+	...['com.android.version', filmedRate, 'com.apple.quicktime.software', filmedAt],
+	...['com.apple.quicktime.full-frame-rate-playback-intent', 'com.apple.photos.originating.signature'],
+]);
+
+/** The tags of a film that are of a phone. A text with a language is printed without it as well. */
+export const phoneTagsOf = (tags: Readonly<Record<string, string>>): PhoneTags =>
+	new Map(Object.entries(tags).filter(([name]) => isOfPhone(name)));
+
+/** Where it was filmed. */
+export const placesIn = (tags: PhoneTags) => [...tags].filter(([name]) => isPlace(name));
+/** With which camera, and what else phones say of that. */
+export const camerasIn = (tags: PhoneTags) =>
+	[...tags].filter(([name]) => !isPlace(name) && !ofSystem.has(name.toLowerCase()));
+
+/** Texts that phones write into lists by these names. Of numbers and other values the kind is not printed. */
+const listed: ReadonlySet<string> = new Set([
+	...['make', 'model', 'software', 'creationdate', 'location.ISO6709', 'location.accuracy.horizontal'].map(
+		(name) => `com.apple.quicktime.${name}`,
+	),
+	...['com.apple.quicktime.camera.lens_model', 'com.apple.quicktime.camera.focal_length.35mm_equivalent'],
+	...['com.android.version', 'com.android.manufacturer', 'com.android.model'],
+]);
+/** Those that have a box each. */
+const boxNames: ReadonlyMap<string, string> = new Map([
+	['location', '\xa9xyz'],
+	['make', '\xa9mak'],
+	['model', '\xa9mod'],
+]);
+
+/** More is said of no film. */
+const maxBytes = 4096;
+
+/** The boxes in which an MP4 says so much of its film. */
+export interface TagBoxes {
+	/** Is a part of the index. */
+	list: Buffer;
+	/** Are parts of its user data. */
+	texts: Buffer;
+}
+
+/** Tags as boxes of an MP4; undefined where there are none, or too many. */
+export function boxesOf(tags: PhoneTags): TagBoxes | undefined {
+	const inList = [...tags].filter(([name]) => listed.has(name));
+	const texts = [...tags].flatMap(([name, value]) => {
+		const own = boxNames.get(name);
+		const text = Buffer.from(value);
+		// Behind its length and language, which is not known.
+		return own === undefined ? [] : [box(own, number(text.length * 2 ** 16 + 0x55c4), text)];
+	});
+	const keys = inList.map(([name]) => box('mdta', Buffer.from(name)));
+	const items = inList.map(([, value], n) => box(number(n + 1), box('data', number(1), number(0), Buffer.from(value))));
+	const boxes = {
+		list:
+			inList.length === 0
+				? Buffer.alloc(0)
+				: box(
+						'meta',
+						...[number(0), box('hdlr', number(0), number(0), Buffer.from('mdta'), Buffer.alloc(13))],
+						...[box('keys', number(0), number(keys.length), ...keys), box('ilst', ...items)],
+					),
+		texts: Buffer.concat(texts),
+	};
+	const length = boxes.list.length + boxes.texts.length;
+	return length === 0 || length > maxBytes ? undefined : boxes;
+}
+
+const nameOfSound = 'Audio';
+const filler = '_';
+/** The heads of boxes that are added, and that of the room that is left. */
+const headBytes = 32;
+
+/**
+ * A name for the only track of sound that is so long that an index in which it is short has room for the boxes: HandBrake writes no tags of
+ * phones, and what lies behind the index can't be moved.
+ */
+export const nameWithRoom = ({ list, texts }: TagBoxes) =>
+	nameOfSound + filler.repeat(list.length + texts.length + headBytes);
+
+const nothing: TagBoxes = { list: Buffer.alloc(0), texts: Buffer.alloc(0) };
+
+/** The index of ten hours takes less. */
+const maxIndex = 64 * 2 ** 20;
+const maxBoxes = 100;
+
+/**
+ * Writes the boxes into the index of an open MP4 that HandBrake has made with that name, which becomes short; nothing else of the file is
+ * changed. Where the index is not as it should be it stays as it is.
+ */
+export async function writeTags(descriptor: number, boxes: TagBoxes): Promise<void> {
+	const readAt = readerOf(descriptor);
+	for (let at = 0, count = 0; count < maxBoxes; count++) {
+		const head = await readAt(at, 8);
+		const length = head.length === 8 ? head.readUInt32BE() : 0;
+		if (length < 8) return;
+		if (head.toString('latin1', 4) === 'moov') {
+			if (length > maxIndex) return;
+			const index = await readAt(at, length);
+			const tagged = withTags(index, boxes) ?? withTags(index, nothing) ?? index;
+			for (let written = 0; written < tagged.length; )
+				written += (await writeOnce(descriptor, tagged, written, tagged.length - written, at + written)).bytesWritten;
+			return;
+		}
+		at += length;
+	}
+}
+
+/** An index of the same length with the boxes; undefined where they have no room. */
+export function withTags(index: Buffer, { list, texts }: TagBoxes): Buffer | undefined {
+	const parts = partsOf(index.subarray(8));
+	if (parts === undefined || !parts.some(({ name }) => name === 'trak')) return undefined;
+	const udta = parts.find(({ name }) => name === 'udta');
+	const tagged = box(
+		'moov',
+		...parts.filter((part) => part !== udta).map(({ name, bytes }) => (name === 'trak' ? shortNamed(bytes) : bytes)),
+		...(udta === undefined && texts.length === 0
+			? []
+			: [box('udta', udta?.bytes.subarray(8) ?? Buffer.alloc(0), texts)]),
+		list,
+	);
+	const left = index.length - tagged.length;
+	if (left < 8) return undefined;
+	const room = box('free', Buffer.alloc(left - 8));
+	return box('moov', tagged.subarray(8), room);
+}
+
+/** A track whose name is the short one, if it has the long one. */
+function shortNamed(track: Buffer): Buffer {
+	const long = Buffer.from(`${nameOfSound}${filler}`);
+	if (!track.includes(long)) return track;
+	const shorten = (bytes: Buffer): Buffer => {
+		const parts = partsOf(bytes.subarray(8)) ?? [];
+		return box(
+			bytes.toString('latin1', 4, 8),
+			...parts.flatMap(({ name, bytes: part }) => {
+				if (name === 'mdia') return [shorten(part)];
+				// Behind a version, the kind of the track and room for other kinds.
+				if (name === 'hdlr' && part.includes(long))
+					return [box('hdlr', part.subarray(8, 32), Buffer.from(`${nameOfSound}\0`))];
+				// Has the name again.
+				return name === 'udta' && part.includes(long) ? [] : [part];
+			}),
+		);
+	};
+	return shorten(track);
+}
+
+/** The boxes that follow each other; undefined where there is anything else. */
+function partsOf(bytes: Buffer): { name: string; bytes: Buffer }[] | undefined {
+	const parts: { name: string; bytes: Buffer }[] = [];
+	for (let at = 0; at < bytes.length; ) {
+		const length = at + 8 <= bytes.length ? bytes.readUInt32BE(at) : 0;
+		if (length < 8 || at + length > bytes.length) return undefined;
+		parts.push({ name: bytes.toString('latin1', at + 4, at + 8), bytes: bytes.subarray(at, at + length) });
+		at += length;
+	}
+	return parts;
+}
+
+function number(value: number): Buffer {
+	const bytes = Buffer.alloc(4);
+	bytes.writeUInt32BE(value);
+	return bytes;
+}
+
+/** A box by its name, or by the number of an item. */
+function box(name: string | Buffer, ...content: readonly Buffer[]): Buffer {
+	const inside = Buffer.concat(content);
+	const head = typeof name === 'string' ? Buffer.from(name, 'latin1') : name;
+	return Buffer.concat([number(8 + inside.length), head, inside]);
+}
