@@ -164,6 +164,7 @@ export const thorough = {
 		'what can’t be removed keeps no other thumbnail from being evicted',
 		'what a temporary link to large/movie.bin sends ends when its owner is disabled',
 		'further requests for the last bytes of a ZIP do not read its small files again',
+		'a picture that takes long is given to nobody whose access has ended meanwhile',
 	],
 	'packages/core/test/files.test.ts': [
 		'a search answers the best 1,000 of more results, best first, and is marked as truncated',
@@ -214,6 +215,13 @@ export const thorough = {
 		'a trash of which something can’t follow its home now is tried again in a while, and not all the time',
 		'a home without a folder is moved, and its folder is created on the new root',
 		'a run that has a place for short jobs for twice as long gives it back once another one waits',
+		'a home is whole on one root when the switch fails or its result is lost',
+		'the trash follows a home with links whose deletion could not be recorded to its end',
+		'a file that is restored while it follows its home to another root is in the trash of neither of them',
+		'an item whose move to another root is interrupted after its row names that is there alone, and is restored',
+		'a file that is removed for good while it follows its home to another root is on neither of them',
+		'a file that another program adds to the old tree just before the switch is kept and reported',
+		'a move that can’t keep who may use the files names them before it begins, and is done if that is allowed',
 	],
 	'packages/core/test/members.test.ts': [
 		'folders of one name are told apart by their owners, and those of one owner by numbers',
@@ -225,6 +233,7 @@ export const thorough = {
 		'what somebody has begun to upload keeps no room of the owner’s once they may not go on, and may be removed by them',
 		'the audit log names all who became members or are none any more, however many others there are',
 		'the rows of a large folder cost little however many folders in it have members',
+		'a folder that its owner moves just after its row was read is found where it is, and ends nothing that is under way',
 	],
 	'packages/core/test/server.test.ts': [
 		'a day with very many files is read with one of them open at a time',
@@ -395,6 +404,7 @@ export const thorough = {
 		'a notice that stays hides no row for good, and a low window scrolls to the list',
 		'a button that stays what it is acts on both clicks of a double click',
 		'what a user has selected in a folder is selected again after a reload, and not for the next user',
+		'after an upgrade the page offers to reload, once its uploads have ended',
 	],
 	'test/e2e/jobs.test.ts': [
 		'the Activity dialog lists, retries and cancels jobs, on a phone',
@@ -589,6 +599,9 @@ export const thorough = {
 		'a server killed at any moment loses no acknowledged upload and stores none twice',
 		'800 streams of broken, cut and pipelined HTTP do not end the server, and leave nothing open',
 		'connections cut at random bytes lose no acknowledged byte and store no file twice',
+		'either a delete or a concurrent move of a folder succeeds, and the folder is complete or deleted',
+		'two folders that are moved into each other keep all their files, and no move is refused as a taken name',
+		'nothing is written in place of a disk that is unmounted during uploads, and they continue when it is back',
 	],
 	'test/jobs.test.ts': [
 		'a server that 20 jobs of one user would end serves after three ends, and another user’s job has ended',
@@ -611,6 +624,7 @@ export const thorough = {
 		'SIGUSR2 replaces one process after another, and no request fails',
 		'the process that listens logs by the level that its workers have read',
 		'of `workers: auto` the log says how many serve',
+		'where one process serves, SIGUSR2 changes nothing, and the log says so',
 	],
 	'test/permissions.test.ts': ['no other name of a private item leads anybody to it'],
 	'cli/test/everyCommand.test.ts': [
@@ -641,6 +655,7 @@ export const thorough = {
 		'a file that is lent for reading keeps its flags and its number, its lock, and can be opened, in a sandbox of bubblewrap and Landlock with the /proc of the system',
 		'a program in a sandbox of bubblewrap and a filter starts no other process, so that its memory has one limit, and its threads have one',
 		'a program in a sandbox of bubblewrap and Landlock with the /proc of the system starts no other process, so that its memory has one limit, and its threads have one',
+		'a program in a sandbox of bubblewrap and Landlock reaches no file, process, socket or place to write',
 	],
 	'plugins/handbrake/test/faults.test.ts': [
 		'a conversion that exceeds the quota fails with a clear error and keeps its original',
@@ -723,6 +738,7 @@ export const thorough = {
 		'a film of a transport stream with sound is deleted once it is converted',
 		'a film with an attached file is kept, and the result says what the new file lacks',
 		'a film of a high dynamic range is kept, and the result says what the new file lacks',
+		'a film with subtitles and chapters is deleted once it is converted',
 	],
 	'cli/test/doctorFiles.test.ts': [
 		'doctor --files names what an import of root left unusable, and its commands mend it',
@@ -747,6 +763,7 @@ export const thorough = {
 		'concurrent first starts run each migration once',
 		'expired limits that cannot be removed fail nobody, and are removed later',
 		'users from before the migration to quotas have the quotas of the configuration',
+		'a process whose clock is ten minutes fast counts limits, leases and sessions by the clock of the database',
 	],
 	'plugins/storage-local/test/storage.test.ts': [
 		'a tree may be 1,000 levels deep',
@@ -776,6 +793,7 @@ export const thorough = {
 		'processes that start at once with an empty folder migrate it once and count each hit of a limit once',
 		'no commit is synced on the main thread',
 		'opening an older file waits for the lock of another program, longer than a statement would',
+		'a flipped bit anywhere causes a clear error, or no session with another user',
 	],
 	'test/thirdPartyPlugin.test.ts': [
 		'the storage plugin of the guide installs by its commands, and keeps deleted files',
@@ -801,6 +819,7 @@ export const thorough = {
 	'test/model/fileModel.test.ts': [
 		'answers and disk match the model after 150 random calls by two users and a visitor',
 		'none of 500 random calls by two clients of each home at once is answered by a fault of the server',
+		'answers, disk and what each person sees match the model after 200 random calls by five people with shared folders',
 	],
 	'test/documentedCommands.test.ts': ['every command on the pages about installing and upgrading exists'],
 	'test/sharesAcross.test.ts': [
@@ -810,6 +829,8 @@ export const thorough = {
 	],
 	'test/twoProcesses.test.ts': [
 		'a page gets the events of downloads, uploads and the end of its session from another process, over MariaDB',
+		'an upload sent to two processes at once under one key is stored once',
+		'a link still leads to its file after two processes have moved the file and the folder above it',
 	],
 	'test/quotaAcross.test.ts': [
 		'two servers over one SQLite file keep a quota together',
@@ -826,6 +847,10 @@ export const thorough = {
 		'a frame from the second second of a film such as a.mts is rendered',
 		'a frame from the second second of a film such as a.webm is rendered',
 		'a frame from the second second of a film such as a.avi is rendered',
+		'a frame from the second second of a film such as a.mkv is rendered',
+		'an image of format gif is rendered in both sizes',
+		'an image of format avif is rendered in both sizes',
+		'an image of format tiff is rendered in both sizes',
 	],
 	'packages/database/test/outage.test.ts': [
 		'a process that stood still itself takes no server for dead that has answered meanwhile',
@@ -841,6 +866,7 @@ export const thorough = {
 		'a server can be asked whether it works while all other connections wait',
 		'a write that is given up as it waits for a lock of the whole server has ended at the server, too',
 		'every acknowledged write survives a kill of the server under load, and other writes fail as unavailable',
+		'calls through TCP to a server that was stopped fail as unavailable, and work again after its start',
 	],
 	'cli/test/output.test.ts': [
 		'a name with a line feed that the owner of the data folder has put into the database begins no line of a command’s own',
@@ -867,6 +893,7 @@ export const thorough = {
 		'an image within the limit of pixels is refused if it needs more memory than a child may have',
 		'one child renders HEIC photos of more bytes than it may have memory, one after another',
 		'that there is no picture of an image is believed a child only that has had no other before',
+		'an image with 3,600 million pixels in its header is refused',
 	],
 	'packages/core/test/bodies/jsonBodies.test.ts': [
 		'120 concurrent bodies of 15 MB from visitors are refused and not kept in memory',
@@ -880,6 +907,7 @@ export const thorough = {
 	],
 	'packages/core/test/search/nodeIndexes.test.ts': [
 		'a node finds what was changed at another one while it did not run',
+		'a comparison that is asked for before the index has begun is made then',
 	],
 	'cli/test/secondPlugin.test.ts': [
 		'a storage root whose place is a file is unavailable until it is a folder, also the first root of a new database',
@@ -900,8 +928,12 @@ export const thorough = {
 	'packages/core/test/files/trash.test.ts': [
 		'a large trash is emptied in small parts, with what the clock was ahead for, and without what is deleted meanwhile',
 		'notes that are put together are also those of items that an older database does not know, each as it was noted last',
+		'notes of many deletions are put together, without those of items that are gone',
 	],
-	'packages/core/test/files/versions.test.ts': ['versions go with the home to another root, and are restored there'],
+	'packages/core/test/files/versions.test.ts': [
+		'versions go with the home to another root, and are restored there',
+		'of many uploads of one name at once each content is the file or among its versions',
+	],
 	'packages/database/test/largeRows.test.ts': [
 		'rows of megabytes are copied to a database server and back, and few of them are in memory at once',
 		'a row that the server does not take at once is named with the setting that limits it',
@@ -911,8 +943,21 @@ export const thorough = {
 	],
 	'plugins/handbrake/test/steps.test.ts': [
 		'a conversion whose original is not compared in time is kept, and so is the original',
+		'a conversion that is killed before any of its steps loses nothing and makes one output',
 	],
 	'plugins/zip/test/zip.test.ts': ['an archive of more than 65,535 entries can be read'],
+	'packages/core/test/files/unrecordedItems.test.ts': [
+		'what one process deletes is in the trash of another one at once, and in the trash once where both record it',
+	],
+	'test/parserCosts.test.ts': [
+		'units of systemd: the time to read them grows with their length',
+		'Shift_JIS in the editor: the time to read them grows with their length',
+		'c in colours: a kilobyte of them is read at once',
+		'sql in colours: a kilobyte of them is read at once',
+		'css in colours: a kilobyte of them is read at once',
+		'python in colours: a kilobyte of them is read at once',
+		'yaml in colours: a kilobyte of them is read at once',
+	],
 };
 
 export const thoroughTitles = Object.values(thorough).flat();
@@ -933,6 +978,7 @@ export const thoroughFiles = [
 	'test/faults/uploadKills.test.ts',
 	'test/jobs.test.ts',
 	'test/leases.test.ts',
+	'test/model/fileModel.test.ts',
 	'test/packages/packages.test.ts',
 	'test/quotaAcross.test.ts',
 	'test/searchIndex.test.ts',
