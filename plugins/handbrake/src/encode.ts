@@ -20,10 +20,10 @@ import { hasLayers } from './films/layers.js';
 import { lossesOf, unreadParts } from './films/losses.js';
 import { foreignMessagesIn } from './films/messages.js';
 import { boxesOf, nameWithRoom, type TagBoxes, writeTags } from './films/phoneTags.js';
-import { countPlacedLines } from './films/placedLines.js';
 import { type Film, probe } from './films/probe.js';
 import { scan, type Video } from './films/scan.js';
 import { setCreationTime } from './films/setCreationTime.js';
+import { lostLines, readLines } from './films/subtitles/lines.js';
 import { conversionArguments, videoEncoder } from './formats.js';
 import type { InstalledHandBrake } from './HandBrake.js';
 import { parseProgress } from './progress.js';
@@ -178,12 +178,12 @@ async function compare(
 	const findHidden = async (known: ShownPackets) =>
 		packets === undefined ? undefined : check(() => hiddenParts(ffprobe, source, known, signal));
 	const hidden = shown === undefined ? new Map() : await findHidden(shown);
-	const countUnplaced = async () => {
+	const compareLines = async () => {
 		// Those of a missing track are lost with it.
-		if (output.subtitles === 0) return 0;
-		const placed = await countPlacedLines(ffprobe, source, original, signal);
-		const left = placed ? await countPlacedLines(ffprobe, target.descriptor, output, signal) : 0;
-		return placed === undefined || left === undefined ? undefined : Math.max(0, placed - left);
+		if (output.subtitles === 0) return { unplaced: 0, changed: [], isUnforced: false };
+		const before = await readLines(ffprobe, source, original, signal);
+		const after = before && (await readLines(ffprobe, target.descriptor, output, signal));
+		return before && after && lostLines({ film: original, lines: before }, { film: output, lines: after });
 	};
 	return lossesOf({
 		original: { film: { ...original, video, texts, traits, unread }, packets },
@@ -196,7 +196,7 @@ async function compare(
 		hidden,
 		isLayered,
 		foreignMessages: decoded ? await inTime(foreignMessagesIn(source, decoded.messages, signal)) : 0,
-		unplaced: await check(countUnplaced),
+		lostLines: await check(compareLines),
 	});
 }
 

@@ -13,9 +13,9 @@ import { type HiddenPart, hiddenParts, ShownPackets } from '../src/films/hiddenP
 import { hasLayers, parseLayers } from '../src/films/layers.js';
 import { lossesOf, type ReadFilm, unreadParts } from '../src/films/losses.js';
 import { foreignMessages } from '../src/films/messages.js';
-import { countPlacedLines, placeReader } from '../src/films/placedLines.js';
 import { type Film, matrixOf, parseProbe, probe, type SubtitleTrack } from '../src/films/probe.js';
 import { parseScan, type Video } from '../src/films/scan.js';
+import type { LostLines } from '../src/films/subtitles/lines.js';
 import { unitReader } from '../src/films/units.js';
 import { conversionArguments, videoEncoder } from '../src/formats.js';
 import { parseEncoders } from '../src/HandBrake.js';
@@ -152,6 +152,8 @@ const whole: Film = {
 	texts: [],
 };
 
+const noneLost: LostLines = { unplaced: 0, changed: [], isUnforced: false };
+
 const lasting = (seconds: number): Film => ({ ...whole, seconds });
 
 test('an output is refused if it is shorter or longer than its original, or has no picture or lost all sound', (t) => {
@@ -203,7 +205,16 @@ const losses = (
 ) =>
 	lossesOf({
 		...{ original: read(original), originalBytes: original.bytes ?? 1_250_000 },
-		...{ output: read(output), decoded, decoderErrors, unreadDelay, unended: 0, hidden, isLayered: false, unplaced: 0 },
+		...{
+			output: read(output),
+			decoded,
+			decoderErrors,
+			unreadDelay,
+			unended: 0,
+			hidden,
+			isLayered: false,
+			lostLines: noneLost,
+		},
 		foreignMessages: messages.length === 0 ? 0 : messages[0],
 	});
 
@@ -266,7 +277,7 @@ test('what an output lacks of its original is named, and what is not known is ta
 		'4 of 6 channels of audio track 1',
 	]);
 	t.deepEqual(losses({}, {}, 3), ['what could not be decoded (3 errors)']);
-	const undecoded = { original: read({}), originalBytes: 0, decoded: undefined, unended: 0, unplaced: 0 };
+	const undecoded = { original: read({}), originalBytes: 0, decoded: undefined, unended: 0, lostLines: noneLost };
 	t.deepEqual(
 		lossesOf({
 			...undecoded,
@@ -354,20 +365,26 @@ test('what an output lacks of its original is named, and what is not known is ta
 	t.deepEqual(losses({ streams: 5, film: { streams: 3 } }, {}), ['2 tracks that begin later']);
 	// Another film behind it, or anything else.
 	t.deepEqual(losses({ bytes: 2_400_000 }, {}), ['1.2 MB that are part of no track']);
-	const unplacedLosses = (unplaced: number | undefined) =>
+	const linesLosses = (lost: Partial<LostLines> | undefined, film: Partial<Film> = {}) =>
 		lossesOf({
 			...undecoded,
-			output: read({}),
+			original: read({ film }),
+			output: read({ film }),
 			decoderErrors: 0,
 			unreadDelay: 0,
 			hidden: new Map(),
 			isLayered: false,
 			foreignMessages: 0,
-			unplaced,
+			lostLines: lost && { ...noneLost, ...lost },
 		});
-	t.deepEqual(unplacedLosses(1), ['the place of 1 line of subtitles']);
-	t.deepEqual(unplacedLosses(3), ['the places of 3 lines of subtitles']);
-	t.deepEqual(unplacedLosses(undefined), ['places of subtitles (they could not be read)']);
+	t.deepEqual(linesLosses({ unplaced: 1 }), ['the place of 1 line of subtitles']);
+	t.deepEqual(linesLosses({ unplaced: 3 }), ['the places of 3 lines of subtitles']);
+	t.deepEqual(linesLosses({ isUnforced: true }), ['which tracks are forced']);
+	t.deepEqual(linesLosses(undefined), ['words and places of subtitles (they could not be read)']);
+	const text = { index: 1, kind: 'text' } as const;
+	t.deepEqual(linesLosses({ changed: [1, 2] }, { subtitleTracks: [text, text] }), [
+		...['words of 1 line of subtitles 1', 'words of 2 lines of subtitles 2'],
+	]);
 	const unread = { film: whole, packets: undefined };
 	t.deepEqual(
 		lossesOf({
@@ -404,42 +421,6 @@ test('chapters that begin at other times, or have other names, are lost', (t) =>
 	t.deepEqual(lost(named(''), named('Chapter 1')), []);
 	t.deepEqual(lost(named('Anna '), named('Anna')), []);
 	t.deepEqual(lost({ chapters: even }, { chapters: even.slice(1) }), ['1 of 3 chapters']);
-});
-
-test('lines of subtitles that have a place are counted by what ffprobe prints of their packets', async (t) => {
-	const dump = (text: string) => {
-		const rows = text.match(/.{1,16}/gs) ?? [];
-		const digits = (row: string) =>
-			(
-				Buffer.from(row, 'latin1')
-					.toString('hex')
-					.match(/.{1,4}/g) ?? []
-			).join(' ');
-		return rows.map((row, n) => `${(16 * n).toString(16).padStart(8, '0')}: ${digits(row).padEnd(40)} ${row}`);
-	};
-	const packet = (stream: number, text: string, ...more: readonly string[]) => [
-		...['[PACKET]', `stream_index=${stream}`, 'data=', ...dump(text), ...more, '[/PACKET]'],
-	];
-	const count = (...packets: readonly string[][]) => {
-		const { take, count: counted } = placeReader(new Set([2]));
-		for (const line of packets.flat()) take(line);
-		return counted();
-	};
-	t.is(count(packet(2, '{\\an8}Top sign'), packet(2, 'Below'), packet(2, '{\\pos(40,20)}Placed')), 2);
-	t.is(count(packet(2, 'A longer text, {\\i1\\an4}behind others'), packet(2, '{\\fad(200,200)}Fades')), 2);
-	t.is(count(packet(2, '0,0,Default,,0,0,0,,{\\an8}Top sign\0')), 1);
-	// Where all are, what looks like it, and what is no text.
-	t.is(count(packet(2, '{\\an2}Below'), packet(2, '{\\i1}it{\\i0} \\an8 {an8}'), packet(2, '{\\an8 no end')), 0);
-	t.is(count(packet(1, '{\\an8}Top sign'), packet(2, '')), 0);
-	const settings = ['[SIDE_DATA]', 'side_data_type=WebVTT Settings', ...dump('line:0'), '[/SIDE_DATA]'];
-	t.is(count(packet(2, 'Top', ...settings), packet(1, 'Top', ...settings), packet(2, 'Below')), 1);
-	t.is(count(packet(2, '{'.repeat(60_000)), packet(2, '{\\i1}'.repeat(12_000))), 0);
-	const film = (kind: SubtitleTrack['kind']) => ({ subtitleTracks: [{ index: 2, kind }] });
-	const { signal } = new AbortController();
-	const ends = (code: number) => ({ run: async () => ({ code, output: '', log: [] }) }) as never;
-	t.is(await countPlacedLines(ends(1), 3, film('pictures'), signal), 0);
-	t.is(await countPlacedLines(ends(1), 3, film('text'), signal), undefined);
-	t.is(await countPlacedLines(ends(0), 3, film('text'), signal), 0);
 });
 
 /** A page of Ogg: 2 begins a track, 4 ends it. */
@@ -650,7 +631,7 @@ test('parts that an edit list hides are found by where their packets are, and ar
 				hidden: undefined,
 				isLayered: false,
 				foreignMessages: 0,
-				unplaced: 0,
+				lostLines: noneLost,
 			},
 		}),
 		['hidden parts of tracks (they could not be read)'],

@@ -6,6 +6,7 @@ import type { HiddenPart } from './hiddenParts.js';
 import { isNameOfProgram } from './namesOfPrograms.js';
 import { camerasIn, placesIn } from './phoneTags.js';
 import type { Film, NamedTrack, SubtitleTrack, Trait } from './probe.js';
+import type { LostLines } from './subtitles/lines.js';
 import { missingTexts } from './texts.js';
 
 /** A film and its packets; undefined where they could not be read. */
@@ -33,8 +34,8 @@ interface Comparison {
 	isLayered: boolean | undefined;
 	/** How many messages in its pictures are of no known encoder; undefined if that is not known. */
 	foreignMessages: number | undefined;
-	/** How many lines of subtitles have a place or an effect that the output's lack; undefined if that is not known. */
-	unplaced: number | undefined;
+	/** What the lines of its subtitles lack in the output; undefined if that is not known. */
+	lostLines: LostLines | undefined;
 }
 
 const maxNames = 10;
@@ -58,7 +59,7 @@ export function lossesOf({
 	hidden,
 	isLayered,
 	foreignMessages,
-	unplaced,
+	lostLines,
 }: Comparison): string[] {
 	const lost = [
 		...lostTracks(original.film, output.film),
@@ -72,8 +73,8 @@ export function lossesOf({
 		...lostInFrames(original.film, decoded),
 		...lostFrames(original, output),
 		...lostSound(original, output, decoded),
-		...lostLines(original, output),
-		...lostPlaces(unplaced),
+		...missingLines(original, output),
+		...changedLines(original, output, lostLines),
 		...lostToEdits(original.film, hidden),
 		...lostLayers(isLayered, decoded),
 		...lostMessages(foreignMessages),
@@ -319,23 +320,39 @@ function lostSound(original: ReadFilm, output: ReadFilm, decoded: DecodedFilm | 
 }
 
 /** The lines of subtitles that are missing: of two that begin at the same moment, as of two speakers, the encoder leaves one out. */
-function lostLines(original: ReadFilm, output: ReadFilm): string[] {
+function missingLines(original: ReadFilm, output: ReadFilm): string[] {
 	return original.film.subtitleTracks.flatMap((track, n) => {
-		const converted = output.film.subtitleTracks[n];
-		// It is counted as a lost track.
-		if (converted === undefined) return [];
-		const [before, after] = [linesOf(original, track), linesOf(output, converted)];
-		// Every other one of pictures may only clear the screen.
-		if (after >= (track.kind === 'pictures' ? before / 2 : before)) return [];
-		return [`${before - after} of ${before} lines of subtitles ${n + 1}`];
+		const { before, missing } = missingOf(track, n, original, output);
+		return missing === 0 ? [] : [`${missing} of ${before} lines of subtitles ${n + 1}`];
 	});
 }
 
-/** Texts of SubRip and WebVTT may say where on the screen they are, and those of MP4 here not. */
-function lostPlaces(unplaced: number | undefined): string[] {
-	if (unplaced === undefined) return ['places of subtitles (they could not be read)'];
-	if (unplaced === 0) return [];
-	return [unplaced === 1 ? 'the place of 1 line of subtitles' : `the places of ${unplaced} lines of subtitles`];
+function missingOf(track: SubtitleTrack, n: number, original: ReadFilm, output: ReadFilm) {
+	const converted = output.film.subtitleTracks[n];
+	const before = linesOf(original, track);
+	// It is counted as a lost track.
+	if (converted === undefined) return { before, missing: 0 };
+	const after = linesOf(output, converted);
+	// Every other one of pictures may only clear the screen.
+	return { before, missing: after >= (track.kind === 'pictures' ? before / 2 : before) ? 0 : before - after };
+}
+
+/** Encoders take some words for markup; texts of SubRip and WebVTT may say where on the screen they are, and those of MP4 here not. */
+function changedLines(original: ReadFilm, output: ReadFilm, lost: LostLines | undefined): string[] {
+	if (lost === undefined) return ['words and places of subtitles (they could not be read)'];
+	const { unplaced, changed, isUnforced } = lost;
+	const words = original.film.subtitleTracks.flatMap((track, n) => {
+		const lines = changed[n] ?? 0;
+		// Missing lines lack their words, too.
+		if (lines === 0 || missingOf(track, n, original, output).missing > 0) return [];
+		return [`words of ${lines === 1 ? '1 line' : `${lines} lines`} of subtitles ${n + 1}`];
+	});
+	return [
+		...words,
+		...(isUnforced ? ['which tracks are forced'] : []),
+		...(unplaced === 1 ? ['the place of 1 line of subtitles'] : []),
+		...(unplaced > 1 ? [`the places of ${unplaced} lines of subtitles`] : []),
+	];
 }
 
 function linesOf({ packets }: ReadFilm, { index, kind }: SubtitleTrack): number {

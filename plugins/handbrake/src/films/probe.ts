@@ -102,8 +102,8 @@ export interface AudioTrack {
 export interface SubtitleTrack {
 	/** The index of its stream in the file. */
 	index: number;
-	/** A track of MP4 has packets without any text between the others. */
-	kind: 'text' | 'text of MP4' | 'pictures';
+	/** Text is of SubRip, or of another format without markup; a track of MP4 has packets without any text between the others. */
+	kind: 'text' | 'ASS' | 'WebVTT' | 'text of MP4' | 'pictures';
 }
 
 const stream = z.object({
@@ -263,6 +263,8 @@ const unknownFrames = 2 ** 30;
 
 function subtitleKind(codec: string): SubtitleTrack['kind'] {
 	if (codec === 'mov_text') return 'text of MP4';
+	if (codec === 'webvtt') return 'WebVTT';
+	if (styled.has(codec)) return 'ASS';
 	return subtitlePictures.has(codec) ? 'pictures' : 'text';
 }
 
