@@ -121,7 +121,16 @@ for (const way of Object.keys(ways) as (keyof typeof ways)[]) {
 		const staged = await storage.stage();
 		await staged.append((async function* () {})(), 0);
 		const before = await readFile(join(root, '.stowage/root.json'), 'utf8');
-		for (const spelling of ['.stowage', '.STOWAGE', '.Stowage', '.stowage.', '.stowage ', '．stowage', '.ſtowage']) {
+		for (const spelling of [
+			'.stowage',
+			'.STOWAGE',
+			'.Stowage',
+			'.stowage.',
+			'.stowage ',
+			'．stowage',
+			'.ſtowage',
+			'.sto\u00ADwage\u200D',
+		]) {
 			for (const path of ['', '/root.json', '/staging', `/staging/${staged.id.slice(0, 32)}`, '/trash-in-progress']) {
 				await assertNotFound(t, storage, spelling + path);
 				await refused(t, 'notFound', () => storage.makeDirectory(p(spelling + path)));

@@ -116,9 +116,14 @@ export function withSuffix(name: string, type: 'file' | 'directory', suffix: str
 	return shortened === '' ? truncateToBytes(name, room) + suffix : shortened + suffix + extension;
 }
 
-/** One form of all names that a disk which ignores case, width or trailing dots could take for the same. */
+const ignorable = /\p{Default_Ignorable_Code_Point}/gu;
+
+/**
+ * One form of all names that a disk which ignores case, width or trailing dots could take for the same, or as Linux does characters of which
+ * nothing is seen, such as U+00AD.
+ */
 export function foldedName(name: string): string {
-	const folded = name.normalize('NFKC').toUpperCase();
+	const folded = name.replace(ignorable, '').normalize('NFKC').toUpperCase();
 	let end = folded.length;
 	while (folded[end - 1] === '.' || folded[end - 1] === ' ') end--;
 	return folded.slice(0, end);
