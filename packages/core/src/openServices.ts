@@ -188,7 +188,7 @@ async function assemble<Host extends AppHost>(
 	});
 	const { providers } = members;
 	const plugins = await findPlugins(config);
-	const ownSessions = createSessions({ ...base, store: database.sessions, secret, siblings });
+	const ownSessions = createSessions({ ...base, store: database.sessions, secret, siblings, audit });
 	const sessions = auditedSessions(ownSessions.sessions, audit);
 	const opened = await openHost({ plugins, members, drain, serveSessions: ownSessions.serve });
 	const { host } = opened;

@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { ResponseToolkit, ServerStateCookieOptions } from '@hapi/hapi';
 import type { Request, Server, SessionClient, SessionStore, UserRecord } from '@stowage/plugin-api';
 import { Failure, isFailure } from '@stowage/rules';
+import { accountFields } from '../audit/auditLine.js';
+import type { Audit } from '../audit/createAudit.js';
 import type { Config } from '../config/schema.js';
 import { visitorOf } from '../config/strangers.js';
 import { EndSubscriptions } from '../events/EndSubscriptions.js';
@@ -93,6 +95,7 @@ interface Dependencies {
 	secret: string;
 	siblings: Ending;
 	log: Log;
+	audit: Pick<Audit, 'recorded'>;
 	now(): number;
 }
 
@@ -100,7 +103,7 @@ interface Dependencies {
  * Sessions live in the database under the hash of their id; the browser holds the id, sealed. https is taken from `publicUrl`, else what
  * a trusted proxy reports. `serve` has each request of a server know its session.
  */
-export function createSessions({ store, config, secret, siblings, log, now: clock }: Dependencies): {
+export function createSessions({ store, config, secret, siblings, log, audit, now: clock }: Dependencies): {
 	sessions: Sessions;
 	serve(server: Server): void;
 	close(): Promise<void>;
@@ -155,7 +158,10 @@ export function createSessions({ store, config, secret, siblings, log, now: cloc
 	const endAll = async (valid: readonly { idHash: string; user: SessionOwner }[]) => {
 		const users = valid.map(({ user }) => user.username);
 		log.warn({ users }, 'a request had the cookies of sessions of several users: the sessions were ended');
-		for (const { idHash } of valid) await ended.end(idHash);
+		for (const { idHash, user } of valid) {
+			const event = { action: 'endSessions', ...accountFields(user), entries: 1, detail: 'several users' } as const;
+			await audit.recorded(event, () => ended.end(idHash));
+		}
 	};
 	const touch = async (idHash: string, now: number) => {
 		try {

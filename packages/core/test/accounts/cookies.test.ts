@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { defaults, seal } from '@hapi/iron';
 import test, { type ExecutionContext } from 'ava';
 import { keepOwnCookies } from '../../src/accounts/ownCookies.js';
-import { Client, file, json, type TestApp, testApp } from '../testApp.js';
+import { Client, file, json, recordsOf, type TestApp, testApp } from '../testApp.js';
 
 async function isLoggedIn(app: TestApp, cookie: string): Promise<boolean> {
 	return json(await new Client(app).get('/api/checkLoginStatus', { cookie })).isLoggedIn;
@@ -89,6 +89,11 @@ test('a session that another host of the domain has set beside the own one is no
 	t.is(upload.statusCode, 401, upload.payload);
 	t.is(await userOf(app, '', sent), null);
 	for (const each of [ada, mallory]) t.is(await userOf(app, '', each.cookie), null);
+	const ended = (await recordsOf(app)).filter(({ action }) => action === 'endSessions');
+	t.deepEqual(
+		ended.map(({ account, entries, detail }) => ({ account, entries, detail })),
+		['mallory', 'ada'].map((account) => ({ account, entries: 1, detail: 'several users' })),
+	);
 	// The foreign cookie is still sent first.
 	const signedIn = await ada.post('/api/login', login, { cookie: sent });
 	t.is(signedIn.statusCode, 200, signedIn.payload);
