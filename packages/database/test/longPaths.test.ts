@@ -195,9 +195,14 @@ test.serial('of folders with members and long paths few are read by a statement'
 			paths,
 		);
 		t.is((await members.countsIn(share.owner.id, parentPath(pathOf(0)))).size, count);
+		for (const owner of [undefined, share.owner.id])
+			t.deepEqual((await members.joined(bob, owner)).map(({ path }) => path).sort(), paths);
 	});
 	t.true(most > pathLength && most < 1_000_000, `${most} characters at once`);
 	// Each second for who has their list open.
 	const watched = await mostAtOnce(t, async () => t.is((await members.joinedNames(bob)).length, count));
 	t.true(watched < 400_000, `${watched} characters at once`);
+	const reading = members.joined(bob);
+	await knex('temp_links').update({ item_id: 'other' });
+	t.is(new Set((await reading).map(({ itemId }) => itemId === 'other')).size, 1, 'they are read as of one moment');
 });

@@ -3,14 +3,15 @@ import type { JoinedFolder, JoinedNames, MemberLimits, MemberStore, SharedFolder
 import { Failure, type MemberRole, maxNameBytes, parentPath, type StoragePath } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { isMysql } from '../../connection/dialect.js';
+import { atOneMoment } from '../../connection/oneMoment.js';
 import { ownTurn } from '../../connection/ownTurn.js';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
 import { lockUser, lockUsers } from '../accounts/lockUser.js';
-import { batches, batchesOfLength, type SizedRow } from '../batches.js';
+import { batches, batchesOfLength, idBatches, type SizedRow } from '../batches.js';
 import { deleteInParts } from '../inParts.js';
 import { followedItem } from './followedItem.js';
-import { pathBytes, readInParts } from './itemRows.js';
+import { pathBytes, readInParts, rowsAtOnce } from './itemRows.js';
 import { changesOf, countChanges } from './memberChanges.js';
 
 interface MemberRow {
@@ -69,8 +70,8 @@ export function memberStore(knex: Knex, now: () => number): MemberStore {
 			.select('temp_links.*', 'users.username');
 
 	/** The items that a user is a member of, whatever their mark says: for that SQLite would have to read past their paths. */
-	const joinedRows = (userId: string) =>
-		knex('members')
+	const joinedRows = (userId: string, connection = knex) =>
+		connection('members')
 			.join('temp_links', 'temp_links.id', 'members.folder_id')
 			.join({ owner: 'users' }, 'owner.id', 'temp_links.user_id')
 			.join({ member: 'users' }, 'member.id', 'members.user_id')
@@ -151,19 +152,37 @@ export function memberStore(knex: Knex, now: () => number): MemberStore {
 		},
 
 		async joined(userId, ownerId) {
-			const all = () => {
-				// The sign keeps SQLite from beginning at all folders with members that there are.
-				const rows = joinedRows(userId).whereRaw('+temp_links.share_id = ?', [membersMark]);
+			const all = (connection?: Knex) => {
+				const rows = joinedRows(userId, connection);
 				return ownerId === undefined ? rows : rows.where('temp_links.user_id', ownerId);
 			};
-			// A thousand take 20 ms, at long paths 100 ms, and have to be read as of one moment: one who has so many after the other, and
-			// others between them.
+			const read = (rows: Knex.QueryBuilder): Promise<(FolderRow & { role: string })[]> =>
+				rows
+					// The sign keeps SQLite from beginning at all folders with members that there are.
+					.whereRaw('+temp_links.share_id = ?', [membersMark])
+					.select(
+						'temp_links.id',
+						'temp_links.path',
+						'temp_links.next_path',
+						'temp_links.item_id',
+						'temp_links.user_id',
+					)
+					.select('owner.username', 'members.role', 'members.created_at');
+			// What decides who may do what has to be read as of one moment: a thousand take 20 ms, at long paths 100 ms.
+			const readMany = async (moment: Knex) => {
+				const sized: SizedRow[] = await all(moment).select('temp_links.id', pathBytes(knex));
+				const rows: Awaited<ReturnType<typeof read>> = [];
+				for (const ids of idBatches(sized, rowsAtOnce)) {
+					rows.push(...(await read(all(moment).whereIn('members.folder_id', ids))));
+					await ownTurn();
+				}
+				return rows;
+			};
 			const some: string[] = await all().limit(manyFolders).pluck('temp_links.id');
-			if (some.length === manyFolders) await ownTurn();
-			// In the order of what is read first, since to sort them a database writes all of their paths once more.
-			const rows: (FolderRow & { role: string })[] = await all()
-				.select('temp_links.id', 'temp_links.path', 'temp_links.next_path', 'temp_links.item_id', 'temp_links.user_id')
-				.select('owner.username', 'members.role', 'members.created_at');
+			const isMany = some.length === manyFolders;
+			if (isMany) await ownTurn();
+			const rows = isMany && !isMysql(knex) ? await atOneMoment(knex, readMany) : await read(all());
+			// Not sorted by the database, which would write all of their paths once more.
 			return rows
 				.sort((one, other) => one.created_at - other.created_at || (one.id < other.id ? -1 : 1))
 				.map((row): JoinedFolder => ({ ...followedItem(row), role: row.role as MemberRole }));
