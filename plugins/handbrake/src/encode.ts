@@ -171,6 +171,7 @@ async function compare(
 	const traits = [...original.traits, ...(contents?.isEncrypted ? (['encrypted tracks'] as const) : [])];
 	const unread = [...original.unread, ...unreadParts(contents)];
 	const video = original.video.map((track) => ({ ...track, empty: contents?.emptyFrames.get(track.index) ?? 0 }));
+	const data = original.data - Math.min(original.data, contents?.spareTracks ?? 0);
 	const isLayered = await check(() => hasLayers(ffprobe, source, signal));
 	const decoded = deleteOriginal ? await check(decodeAgain) : undefined;
 	const shown = original.container === 'mov' ? new ShownPackets() : undefined;
@@ -186,7 +187,7 @@ async function compare(
 		return before && after && lostLines({ film: original, lines: before }, { film: output, lines: after });
 	};
 	return lossesOf({
-		original: { film: { ...original, video, texts, traits, unread }, packets },
+		original: { film: { ...original, video, data, texts, traits, unread }, packets },
 		originalBytes: sourceBytes,
 		output: { film: output, packets: await check(() => countPackets(ffprobe, target.descriptor, signal)) },
 		decoded,

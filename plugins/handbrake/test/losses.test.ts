@@ -941,6 +941,44 @@ test('a film of an iPhone with its place is deleted once it is converted to mp4,
 	t.is(streams[1]?.tags?.handler_name, 'Audio');
 });
 
+/** Has the track of data of a MOV say that it is what iPhones note at moments of a film. */
+function withMoments(bytes: Buffer, ...names: readonly string[]): Buffer {
+	const box = (name: string | Buffer, ...content: readonly Buffer[]) => {
+		const inside = Buffer.concat(content);
+		return Buffer.concat([number(8 + inside.length), Buffer.from(name), inside]);
+	};
+	const keys = names.map((name, n) =>
+		box(number(n + 1), box('keyd', Buffer.from(`mdta${name}`)), box('dtyp', number(0))),
+	);
+	const moments = box('mebx', number(0), number(1), box('keys', ...keys));
+	const at = bytes.lastIndexOf('gpmd') - 4;
+	const length = bytes.readUInt32BE(at);
+	for (const name of ['stsd', 'stbl', 'minf', 'mdia', 'trak', 'moov']) {
+		const outer = bytes.lastIndexOf(name, at) - 4;
+		bytes.writeUInt32BE(bytes.readUInt32BE(outer) + moments.length - length, outer);
+	}
+	return Buffer.concat([bytes.subarray(0, at), moments, bytes.subarray(at + length)]);
+}
+
+for (const [what, names, losses] of [
+	['how it was held and what faces there were', ['video-orientation', 'detected-face', 'detected-face.bounds'], []],
+	['where it was', ['video-orientation', 'location.ISO6709'], ['1 of 1 data tracks']],
+] as const) {
+	test(`a film of an iPhone that says at each moment ${what} is ${losses.length > 0 ? 'kept' : 'deleted'}`, async (t) => {
+		const { home, put, run } = await converted(t, 'moments.mov', 'mp4');
+		await subtitles('moments.bin', 'moments of it');
+		await put([
+			...[...picture('160x90', 4), ...tone(440, 4), '-f', 'data', '-i', 'moments.bin'],
+			...['-map', '0', '-map', '1', '-map', '2', ...h264, '-c:a', 'aac', '-c:d', 'copy', '-tag:d', 'gpmd'],
+		]);
+		const at = path.join(home, 'moments.mov');
+		await writeFile(at, withMoments(await readFile(at), ...names.map((name) => `com.apple.quicktime.${name}`)));
+		const { detail } = await run();
+		t.deepEqual(detail.losses, [...losses]);
+		t.is(detail.isOriginalDeleted, losses.length === 0);
+	});
+}
+
 test('a film with a place and a camera, as other phones write them, is deleted once it is converted to mp4', async (t) => {
 	const { home, put, run } = await converted(t, 'place.mp4', 'mp4');
 	const [place, ...camera] = ['location=+52.5200+013.4050/', 'make=Us', 'model=One'];

@@ -1,4 +1,5 @@
 import { isTechnical, plainName } from '../texts.js';
+import { MetadataTracks, maxDescription } from './movMetadata.js';
 import { isPadding, takePaddingBox } from './movPadding.js';
 import { MovSamples } from './movSamples.js';
 import { PrintedTexts } from './movTexts.js';
@@ -140,6 +141,7 @@ export async function movBoxes(readAt: ReadAt, signal: AbortSignal): Promise<Con
 		return texts !== undefined;
 	};
 	const tracks = new TrackNames();
+	const metadata = new MetadataTracks();
 	const printedTexts = new PrintedTexts(scanner, found);
 	const takeBox = async (name: string, parent: string, at: number, end: number): Promise<boolean> => {
 		if (end <= at) return true;
@@ -192,12 +194,14 @@ export async function movBoxes(readAt: ReadAt, signal: AbortSignal): Promise<Con
 			if (!(await scanner.mayStep())) return false;
 			const end = Math.min(stop, at + length);
 			await samples.take({ name, parent, at, content, end });
-			if (parent === 'stsd') found.isEncrypted ||= encrypted.has(name);
-			else if (parents.get(name)?.includes(parent)) {
+			if (parent === 'stsd') {
+				found.isEncrypted ||= encrypted.has(name);
+				metadata.take(name, await scanner.bytes(content, Math.min(end - content, maxDescription)));
+			} else if (parents.get(name)?.includes(parent)) {
 				const isTrack = name === 'trak';
-				if (isTrack) for (const each of [tracks, printedTexts]) each.begin();
+				if (isTrack) for (const each of [tracks, printedTexts, metadata]) each.begin();
 				if (!(await walk(content + (await boxesBegin(name, content)), end, name))) return false;
-				if (isTrack) for (const each of [tracks, printedTexts]) each.end();
+				if (isTrack) for (const each of [tracks, printedTexts, metadata]) each.end();
 			} else if (!(await takeBox(name, parent, content, end))) return false;
 			at += length;
 		}
@@ -211,6 +215,7 @@ export async function movBoxes(readAt: ReadAt, signal: AbortSignal): Promise<Con
 	if (!(await walk(0, Number.POSITIVE_INFINITY, theFile))) return undefined;
 	for (const part of tracks.unread()) found.addUnread(part);
 	printedTexts.finish();
+	found.spareTracks = metadata.count;
 	const haveOthers = await samples.haveOthers();
 	if (haveOthers) found.addUnread('what is in no sample');
 	return haveOthers === undefined ? undefined : found;

@@ -12,6 +12,8 @@ export interface Contents {
 	unread: ReadonlySet<string>;
 	/** How many frames of each track have no content, by the index of its stream: in an AVI the one before is shown for longer. */
 	emptyFrames: ReadonlyMap<number, number>;
+	/** How many tracks of data have nothing that anybody misses. */
+	spareTracks: number;
 }
 
 /** Whoever made the film chose how many there are. */
@@ -23,6 +25,7 @@ export class Findings implements Contents {
 	readonly unread = new Set<string>();
 	readonly emptyFrames = new Map<number, number>();
 	isEncrypted = false;
+	spareTracks = 0;
 
 	/** Adds a part that no program here knows. */
 	addUnread(name: string): void {
