@@ -1359,7 +1359,13 @@ test('boxes of MP4 and MOV that no program knows are named, wherever cameras put
 	const moved = box('free', box('mvhd', 'x'.repeat(100)), box('trak', 'x'.repeat(100)));
 	t.deepEqual(await unreadIn(...whole, ...spare, moved, Buffer.alloc(100)), []);
 	const parts = (...unread: string[]) =>
-		unreadParts({ texts: new Set(), isEncrypted: false, unread: new Set(unread), emptyFrames: new Map() });
+		unreadParts({
+			texts: new Set(),
+			isEncrypted: false,
+			unread: new Set(unread),
+			emptyFrames: new Map(),
+			spareTracks: 0,
+		});
 	t.deepEqual(parts('gps ', 'free'), ['data that no program here reads (gps , free)']);
 	t.deepEqual(parts(), []);
 	t.deepEqual(unreadParts(undefined), ['parts of it that could not be read']);
