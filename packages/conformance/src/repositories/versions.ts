@@ -85,6 +85,10 @@ export function versionRules(assertThat: Rule): void {
 		t.is((await trash.totals({ kind: 'version' })).bytes, 1001);
 		t.is(await trash.beginPurging({ kind: 'item', ids: [1, 2].map(idOf) }), 1);
 		t.deepEqual(await list(), [1]);
+		await trash.add({ ...kept, kind: 'item', id: idOf(3), path: parsePath('c/d') });
+		t.is(await trash.beginPurging({ ids: [1, 2, 3].map(idOf) }, { forgetsPaths: true }), 2);
+		const purging = await trash.inState('purging', { limit: 9 });
+		t.deepEqual(purging.map(({ path }) => String(path)).sort(), ['', 'b', 'c/d'], 'items may be found by them');
 	});
 
 	assertThat('versions are counted by folder and file', async (t, stores) => {

@@ -198,10 +198,11 @@ export class TrashBin {
 
 	/**
 	 * Called for versions whose file is at another path, which are longer now by so many bytes together. Resolves once no more is kept
-	 * than a user may have.
+	 * than a user may have. What goes has no path any more; its removal from the disk, which may take any time, is not waited for: nobody
+	 * else moves anything of that user meanwhile.
 	 */
 	async lengthened(ownerId: string, pathBytes: number): Promise<void> {
-		if ((await this.#limits.lengthened(ownerId, pathBytes)) > 0) await this.removePurged();
+		await this.#limits.lengthened(ownerId, pathBytes);
 	}
 
 	/** Moves an item to the trash of the root on which its home lies now. Throws `notFound`. */

@@ -98,7 +98,8 @@ export class TrashPurge {
 		for (const own of byOwner(records).values()) {
 			const [first] = own;
 			if (first === undefined) continue;
-			const count = await this.#parts.store.beginPurging({ ids: own.map(({ id }) => id) });
+			const ids = own.map(({ id }) => id);
+			const count = await this.#parts.store.beginPurging({ ids }, { forgetsPaths: reason === 'number' });
 			// Another process may have chosen the same.
 			if (count > 0) await this.#parts.onEnded(first.kind, count, reason, first);
 			ended += count;

@@ -237,11 +237,13 @@ export function trashStore(knex: Knex, now: () => number): TrashStore {
 		async beginLeaving(id) {
 			return (await trash().where({ id }).whereNot('state', 'purging').update(inState('leaving'))) > 0;
 		},
-		async beginPurging(selection) {
-			return writeEachPart(
-				selection,
-				(rows): Promise<number> => rows.whereNot('state', 'purging').update(inState('purging')),
-			);
+		async beginPurging(selection, { forgetsPaths = false } = {}) {
+			const empty = (column: 'path' | 'folder') => knex.raw(`case when version_of is null then ${column} else '' end`);
+			const change = {
+				...inState('purging'),
+				...(forgetsPaths ? { path: empty('path'), folder: empty('folder') } : {}),
+			};
+			return writeEachPart(selection, (rows): Promise<number> => rows.whereNot('state', 'purging').update(change));
 		},
 		async setType(id, type) {
 			await trash().where({ id }).update(plainRow({ type }));

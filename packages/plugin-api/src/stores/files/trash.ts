@@ -118,8 +118,14 @@ export interface TrashStore {
 	settle(ids: readonly string[], from: 'moving' | 'leaving'): Promise<number>;
 	/** Sets the state `leaving`, unless it is `purging` or there is no such record: then it resolves to false. */
 	beginLeaving(id: string): Promise<boolean>;
-	/** Sets the state `purging`, of a few at a time. Resolves to how many were not in it before. */
-	beginPurging(selection: TrashSelection & { ids: readonly string[] }): Promise<number>;
+	/**
+	 * Sets the state `purging`, of a few at a time. Resolves to how many were not in it before. Versions are found without their paths: with
+	 * `forgetsPaths` these take no room any more, however long it is until the rows are removed.
+	 */
+	beginPurging(
+		selection: TrashSelection & { ids: readonly string[] },
+		options?: { forgetsPaths?: boolean },
+	): Promise<number>;
 	/** Records that it is a file or a folder. Does nothing where there is no such record. */
 	setType(id: string, type: TrashedItem['type']): Promise<void>;
 	/** Saves sizes by the ids of the records. */
