@@ -331,3 +331,31 @@ test.serial('an answer that comes late closes no dialog that was opened meanwhil
 	await expectOnDisk(t, app.home, ['Projects/', 'Public/', 'b.txt']);
 	t.deepEqual(app.faults, []);
 });
+
+test.serial('a click beside a dialog closes it only while nothing was typed in it', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'a.txt': 'a' });
+	const page = await app.open('/browser?type=private');
+	const beside = () => page.mouse.click(5, 400);
+	const rename = page.getByRole('dialog', { name: 'Rename' });
+	await mouse.onEntry(page, 'a.txt', 'Rename');
+	await rename.getByRole('textbox').waitFor();
+	await beside();
+	await gone(t, rename);
+	await mouse.onEntry(page, 'a.txt', 'Rename');
+	await rename.getByRole('textbox').fill('b.txt');
+	await beside();
+	await rename.getByRole('textbox').press('Enter');
+	await expectNotice(page, 'Renamed to b.txt');
+	await gone(t, rename);
+
+	await page.getByRole('button', { name: app.username }).click();
+	await page.getByRole('menuitem', { name: 'Settings' }).click();
+	const settings = page.getByRole('dialog', { name: 'Settings' });
+	await settings.getByLabel('Current password').fill('correct');
+	await beside();
+	await fadedOut();
+	await eventually(t, () => settings.getByLabel('Current password').inputValue(), 'correct');
+	await page.keyboard.press('Escape');
+	await gone(t, settings);
+});

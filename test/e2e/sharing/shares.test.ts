@@ -141,6 +141,20 @@ test('several items are shared for viewing, and what is public or nothing to sha
 	t.deepEqual(ada.faults, []);
 });
 
+test('a click beside the dialog of a share discards nothing that was typed', async (t) => {
+	const ada = await fixture.enter(t);
+	await writeFiles(ada.home, { 'a.txt': 'a' });
+	const page = await ada.open('/browser?type=private');
+	const dialog = await openShareDialog(page, 'a.txt');
+	await dialog.getByLabel('Message').fill('All that you asked for.');
+	await page.mouse.click(5, 400);
+	await fadedOut();
+	await dialog.getByRole('button', { name: 'Create Share' }).click();
+	await dialog.getByRole('img', { name: 'QR code' }).waitFor();
+	await page.mouse.click(5, 400);
+	await gone(t, dialog);
+});
+
 test('a share that is saved late closes no dialog about another one', async (t) => {
 	const ada = await fixture.enter(t);
 	await writeFiles(ada.home, { 'a.txt': 'a', 'b.txt': 'b' });

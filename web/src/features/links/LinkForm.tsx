@@ -13,11 +13,13 @@ export interface LinkFormProps {
 	failure: { title: string; reason: string } | undefined;
 	onConfirm: () => void;
 	onCancel: () => void;
+	/** Something was typed or chosen. */
+	onInput?: () => void;
 	children: ReactNode;
 }
 
 /** What is asked before a link is made, in a dialog. It can't be changed while the link is being made. */
-export function LinkForm({ confirm, isBusy, failure, onConfirm, onCancel, children }: LinkFormProps) {
+export function LinkForm({ confirm, isBusy, failure, onConfirm, onCancel, onInput, children }: LinkFormProps) {
 	return (
 		<form
 			className={styles.form}
@@ -27,7 +29,7 @@ export function LinkForm({ confirm, isBusy, failure, onConfirm, onCancel, childr
 				if (!isBusy) onConfirm();
 			}}
 		>
-			<DialogBody>
+			<DialogBody onInput={onInput}>
 				<FormFields isBusy={isBusy}>{children}</FormFields>
 				{failure && (
 					<FormError className={styles.error} reason={failure.reason}>

@@ -3,6 +3,7 @@ import type { UserSettings } from '@stowage/rules';
 import { useCallback, useId, useRef, useState } from 'react';
 import { messages } from '../../messages.js';
 import { dialogMilliseconds, useOpenings } from '../../ui/dialogs/dialogs.js';
+import { useTyping } from '../../ui/dialogs/useTyping.js';
 import { FormError } from '../../ui/display/FormError.js';
 import { settingsMessages } from './messages.js';
 import { PasswordSection } from './password/PasswordSection.js';
@@ -23,6 +24,7 @@ export interface SettingsDialogProps {
 export function SettingsDialog({ isOpen, username, settings, onClose }: SettingsDialogProps) {
 	const openings = useOpenings(isOpen);
 	const [holdsSecret, setHoldsSecret] = useState(false);
+	const { hasTyped, onInput } = useTyping(isOpen);
 	return (
 		<Dialog
 			key={openings}
@@ -31,12 +33,18 @@ export function SettingsDialog({ isOpen, username, settings, onClose }: Settings
 			title={messages.settings}
 			isCloseButtonShown={false}
 			// A secret that the authenticator app has scanned already would be useless.
-			canOutsideClickClose={!holdsSecret}
+			canOutsideClickClose={!holdsSecret && !hasTyped}
 			transitionDuration={dialogMilliseconds}
 			onClose={onClose}
 		>
 			{/* Unmounted when the dialog closes, which discards the draft and the typed passwords. */}
-			<SettingsForm username={username} settings={settings} onSecret={setHoldsSecret} onClose={onClose} />
+			<SettingsForm
+				username={username}
+				settings={settings}
+				onSecret={setHoldsSecret}
+				onInput={onInput}
+				onClose={onClose}
+			/>
 		</Dialog>
 	);
 }
@@ -44,15 +52,16 @@ export function SettingsDialog({ isOpen, username, settings, onClose }: Settings
 interface SettingsFormProps extends Omit<SettingsDialogProps, 'isOpen'> {
 	/** Whether it shows a secret that can't be shown again. */
 	onSecret: (isShown: boolean) => void;
+	onInput: () => void;
 }
 
-function SettingsForm({ username, settings: saved, onSecret, onClose }: SettingsFormProps) {
+function SettingsForm({ username, settings: saved, onSecret, onInput, onClose }: SettingsFormProps) {
 	const { isHeld, hold } = useHolders();
 	const { settings, change, save, maySave, isSaving, isSaved, error } = useSettingsDraft(saved, isHeld, onClose);
 	const cancel = useRef<HTMLButtonElement>(null);
 	return (
 		<>
-			<DialogBody className={styles.body}>
+			<DialogBody className={styles.body} onInput={onInput}>
 				<Section title={settingsMessages.downloadSettings}>
 					<Setting
 						label={settingsMessages.askBeforeDownload}

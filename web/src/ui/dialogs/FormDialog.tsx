@@ -4,6 +4,7 @@ import { messages } from '../../messages.js';
 import { dialogMilliseconds } from './dialogs.js';
 import styles from './FormDialog.module.css';
 import { FormFields } from './FormFields.js';
+import { useTyping } from './useTyping.js';
 
 export interface FormDialogProps {
 	isOpen: boolean;
@@ -42,6 +43,7 @@ export function FormDialog(props: FormDialogProps) {
 		children,
 	} = props;
 	const [isBusy, setBusy] = useState(false);
+	const { hasTyped, onInput } = useTyping(isOpen);
 	const form = useRef<HTMLFormElement>(null);
 	const button = useRef<HTMLButtonElement>(null);
 	useEffect(() => {
@@ -76,11 +78,12 @@ export function FormDialog(props: FormDialogProps) {
 			title={title}
 			transitionDuration={dialogMilliseconds}
 			isCloseButtonShown={false}
+			canOutsideClickClose={!hasTyped}
 			onClose={onClose}
 			onClosed={onClosed}
 		>
 			<form ref={form} className={styles.form} tabIndex={-1} onSubmit={submit}>
-				<DialogBody>
+				<DialogBody onInput={onInput}>
 					<FormFields isBusy={isBusy}>{children}</FormFields>
 				</DialogBody>
 				<DialogFooter

@@ -6,6 +6,7 @@ import { useState } from 'react';
 import { serverNow } from '../../../api/client/serverClock.js';
 import { createShare, type Share, useShareLimits } from '../../../api/shares.js';
 import { dialogMilliseconds } from '../../../ui/dialogs/dialogs.js';
+import { useTyping } from '../../../ui/dialogs/useTyping.js';
 import { QrCode } from '../../../ui/display/QrCode.js';
 import { LinkForm, MadeLinkFooter } from '../LinkForm.js';
 import { useLinkToCopy } from '../useLinkToCopy.js';
@@ -26,6 +27,7 @@ export interface ShareDialogProps {
 /** Asks what others may do with these items of the private area and for how long, makes the share, and shows its link. */
 export function ShareDialog({ isOpen, entries, onClose, onClosed }: ShareDialogProps) {
 	const [made, setMade] = useState<Share>();
+	const { hasTyped, onInput } = useTyping(isOpen && !made);
 	const onMade = useMadeLink<Share>(isOpen, shareName, setMade);
 	return (
 		<Dialog
@@ -33,6 +35,7 @@ export function ShareDialog({ isOpen, entries, onClose, onClosed }: ShareDialogP
 			className={styles.dialog ?? ''}
 			title={messages.share}
 			isCloseButtonShown={false}
+			canOutsideClickClose={!hasTyped}
 			transitionDuration={dialogMilliseconds}
 			onClose={onClose}
 			onClosed={onClosed}
@@ -40,7 +43,7 @@ export function ShareDialog({ isOpen, entries, onClose, onClosed }: ShareDialogP
 			{made ? (
 				<MadeShare share={made} url={made.url ?? ''} onClose={onClose} />
 			) : (
-				<NewShareForm entries={entries} onMade={onMade} onClose={onClose} />
+				<NewShareForm entries={entries} onInput={onInput} onMade={onMade} onClose={onClose} />
 			)}
 		</Dialog>
 	);
@@ -48,11 +51,12 @@ export function ShareDialog({ isOpen, entries, onClose, onClosed }: ShareDialogP
 
 interface NewShareFormProps {
 	entries: readonly Entry[];
+	onInput: () => void;
 	onMade: (share: Share) => void;
 	onClose: () => void;
 }
 
-function NewShareForm({ entries, onMade, onClose }: NewShareFormProps) {
+function NewShareForm({ entries, onInput, onMade, onClose }: NewShareFormProps) {
 	const limits = useShareLimits();
 	const [form, setForm] = useState(newShareForm);
 	const [problem, setProblem] = useState<FormProblem>();
@@ -71,6 +75,7 @@ function NewShareForm({ entries, onMade, onClose }: NewShareFormProps) {
 			failure={error && !problem ? { title: messages.createFailed, reason: error.message } : undefined}
 			onConfirm={submit}
 			onCancel={onClose}
+			onInput={onInput}
 		>
 			<ul className={styles.names}>
 				{entries.slice(0, 5).map(({ path, name }) => (
