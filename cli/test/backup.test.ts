@@ -734,3 +734,49 @@ test('migrate --status lists migrations without running them, and migrate takes 
 	t.is(nowhere.code, 78);
 	t.regex(nowhere.stderr, /^There is no database/);
 });
+
+test('a restore says what the members of a folder that is not bound again may still do, and they may not do more', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	await new Client(app).register('bob');
+	for (const [directory, folderName] of [
+		['', 'docs'],
+		['docs', 'Rules'],
+		['', 'drop'],
+	])
+		await ada.post('/api/createFolder', { directory, folderName, type: 'private' });
+	await ada.upload('/api/upload', [field('directory', 'docs'), file('a.txt', 'A'), file('b.txt', 'B')]);
+	for (const [at, role] of [
+		['docs', 'edit'],
+		['docs/Rules', 'view'],
+		['drop', 'edit'],
+	]) {
+		const answer = await ada.call('PUT', '/api/members', { path: at, members: [{ username: 'bob', role }] });
+		t.is(answer.statusCode, 200, answer.payload);
+	}
+	const zip = path.join(await dataFolder(t), 'one.zip');
+	t.is((await run(['backup', zip, '--hashes', '--data-dir', app.dataDir, ...quiet])).code, 0);
+	// People went on before the files were copied.
+	for (const directory of ['docs/Rules', 'drop'])
+		await ada.upload('/api/upload', [field('directory', directory), file('later.txt', 'later')]);
+	const second = await dataFolder(t);
+	t.is((await run(['restore', zip, '--data-dir', second, ...quiet])).code, 0);
+	await promisify(execFile)('cp', ['-a', app.filesDir, path.join(second, 'files')]);
+	const linked = await run(['restore', zip, '--relink', '--data-dir', second, ...quiet]);
+	t.is(linked.code, 0);
+	t.true(
+		linked.stderr.endsWith(
+			[
+				'The members of ada: docs/Rules don’t have it until ada sets them again; bob can only look at what is there, also within a folder that they may edit.',
+				'The members of ada: drop don’t have it until ada sets them again.',
+			].join('\n'),
+		),
+		linked.stderr,
+	);
+	const again = await testApp(t, { '--data-dir': second });
+	const member = new Client(again);
+	await member.post('/api/login', { username: 'bob', password: 'correct horse' });
+	const remove = (filePath: string) => member.call('DELETE', '/api/deleteItem', { type: 'shared', filePath });
+	t.is((await remove('docs/Rules/later.txt')).statusCode, 403);
+	t.is((await remove('docs/a.txt')).statusCode, 200);
+});

@@ -104,12 +104,14 @@ export interface RelinkCounts {
 	unknown: number;
 	/** Links whose disk is not available, by user and path. */
 	unavailable: string[];
+	/** Those of both that are folders with members, who don't have them any more. */
+	memberless: Awaited<ReturnType<Services['members']['folders']>>;
 }
 
 /** Binds temporary links to restored files, if path and bytes are those of the backup. */
 export async function relinkAll(
 	backup: Backup,
-	{ database, storage, links }: Services,
+	{ database, storage, links, members }: Services,
 	progress: Progress,
 ): Promise<RelinkCounts> {
 	await backup.verify(progress);
@@ -126,13 +128,17 @@ export async function relinkAll(
 	}
 	const files = new RestoredFiles(storage, wanted);
 	for await (const hash of backup.hashes()) files.add(hash);
-	const counts: RelinkCounts = { bound: 0, held: 0, differs: [], unknown: 0, unavailable: [] };
+	const counts: RelinkCounts = { bound: 0, held: 0, differs: [], unknown: 0, unavailable: [], memberless: [] };
+	const unbound = new Set<string>();
 	progress.begin({ what: 'Comparing', unit: 'link', total: { count } });
 	for await (const link of linksOf(database.links, { withShares: true })) {
 		const result = await relink(link, known.get(link.id), { links: database.links, storage, files });
 		progress.advance({ count: 1 });
-		if (result === 'differs' || result === 'unavailable') counts[result].push(`${link.owner.username}: ${link.path}`);
-		else counts[result]++;
+		if (result === 'differs' || result === 'unavailable') {
+			counts[result].push(`${link.owner.username}: ${link.path}`);
+			unbound.add(link.id);
+		} else counts[result]++;
 	}
+	if (unbound.size > 0) counts.memberless = (await members.folders()).filter(({ id }) => unbound.has(id));
 	return counts;
 }

@@ -224,7 +224,7 @@ function bytesOf(file: string): Buffer | undefined {
 }
 
 async function relinkFrom(backup: Backup, services: Services): Promise<void> {
-	const { bound, held, differs, unknown, unavailable } = await services.audit.recorded(
+	const { bound, held, differs, unknown, unavailable, memberless } = await services.audit.recorded(
 		{ action: 'relinkLinks' },
 		() => withProgress({}, (progress) => relinkAll(backup, services, progress)),
 		(counts) => (counts.bound === 0 ? undefined : { entries: counts.bound }),
@@ -234,4 +234,11 @@ async function relinkFrom(backup: Backup, services: Services): Promise<void> {
 	);
 	for (const each of differs) printError(`Not bound, since the file is missing or has other bytes: ${each}`);
 	for (const each of unavailable) printError(`Not bound, since its storage is not available: ${each}`);
+	for (const { owner, path: at, members } of memberless) {
+		const viewers = members.filter(({ role }) => role === 'view').map(({ user }) => user.username);
+		const left = `${viewers.join(', ')} can only look at what is there, also within a folder that they may edit`;
+		printError(
+			`The members of ${owner.username}: ${at} don’t have it until ${owner.username} sets them again${viewers.length === 0 ? '.' : `; ${left}.`}`,
+		);
+	}
 }
