@@ -154,7 +154,7 @@ export function userCommand(): Command {
 				.option('--no-wait', 'let the server do it, and end at once')
 				.option(
 					'--allow-lost-access',
-					'also if files lose owners, groups, modes or ACLs that the other root can’t keep',
+					'also if files lose owners, groups, modes or ACLs that the other root can’t keep, or folders their members',
 				)
 				.option('--json', 'as JSON'),
 		)

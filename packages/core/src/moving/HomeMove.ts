@@ -14,7 +14,7 @@ import type { TrashBin } from '../trees/trash/TrashBin.js';
 /** What moves of homes work with. */
 export interface HomeMoveParts {
 	roots: Roots;
-	database: Pick<Database, 'homes' | 'links' | 'versions'>;
+	database: Pick<Database, 'homes' | 'links' | 'members' | 'versions'>;
 	config: Pick<Config, 'uploads'>;
 	trashBin: Pick<TrashBin, 'moveAllTo'>;
 	log: Log;

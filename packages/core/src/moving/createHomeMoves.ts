@@ -1,5 +1,13 @@
-import { assertUnmounted, type Job, type JobRecord, type JobStore, type UserStore } from '@stowage/plugin-api';
-import { Failure, formatListSize, homeRoot, isFailure } from '@stowage/rules';
+import {
+	assertUnmounted,
+	type Job,
+	type JobRecord,
+	type JobStore,
+	type MemberStore,
+	type StorageProvider,
+	type UserStore,
+} from '@stowage/plugin-api';
+import { Failure, formatListSize, homeRoot, isFailure, parsePath, plural, type StoragePath } from '@stowage/rules';
 import type { JobService } from '../jobs/createJobs.js';
 import { jobLimits } from '../jobs/jobLimits.js';
 import { shellCommand } from '../shellCommand.js';
@@ -7,16 +15,20 @@ import { measureHome } from '../trees/across/walkHome.js';
 import { assertUsable } from '../trees/roots/assertUsable.js';
 import { hasHome } from '../trees/roots/HomeMounts.js';
 import { availableSpace } from '../trees/space/freeSpace.js';
+import { isTrashedLink } from '../trees/trash/trashPaths.js';
 import { findOldHomes, type OldHome } from './findOldHomes.js';
 import type { HomeMoveParts } from './HomeMove.js';
 import { homeMoveKind, homeMoveName } from './homeMoveKind.js';
 import { LostAccess } from './lostAccess.js';
 
+/** Folders with members that are named. */
+const maxFolders = 20;
+
 export interface HomeMoves {
 	/**
 	 * Starts a job that moves the home of a user to another root. Throws, before anything is done, if the move is not
 	 * possible, and `conflict` with a list if the other root can't keep what other programs may do with its files
-	 * (owners, groups, modes, ACLs), unless that is allowed.
+	 * (owners, groups, modes, ACLs), or the members of its folders, unless that is allowed.
 	 */
 	start(username: string, rootName: string, options?: { allowsLostAccess?: boolean }): Promise<Job>;
 	/** All homes that are being moved. */
@@ -44,7 +56,7 @@ interface Dependencies extends HomeMoveParts {
 
 export function createHomeMoves(parts: Dependencies): HomeMoves {
 	const { jobs, jobStore, users, roots, config } = parts;
-	const { homes } = parts.database;
+	const { homes, members } = parts.database;
 	const starter = jobs.define(homeMoveKind(parts));
 
 	const isUnderWay = ({ kind, endTime }: JobRecord) => kind === homeMoveName && endTime === null;
@@ -78,7 +90,12 @@ export function createHomeMoves(parts: Dependencies): HomeMoves {
 			const { bytes } = await measureHome(source.storage, home, new AbortController().signal, (path, type) =>
 				lost.add(path, type),
 			);
-			if (!allowsLostAccess) assertNothingLost(user.username, rootName, lost.describe());
+			if (!allowsLostAccess) {
+				assertNothingLost(user.username, rootName, {
+					access: lost.describe(),
+					members: await foldersLosingMembers(members, user.id, { source: source.storage, target: target.storage }),
+				});
+			}
 			const available = Math.max(0, await availableSpace(target.storage, config.uploads));
 			if (bytes > available) {
 				throw new Failure(
@@ -127,10 +144,45 @@ function liesThere(username: string, rootName: string): Failure {
 	return new Failure('invalid', `The home of ${username} lies on ${rootName} already.`);
 }
 
-function assertNothingLost(username: string, rootName: string, losses: readonly string[]): void {
-	if (losses.length === 0) return;
+/** The folders of a home whose members end as they are changed, since the other root does not tell them from later ones. */
+async function foldersLosingMembers(
+	members: Pick<MemberStore, 'list'>,
+	ownerId: string,
+	{ source, target }: Record<'source' | 'target', Pick<StorageProvider, 'stat'>>,
+): Promise<StoragePath[]> {
+	const root = parsePath('');
+	if ((await source.stat(root)).mayReuseId || !(await target.stat(root)).mayReuseId) return [];
+	return (await members.list(ownerId)).map(({ path }) => path).filter((path) => !isTrashedLink(path));
+}
+
+function assertNothingLost(
+	username: string,
+	rootName: string,
+	{ access, members }: { access: readonly string[]; members: readonly StoragePath[] },
+): void {
+	if (access.length === 0 && members.length === 0) return;
+	const named = members.slice(0, maxFolders).map((path) => JSON.stringify(path));
+	const sentences = [
+		...(access.length === 0
+			? []
+			: [`On ${rootName} other programs could no longer use the files of ${username} as they can now.`]),
+		...(members.length === 0
+			? []
+			: [
+					`On ${rootName} a folder has its members only until something in it is changed: that disk does not tell folders from later ones.`,
+				]),
+		'Nothing was moved.',
+	];
+	const losses = [
+		...access,
+		...(members.length === 0
+			? []
+			: [
+					`${plural(members.length, 'folder', 'folders')} with members: ${named.join(', ')}${members.length > named.length ? ', …' : ''}`,
+				]),
+	];
 	throw new Failure(
 		'conflict',
-		`On ${rootName} other programs could no longer use the files of ${username} as they can now. Nothing was moved.\n${losses.map((loss) => `- ${loss}`).join('\n')}\nTo move them all the same: ${shellCommand`stowage user move-root --allow-lost-access ${username} ${rootName}`}`,
+		`${sentences.join(' ')}\n${losses.map((loss) => `- ${loss}`).join('\n')}\nTo move them all the same: ${shellCommand`stowage user move-root --allow-lost-access ${username} ${rootName}`}`,
 	);
 }

@@ -773,3 +773,31 @@ test('a move that can’t keep who may use the files names them before it begins
 	t.like(await mover(fixture).ended(job), { status: 'completed', error: null });
 	await assertWhole(t, fixture.newHome);
 });
+
+test('a move to a disk that reuses ids names the folders with members, and where it is allowed the lesser role stays', async (t) => {
+	const fixture = await setUp(t);
+	const { app, ada, newHome } = fixture;
+	const { homeMoves, roots } = app.services;
+	const bob = await new Client(app).register('bob');
+	const share = (at: string, role: 'view' | 'edit') =>
+		ada.call('PUT', '/api/members', { path: at, members: [{ username: 'bob', role }] });
+	for (const [at, role] of [
+		['docs', 'edit'],
+		['docs/deep', 'view'],
+	] as const)
+		t.is((await share(at, role)).statusCode, 200);
+	const { storage } = await roots.named('big');
+	const { stat: readStat } = storage;
+	storage.stat = async (at) => ({ ...(await readStat.call(storage, at)), mayReuseId: true });
+	const refused = await t.throwsAsync(homeMoves.start('ada', 'big'));
+	t.true(isFailure(refused, 'conflict'));
+	t.regex(refused?.message ?? '', /Nothing was moved\.\n- 2 folders with members: "docs", "docs\/deep"\nTo move/);
+	t.regex(refused?.message ?? '', /--allow-lost-access/);
+	await assertNotMoved(t, fixture);
+	const job = await homeMoves.start('ada', 'big', { allowsLostAccess: true });
+	t.like(await mover(fixture).ended(job), { status: 'completed', error: null });
+	await writeFile(path.join(newHome, 'docs/deep/of-ada.txt'), 'of ada');
+	t.deepEqual(json(await ada.get('/api/members?path=docs/deep')).members, []);
+	const removed = await bob.call('DELETE', '/api/deleteItem', { type: 'shared', filePath: 'docs/deep/of-ada.txt' });
+	t.is(removed.statusCode, 403, removed.payload);
+});
