@@ -1317,7 +1317,7 @@ const xmpUuid = Buffer.from('be7acfcb97a942e89c71999491e3afac', 'hex');
 
 test('texts of MP4 and MOV are found that stand in boxes of other programs', async (t) => {
 	const film = box('mdat', 'x'.repeat(100));
-	const xmp = '<x xmp:Rating="5"><dc:subject><rdf:Bag><rdf:li>holiday</rdf:li></rdf:Bag></dc:subject></x>';
+	const xmp = '<x:x xmp:Rating="5"><dc:subject><rdf:Bag><rdf:li>holiday</rdf:li></rdf:Bag></dc:subject></x:x>';
 	t.deepEqual(await textsOf(film, box('uuid', xmpUuid, xmp)), ['keywords', 'rating']);
 	t.deepEqual(await textsOf(film, box('moov', box('udta', box('XMP_', xmp)))), ['keywords', 'rating']);
 	const windows = box('Xtra', entry('WM/Category'), entry('WM/EncodingTime'), entry('WM/SharedUserRating'));

@@ -1,4 +1,4 @@
-/** Names in lower case, whole or by how they begin or look. */
+/** Names, whole or by how they begin or look. */
 export class KnownNames {
 	readonly #names: ReadonlySet<string>;
 	readonly #patterns: readonly RegExp[];

@@ -36,6 +36,7 @@ const parents: ReadonlyMap<string, readonly string[]> = new Map([
 	['minf', ['mdia']],
 	['stbl', ['minf']],
 	['stsd', ['stbl']],
+	['tref', ['trak']],
 ]);
 
 /** Texts and numbers that ffprobe prints by their names, wherever they are, and one that is compared with another one. */
@@ -67,7 +68,9 @@ const known: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 		mvex: 'mehd trex trep leva',
 		moof: 'mfhd pssh',
 		traf: 'tfhd tfdt trun sdtp sbgp sgpd csgp subs saiz saio senc',
-		trak: 'tkhd edts tref tapt load txas clip matt kmat imap ctab trgr mere prfl',
+		trak: 'tkhd edts tapt load txas clip matt kmat imap ctab trgr mere prfl',
+		// Links between tracks, but for that to one of forced subtitles.
+		tref: 'chap tmcd hint hind cdsc sync subt scpt ssrc fall folw clcp font vdep vplx sbas scal cdep dpnd ipir mpod auxl adda',
 		mdia: 'mdhd hdlr elng',
 		minf: 'vmhd smhd sthd hmhd nmhd gmhd hdlr dinf',
 		stbl: 'stts ctts cslg stsc stsz stz2 stco co64 stss stps stsh padb stdp sdtp sbgp sgpd csgp subs saiz saio senc',
