@@ -3,6 +3,7 @@ import test, { type ExecutionContext } from 'ava';
 import { type Answer, json } from '../packages/core/test/testApp.js';
 import { until } from '../packages/core/test/until.js';
 import { removeFilms } from '../plugins/handbrake/test/conversions.js';
+import { isEveryday } from './everyday.js';
 import type { Request } from './permissions/call.js';
 import { type Item, type Place, placeOf, sharedPathsOf, wrongPlacesOf } from './permissions/items.js';
 import { type Person, type Role, roleOf, type Which, whiches } from './permissions/people.js';
@@ -99,8 +100,12 @@ interface Cell {
 	may: boolean;
 }
 
+/** To the calls of users each guest of a share is a visitor: in the everyday run those are asked who may most. */
+const isAsked = ({ client, triesAll, share }: Person) =>
+	!isEveryday || client !== undefined || triesAll || share.send === 'ok';
+
 const cellsOf = (site: Site, row: AboutItem): Cell[] =>
-	site.people.flatMap((person) =>
+	site.people.filter(isAsked).flatMap((person) =>
 		whiches.flatMap((which) => {
 			const role = roleOf(person, which);
 			return role === undefined ? [] : [{ person, which, role, may: mayUse(row, role, which) }];

@@ -93,10 +93,11 @@ import { runTextTask } from '../../web/src/features/previews/text/runTextTask.js
 import { colouredBlocks, textBlocks } from '../../web/src/features/previews/text/sourceBlocks.js';
 import { plainStyles } from '../../web/src/features/previews/video/cueStyles.js';
 import { toVtt } from '../../web/src/features/previews/video/subtitles.js';
+import { isEveryday } from '../everyday.js';
 import { isLong } from '../long.js';
 
 /** A long text, of which every parser reads one of each fragment. */
-export const largeKilobytes = isLong ? 1024 : 256;
+export const largeKilobytes = isLong ? 1024 : isEveryday ? 128 : 256;
 
 export interface Parser {
 	name: string;

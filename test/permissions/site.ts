@@ -44,14 +44,19 @@ export async function setUp(t: ExecutionContext) {
 		return which === 'foreign' && client === ada ? eve : ada;
 	};
 
+	// Asked once, as an item is made for each cell.
+	const names = new Map<Client, string>([[dora, 'dora']]);
+	for (const { client } of people)
+		if (client !== undefined) names.set(client, json(await client.get('/api/checkLoginStatus')).username);
+
 	return {
 		people,
 		ada,
 		/** Makes an item about which this person asks. */
 		async make(which: Which, person: Person): Promise<Item> {
 			const client = ownerOf(which, person);
-			const { username: name } = json(await client.get('/api/checkLoginStatus'));
-			return makeItem(homeOf(app, name ?? 'dora'), { name: name ?? 'dora', client }, which);
+			const name = names.get(client) ?? '';
+			return makeItem(homeOf(app, name), { name, client }, which);
 		},
 		/** Does something as the owner of an item, who is enabled meanwhile. */
 		asOwner: <T>({ which }: Item, act: () => Promise<T>) => (which === 'disabled' ? whileEnabled(act) : act()),
