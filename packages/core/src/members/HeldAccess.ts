@@ -1,4 +1,6 @@
+import { Yielder } from '@stowage/plugin-api';
 import { isFailure, type MemberRole, type StoragePath } from '@stowage/rules';
+import { once } from './once.js';
 
 /** How often it is checked whether members still have what they use. */
 const pollMs = 500;
@@ -81,8 +83,15 @@ export class HeldAccess {
 
 	async #checkAll(): Promise<void> {
 		const round = this.#beginRound();
+		const places = new Map<string, ReturnType<typeof look>>();
+		const yielder = new Yielder();
 		for (const [held, listener] of [...this.#held]) {
-			const found = await look(held, round);
+			// What is known of the folders is awaited at once, and gives nobody else a turn.
+			if (yielder.shouldYield) await yielder.yield();
+			if (!this.#held.has(held)) continue;
+			// Hundreds may watch one folder, or read one file.
+			const { user, ownerId, folderId, inside } = held;
+			const found = await once(places, `${user.id} ${ownerId} ${folderId} ${inside}`, () => look(held, round));
 			if (found === undefined || !this.#held.has(held)) continue;
 			if (found === 'none' || (held.role === 'edit' && found.role === 'view')) {
 				this.#held.delete(held);

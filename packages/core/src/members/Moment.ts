@@ -15,6 +15,7 @@ import { identityOf } from '../trees/identity.js';
 import { isTrashedLink } from '../trees/trash/trashPaths.js';
 import { type NamedFolder, namedFolders } from './folderNames.js';
 import { InnerRoles } from './InnerRoles.js';
+import { once } from './once.js';
 
 export interface MomentParts {
 	store: Pick<MemberStore, 'joined'>;
@@ -34,6 +35,7 @@ export class Moment {
 	readonly #named = new Map<string, Promise<NamedFolder[]>>();
 	readonly #located = new Map<string, Promise<StoragePath | undefined>>();
 	readonly #items = new Map<string, Promise<StorageItem | undefined>>();
+	readonly #near = new Map<JoinedFolder, readonly JoinedFolder[]>();
 	/** By the first of a member's folders of an owner. */
 	readonly #locked = new Map<JoinedFolder, Promise<ReadonlySet<string>>>();
 	/** Whether a folder was not where its row said, as one that was moved after that was read. */
@@ -67,14 +69,25 @@ export class Moment {
 	}
 
 	/**
+	 * Of a member's folders of one owner those that can count for items of the one that is at `root`: what it lies in, and what lies in it.
+	 * They may be hundreds with long paths, and are compared once for all of its items.
+	 */
+	near(folders: readonly JoinedFolder[], folder: JoinedFolder, root: StoragePath): readonly JoinedFolder[] {
+		const isNear = (at: StoragePath) => isWithin(root, at) || isWithin(at, root);
+		const found = this.#near.get(folder) ?? folders.filter((each) => recordedPaths(each).some(isNear));
+		this.#near.set(folder, found);
+		return found;
+	}
+
+	/**
 	 * What a member of these folders of one owner may do with an item of the home: the folder that is closest to it counts. One in which
 	 * they may do less also counts where another program has moved it to, by whatever spelling it is reached, and what is at its recorded
 	 * path while it is not there: what takes rights away must not depend on a text.
 	 */
-	async roleAt(folders: readonly JoinedFolder[], path: StoragePath): Promise<MemberRole | undefined> {
+	async roleAt(folders: readonly JoinedFolder[], path: StoragePath, near = folders): Promise<MemberRole | undefined> {
 		let closest: { root: StoragePath; depth: number; role: MemberRole } | undefined;
 		let lostDepth = 0;
-		for (const each of folders) {
+		for (const each of near) {
 			const { role } = each;
 			const known = recordedPaths(each).filter((at) => isWithin(path, at));
 			if (known.length === 0) continue;
@@ -91,9 +104,9 @@ export class Moment {
 	}
 
 	/** The roles of those that lie in an item. */
-	async rolesBelow(folders: readonly JoinedFolder[], path: StoragePath): Promise<InnerRoles> {
+	async rolesBelow(folders: readonly JoinedFolder[], path: StoragePath, near = folders): Promise<InnerRoles> {
 		const roles = new InnerRoles(path);
-		for (const each of folders) {
+		for (const each of near) {
 			const below = recordedPaths(each).filter((at) => isBelow(at, path));
 			if (below.length === 0) continue;
 			const root = await this.locate(each);
@@ -235,10 +248,4 @@ function upTo(path: StoragePath, depth: number): StoragePath | undefined {
 
 export function isBelow(path: StoragePath, folder: StoragePath): boolean {
 	return path !== folder && isWithin(path, folder);
-}
-
-function once<Key, T>(known: Map<Key, Promise<T>>, key: Key, read: () => Promise<T>): Promise<T> {
-	const found = known.get(key) ?? read();
-	known.set(key, found);
-	return found;
 }

@@ -198,8 +198,9 @@ export class SharedFolders implements MemberRights {
 		const { folder } = found;
 		const at = joinPath(root, ...segments);
 		const ofOwner = folders.map((each) => each.folder).filter(({ owner }) => owner.id === folder.owner.id);
-		const role = (await now.roleAt(ofOwner, at)) ?? folder.role;
-		return { ...found, root, path: at, role, inner: await now.rolesBelow(ofOwner, at) };
+		const near = now.near(ofOwner, folder, root);
+		const role = (await now.roleAt(ofOwner, at, near)) ?? folder.role;
+		return { ...found, root, path: at, role, inner: await now.rolesBelow(ofOwner, at, near) };
 	}
 
 	/** Where something that was found once is now, and what may be done with it. Throws `notFound`. */
@@ -213,7 +214,8 @@ export class SharedFolders implements MemberRights {
 				const root = folder && (await now.locate(folder));
 				if (folder === undefined || root === undefined) throw notFound();
 				const path = joinPath(root, inside);
-				return { path, role: (await now.roleAt(folders, path)) ?? folder.role };
+				const near = now.near(folders, folder, root);
+				return { path, role: (await now.roleAt(folders, path, near)) ?? folder.role };
 			},
 			first,
 		);

@@ -21,9 +21,14 @@ import { type PastedItem, type PasteInput, pasteDenialsOf, stepOf } from './past
 export interface Pasting {
 	/**
 	 * Starts a job, or finds the one that was started with this idempotency key. Throws if the job can be refused as a whole: if no item
-	 * may be pasted there.
+	 * may be pasted there, and the signal's reason.
 	 */
-	start(owner: JobOwner, kind: 'copy' | 'move', input: PasteInput, key?: string): Promise<Job>;
+	start(
+		owner: JobOwner,
+		kind: 'copy' | 'move',
+		input: PasteInput,
+		options?: { key?: string | undefined; signal?: AbortSignal },
+	): Promise<Job>;
 	/**
 	 * Does the same for a single item. Returns its entry if that takes less than this many milliseconds, else the id of
 	 * the job. Throws if the job fails in that time.
@@ -45,7 +50,7 @@ export function createPasting(jobs: Jobs, dependencies: Dependencies): Pasting {
 	const starters = { copy: jobs.define(copyKind(dependencies)), move: jobs.define(moveKind(dependencies)) };
 
 	const pasting: Pasting = {
-		async start(owner, kind, input, key) {
+		async start(owner, kind, input, { key, signal } = {}) {
 			const known =
 				key === undefined ? undefined : await starters[kind].findByKey(owner, key, { maxBytes: mostBytesOf(input) });
 			if (known !== undefined) {
@@ -53,7 +58,7 @@ export function createPasting(jobs: Jobs, dependencies: Dependencies): Pasting {
 				return known.job;
 			}
 			await assertSomeAllowed(owner, kind, input);
-			await assertMayChange(dependencies.sharedFolders, owner, kind, input);
+			await assertMayChange(dependencies.sharedFolders, owner, kind, input, signal);
 			const bound = await boundToFolders(dependencies.sharedFolders, owner, input);
 			return starters[kind].start(owner, bound, titleOf(kind, input), { key });
 		},

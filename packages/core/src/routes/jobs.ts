@@ -1,6 +1,7 @@
 import * as contract from '@stowage/contract';
 import { idempotencyKey, type JobOwner, route } from '@stowage/plugin-api';
 import { Failure, type Viewer } from '@stowage/rules';
+import { clientGone } from '../http/connections/clientGone.js';
 import type { Services } from '../services.js';
 import { changeRoutes } from './changeRoutes.js';
 import { arrayText, listed } from './queued.js';
@@ -14,7 +15,7 @@ export function jobRoutes(services: Services) {
 			const { kind, type, toType, ...pasted } = payload;
 			const input = { from: type, to: toType ?? type, ...pasted, address: request.client.address };
 			const key = idempotencyKey(request.headers);
-			const { id } = await pasting.start(ownerOf(viewer), kind, input, key);
+			const { id } = await pasting.start(ownerOf(viewer), kind, input, { key, signal: clientGone(request) });
 			return h.response({ id }).code(202);
 		}),
 		route(contract.jobs, async ({ viewer, request, h }) => {

@@ -72,3 +72,48 @@ test('others are served while a move out of many folders that may only be looked
 	const input = { from: 'shared', to: 'private', directory: parsePath(''), items: pasted(100), address: '' } as const;
 	t.true((await turnsOf(() => assertMayChange(folders, bob, 'move', { ...input, items: [...input.items] }))) > 1);
 });
+
+/** So many folders of one owner with paths of 60 kB, all of which lie in one deep folder. */
+function longFolders(count: number): SharedFolders {
+	const above = Array.from({ length: 236 }, () => 'n'.repeat(254)).join('/');
+	const rows = Array.from({ length: count }, (_, n) => ({
+		...{ id: `f${n}`, owner, nextPath: undefined, itemId: `F${n}`, role: 'view', createdAt: n },
+		path: parsePath(Buffer.from(`${above}/F${n}`).toString()),
+	}));
+	return new SharedFolders({
+		store: { joined: async () => rows, joinedNames: async () => [] },
+		storage: () => ({
+			stat: async (path: string) => ({
+				id: path.slice(path.lastIndexOf('/') + 1),
+				type: 'directory',
+				size: 0,
+				mtime: 0,
+			}),
+		}),
+	} as never);
+}
+
+const moved = (count: number) => {
+	const items = Array.from({ length: count }, (_, n) => ({ path: parsePath(`F0/p${n}/a`) }));
+	return { from: 'shared', to: 'private', directory: parsePath(''), items, address: '' } as const;
+};
+
+test('a call that has to look at many folders ends once its client has gone', async (t) => {
+	const gone = new AbortController();
+	let asked = 0;
+	const shared = longFolders(50);
+	const counting = {
+		forMany: () => {
+			const { at } = shared.forMany();
+			return {
+				at: (...words: Parameters<typeof at>) => {
+					if (++asked === 10) gone.abort(new Error('gone'));
+					return at(...words);
+				},
+			};
+		},
+	};
+	const input = { ...moved(10_000), items: [...moved(10_000).items] };
+	await t.throwsAsync(assertMayChange(counting, bob, 'move', input, gone.signal), { message: 'gone' });
+	t.true(asked < 5000, `${asked} items`);
+});

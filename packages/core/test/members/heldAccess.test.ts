@@ -61,6 +61,66 @@ test('all that a member holds in folders of one owner is read together, and ends
 	t.true(reads() < 20, `${reads()} reads`);
 });
 
+/** What a member holds in the first of many folders: how often the paths of these are looked at in a round. */
+function heldInFirst(insides: readonly string[]) {
+	/** Of others, in which something of this round was found. */
+	const turns = new Set<number>();
+	let looked = 0;
+	let most = 0;
+	let rounds = 0;
+	const rowOf = (n: number) => ({
+		...{ id: `${n}`, owner: { id: 'id of ada', username: 'ada' }, nextPath: undefined, itemId: `users/ada/f${n}` },
+		...{ role: 'view' as const, createdAt: n },
+		get path() {
+			looked++;
+			return parsePath(`f${n}`);
+		},
+	});
+	const rows = Array.from({ length: 250 }, (_, n) => rowOf(n));
+	const folders = new SharedFolders({
+		store: {
+			async joined() {
+				most = Math.max(most, looked);
+				looked = 0;
+				rounds++;
+				turns.clear();
+				return rows;
+			},
+		},
+		storage: () => ({ stat: async (id: string) => ({ type: 'directory', id, mayReuseId: false }) }),
+	} as never);
+	let turn = 0;
+	const watched = { role: 'view' as const, onRole() {}, onPlace: () => turns.add(turn) };
+	const user = { id: 'id of bob' };
+	const leaves = insides.map((inside) =>
+		folders.held.hold(
+			{ user, folderId: '0', ownerId: 'id of ada', inside: parsePath(inside), role: 'view' },
+			() => {},
+			watched,
+		),
+	);
+	const others = setInterval(() => turn++, 1);
+	const leave = () => {
+		clearInterval(others);
+		for (const each of leaves) each();
+	};
+	return { leave, most: () => most, rounds: () => rounds, turns };
+}
+
+test('where a member has much under way the folders are compared once in a round, and for each place once', async (t) => {
+	const { leave, most, rounds } = heldInFirst(Array.from({ length: 2000 }, (_, n) => `p${n % 100}`));
+	t.teardown(leave);
+	await until('two rounds have ended', () => rounds() > 2);
+	t.true(most() < 3000, `${most()} paths were looked at`);
+});
+
+test('others have turns while it is checked what members have under way', async (t) => {
+	const { leave, turns } = heldInFirst(Array.from({ length: 20_000 }, (_, n) => `p${n}`));
+	t.teardown(leave);
+	await until('much was looked at in one round', () => turns.size > 3);
+	t.pass();
+});
+
 test('where a folder is whose contents change is looked for once for all who watch it', async (t) => {
 	const { folders, reads } = countingFolders(1);
 	const changes: (() => void)[] = [];

@@ -69,8 +69,8 @@ test('a short request with the key of a long one is refused before anything of t
 	const jobs = { define: () => ({ findByKey }) } as unknown as Jobs;
 	const pasting = createPasting(jobs, {} as CopyDependencies & { sharedFolders: never });
 	const key = 'k'.repeat(22);
-	t.like(await pasting.start(viewer, 'move', kept, key), { id: 'kept' });
-	await t.throwsAsync(pasting.start(viewer, 'move', protectedItems(1, 'to'), key), { message: /another request/ });
+	t.like(await pasting.start(viewer, 'move', kept, { key }), { id: 'kept' });
+	await t.throwsAsync(pasting.start(viewer, 'move', protectedItems(1, 'to'), { key }), { message: /another request/ });
 	t.true((asked[0] ?? 0) > bytes);
 	t.true((asked[1] ?? bytes) < 2_000);
 });
@@ -89,7 +89,7 @@ test('the same request is found by its key whatever its paths are kept as', asyn
 		{ define: () => ({ findByKey }) } as unknown as Jobs,
 		{} as CopyDependencies & { sharedFolders: never },
 	);
-	t.like(await pasting.start(viewer, 'copy', input, 'k'.repeat(22)), { id: 'kept' });
+	t.like(await pasting.start(viewer, 'copy', input, { key: 'k'.repeat(22) }), { id: 'kept' });
 });
 
 test.serial('what a job is to do is parsed with turns for others between its items', async (t) => {
