@@ -787,6 +787,7 @@ export const thorough = {
 		'a copy that is continued in one process is locked for another one until the first ends',
 		'a folder is not watched where a limit of the system is reached (inotify_add_watch:error=ENOSPC)',
 		'LocalStorage with calls of Node only: *',
+		'a folder of 5,000 entries is listed in batches without blocking the event loop (native calls)',
 	],
 	'packages/database/test/database.test.ts': [
 		'the write-ahead log does not grow with the number of writes',
@@ -904,10 +905,12 @@ export const thorough = {
 	],
 	'packages/core/test/leases/liveProcesses.test.ts': [
 		'a storage root that can’t be shared is used by one node, and by another one once that has ended',
+		'two nodes over one MariaDB must have one session key, and say which settings differ',
 	],
 	'packages/core/test/search/nodeIndexes.test.ts': [
 		'a node finds what was changed at another one while it did not run',
 		'a comparison that is asked for before the index has begun is made then',
+		'a search finds what another node has changed within seconds, though each has its own index',
 	],
 	'cli/test/secondPlugin.test.ts': [
 		'a storage root whose place is a file is unavailable until it is a folder, also the first root of a new database',
@@ -924,6 +927,7 @@ export const thorough = {
 	'test/unexpectedErrors.test.ts': ['the process exits after an unexpected error outside a request: memory'],
 	'packages/core/test/links/manyLinks.test.ts': [
 		'lists of links wait in the queue of walks, and other work has its turn between the links',
+		'a user has at most 1,000 temporary links, of which expired ones and those whose items are gone are none',
 	],
 	'packages/core/test/files/trash.test.ts': [
 		'a large trash is emptied in small parts, with what the clock was ahead for, and without what is deleted meanwhile',
@@ -933,6 +937,7 @@ export const thorough = {
 	'packages/core/test/files/versions.test.ts': [
 		'versions go with the home to another root, and are restored there',
 		'of many uploads of one name at once each content is the file or among its versions',
+		'a file has no more than 50 versions',
 	],
 	'packages/database/test/largeRows.test.ts': [
 		'rows of megabytes are copied to a database server and back, and few of them are in memory at once',
@@ -957,6 +962,9 @@ export const thorough = {
 		'css in colours: a kilobyte of them is read at once',
 		'python in colours: a kilobyte of them is read at once',
 		'yaml in colours: a kilobyte of them is read at once',
+	],
+	'plugins/handbrake/test/formats.test.ts': [
+		'a conversion to mp4 in place of the original keeps its rotation and frame times, and can be played while it is loaded',
 	],
 };
 
