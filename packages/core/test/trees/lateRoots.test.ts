@@ -6,27 +6,32 @@ import { type OpenMount, RootOpener } from '../../src/trees/roots/RootOpener.js'
 
 /** Roots whose disks answer when they are told to. */
 function slowDisks() {
-	const calls: { answer(): void; isClosed: boolean }[] = [];
+	const logged: unknown[] = [];
+	const calls: { answer(): void; isClosed: boolean; failure?: Error }[] = [];
 	const slow: StorageDriver = {
 		open: (rootId = '') =>
 			new Promise<StorageProvider>((resolve) => {
 				const close = async () => {
 					call.isClosed = true;
+					if (call.failure) throw call.failure;
 				};
-				const call = { isClosed: false, answer: () => resolve({ rootId, close } as StorageProvider) };
+				const call: (typeof calls)[number] = {
+					isClosed: false,
+					answer: () => resolve({ rootId, close } as StorageProvider),
+				};
 				calls.push(call);
 			}),
 	};
 	const drivers = { find: () => slow, all: () => new Map([['slow', slow]]) };
 	const config = { storage: 'local', dataDir: '/nowhere', databaseUrl: 'sqlite:/nowhere/a.db' };
-	const log = { warn() {} };
+	const log = { warn: (details: { err?: Error }) => logged.push(details.err?.message) };
 	const opener = new RootOpener({ drivers, config, log, openingMs: 20 } as never);
 	const record: RootRecord = {
 		...{ name: 'big', rootId: 'an id', driver: 'slow', location: '/mnt/big' },
 		...{ isDefault: false, createdAt: 0 },
 	};
 	const mount = (last?: OpenMount) => opener.mount(record, last, false, [record]);
-	return { calls, opener, record, mount };
+	return { calls, opener, record, mount, logged };
 }
 
 test('a disk that does not answer holds up nobody for long, is asked once, and is used once it has answered', async (t) => {
@@ -57,4 +62,14 @@ test('a disk that answers once its root is gone, or elsewhere, is closed', async
 	calls[0]?.answer();
 	await new Promise(setImmediate);
 	t.true(calls[0]?.isClosed);
+});
+
+test('a disk that answers too late and can’t be closed is reported', async (t) => {
+	const { calls, opener, mount, logged } = slowDisks();
+	await mount();
+	Object.assign(calls[0] ?? {}, { failure: new Error('it hangs') });
+	opener.closeOthers([]);
+	calls[0]?.answer();
+	await new Promise(setImmediate);
+	t.deepEqual(logged.slice(1), ['it hangs']);
 });

@@ -127,7 +127,20 @@ export class RootOpener {
 		for (const [key, opening] of this.#opening) {
 			if (known.has(key)) continue;
 			this.#opening.delete(key);
-			opening.then((storage) => storage.close()).catch(() => undefined);
+			void this.#closeLate(opening, key);
+		}
+	}
+
+	async #closeLate(opening: Promise<StorageProvider>, key: string): Promise<void> {
+		// Nobody asks any more why it could not be opened.
+		const storage = await opening.catch(() => undefined);
+		try {
+			await storage?.close();
+		} catch (error) {
+			this.#dependencies.log.warn(
+				{ err: error, root: key },
+				'a storage root that is no longer used could not be closed',
+			);
 		}
 	}
 
