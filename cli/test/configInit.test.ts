@@ -130,3 +130,11 @@ test('the audit log has who may come by config init, and no secret, if there is 
 		detail: 'dataDir, databaseUrl, registration: open, visitors: off',
 	});
 });
+
+test('config init says that the audit log has no line of it where the data folder can’t be examined', async (t) => {
+	const folder = await dataFolder(t);
+	const dataDir = path.join(folder, 'data');
+	await symlink(dataDir, dataDir);
+	const { code, stderr } = await run(['config', 'init', path.join(folder, 'a.yaml'), '--yes', '--data-dir', dataDir]);
+	t.regex(stderr, /The audit log has no line of this: ELOOP/);
+});

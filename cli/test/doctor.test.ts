@@ -1,4 +1,4 @@
-import { chmod, chown, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, open, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
 import { execa } from 'execa';
@@ -479,4 +479,23 @@ test('doctor shows whole sentences, wrapped in their columns on a terminal', asy
 		reasonOf(new Error('Command failed: bwrap\nbwrap: no namespaces\n')),
 		'Command failed: bwrap bwrap: no namespaces',
 	);
+});
+
+test('doctor does not say that the service may write to a folder that it could not examine', async (t) => {
+	const system = await dataFolder(t);
+	const dataDir = path.join(system, 'data');
+	await mkdir(path.join(system, 'etc/systemd/system'), { recursive: true });
+	const files = { node: process.execPath, program: '/usr/stowage.js', config: '/etc/stowage/config.yaml' };
+	const text = unitText({ ...files, user: 'nobody', dataDir, storageRoots: [] });
+	await writeFile(path.join(system, 'etc/systemd/system/stowage.service'), text);
+	const config = loadConfig({ flags: { '--data-dir': dataDir }, defaultPlugins });
+	t.deepEqual(
+		(await checkService(config, system)).map(({ state }) => state),
+		['ok'],
+		'one that is missing is reported elsewhere',
+	);
+	await symlink(dataDir, dataDir);
+	const found = await checkService(config, system);
+	t.true(found.some(({ state, message }) => state === 'warn' && message.includes('ELOOP')));
+	t.false(found.some(({ state }) => state === 'ok'));
 });

@@ -1,4 +1,5 @@
-import { lstat, realpath, stat } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { lstat, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { type Config, shellCommand } from '@stowage/core';
 import { type AccountIds, accountOf } from '../privileges/accounts.js';
@@ -7,7 +8,8 @@ import { installCommand, installedUnit } from '../service/installedUnit.js';
 import { isMountPointUnknown } from '../service/mountPoints.js';
 import { unitFaultOf } from '../service/unitFault.js';
 import { addedRoots, serviceFolders } from '../service/unitFolders.js';
-import { type Finding, fault, ok, warn } from './findings.js';
+import { type Finding, fault, ok, reasonOf, warn } from './findings.js';
+import { statIfThere } from './statIfThere.js';
 
 /**
  * Whether the installed service, if there is one, may use its folders: the permissions of this command say nothing about that. `root` is
@@ -41,8 +43,14 @@ export async function checkService(config: Config, root = '/'): Promise<Finding[
 	}
 	const { uid } = account;
 	for (const folder of [dataDir, ...roots]) {
-		// A missing or inaccessible folder is reported by the checks of the data folder and the roots.
-		const found = await stat(folder).catch(() => undefined);
+		let found: Stats | undefined;
+		try {
+			found = await statIfThere(folder);
+		} catch (error) {
+			const message = `whether ${folder} belongs to ${unit.user}, the user of the service, is unknown: ${reasonOf(error)}`;
+			findings.push(warn(what, message, 'Correct what is said of that folder, then run stowage doctor again.'));
+		}
+		// A missing folder is reported by the checks of the data folder and the roots.
 		if (found === undefined || found.uid === uid || uid === 0) continue;
 		const message = `${folder} does not belong to ${unit.user}, the user of the service`;
 		findings.push(fault(what, message, await givingRemedy(folder, dataDir, unit.user, account)));

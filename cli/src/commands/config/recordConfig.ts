@@ -1,8 +1,9 @@
-import { access, constants, stat } from 'node:fs/promises';
+import { access, constants } from 'node:fs/promises';
 import { type Config, type Log, recordCommand } from '@stowage/core';
 import { administrator } from '../../commandLine/administrator.js';
 import { dropRootPrivileges } from '../../commandLine/loadConfigAsOwner.js';
 import { reasonOf } from '../../doctor/findings.js';
+import { statIfThere } from '../../doctor/statIfThere.js';
 import { printError } from '../../terminal/output.js';
 
 /** Settings whose values are recorded, since they decide who may come. Of others, which may be secret, only the names are. */
@@ -11,11 +12,10 @@ const shown: readonly string[] = ['publicUrl', 'visitors', 'registration'];
 /** Records which settings were written, if there is a data folder already, as its owner: root can't do anything else afterwards. */
 export async function recordConfig(config: Config, names: readonly string[], log: Log): Promise<void> {
 	const { dataDir } = config;
-	// A folder that can't be examined has no audit log that could be written.
-	if (!(await stat(dataDir).catch(() => undefined))?.isDirectory()) return;
 	const values = config as unknown as Readonly<Record<string, unknown>>;
 	const detail = names.map((name) => (shown.includes(name) ? `${name}: ${values[name]}` : name)).join(', ');
 	try {
+		if (!(await statIfThere(dataDir))?.isDirectory()) return;
 		await dropRootPrivileges(config);
 		await access(dataDir, constants.W_OK);
 		await recordCommand(config, log, administrator(), { action: 'configure', detail });
