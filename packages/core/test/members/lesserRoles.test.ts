@@ -2,7 +2,9 @@ import { existsSync, readdirSync } from 'node:fs';
 import { chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { StorageProvider } from '@stowage/plugin-api';
+import { parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
+import { SharedFolders } from '../../src/members/SharedFolders.js';
 import { field, file, json, type TestApp } from '../testApp.js';
 import { memberFixture, sharedRows } from './memberFixture.js';
 
@@ -180,4 +182,45 @@ test('on a disk that reuses ids a folder that has changed keeps its lesser role'
 	await assertLocked(t, fixture, 'docs/Photos');
 	ignoreCase(app);
 	await assertLocked(t, fixture, 'docs/photos');
+});
+
+/** Bob's folders as rows alone, each at its place, with the stats that a call takes. */
+function counted(rows: Readonly<Record<string, 'view' | 'edit'>>) {
+	const owner = { id: 'a', username: 'ada' };
+	let stats = 0;
+	const joined = Object.entries(rows).map(([at, role], n) => ({
+		...{ id: `${n}`, owner, path: parsePath(at), nextPath: undefined, itemId: `users/ada/${at}`, role, createdAt: n },
+	}));
+	const folders = new SharedFolders({
+		store: { joined: async () => joined, joinedNames: async () => [] },
+		storage: () => ({
+			async stat(id: string) {
+				stats++;
+				return { type: 'directory', id };
+			},
+		}),
+	} as never);
+	return {
+		async roleAt(at: string) {
+			stats = 0;
+			const { role } = await folders.at({ id: 'b' }, parsePath(at));
+			return [role, stats];
+		},
+	};
+}
+
+test('ids are compared only for who may do less in another folder of the owner', async (t) => {
+	const editor = counted({ docs: 'edit', music: 'edit', 'music/old': 'edit' });
+	t.deepEqual(await editor.roleAt('docs/a/b/c'), ['edit', 1]);
+	t.deepEqual(await editor.roleAt(`docs${'/a'.repeat(900)}`), ['edit', 1]);
+	const both = counted({ docs: 'edit', plans: 'view' });
+	t.deepEqual(await both.roleAt('docs'), ['edit', 1]);
+	t.deepEqual(await both.roleAt('plans/a/b'), ['view', 1]);
+	t.deepEqual(await both.roleAt('docs/a/b'), ['edit', 4], 'both folders, and two on the way');
+});
+
+test('what lies deeper than ids are compared may only be looked at, and is refused at once', async (t) => {
+	const member = counted({ docs: 'edit', plans: 'view' });
+	t.deepEqual(await member.roleAt(`docs${'/a'.repeat(100)}`), ['edit', 102]);
+	t.deepEqual(await member.roleAt(`docs${'/a'.repeat(101)}`), ['view', 1]);
 });
