@@ -158,7 +158,7 @@ async function compare(
 			const share = original.seconds > 0 ? Math.min(1, seconds / original.seconds) : 0;
 			reportProgress(job, before + share * (100 - before), checking);
 		};
-		return decodeFilm(decoder, source, signal, reportSeconds);
+		return decodeFilm(decoder, source, signal, reportSeconds, original.container === 'mov');
 	};
 	const inTime = <T>(counted: Promise<T>) => counted.catch((error: unknown) => ifLate(error, job.signal, signal));
 	// Begun again whole: what is counted must not have the packets of a try that was ended.

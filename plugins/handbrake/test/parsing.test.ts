@@ -780,6 +780,10 @@ test('messages in pictures are lost that are not of an encoder that is known', a
 	const type = 'side_data_type=H.26[45] User Data Unregistered SEI message';
 	for (const line of [`stream_index=0|${type}|${type}`, `stream_index=0|${type}`, 'stream_index=0']) take(line);
 	t.is(readFrames().messages, 3);
+	const { take: takeAgain, read: readAgain } = frameReader(() => {}, true);
+	const at = (position: number | string) => `stream_index=0|pkt_pos=${position}|${type}|${type}`;
+	for (const line of [at(48), at(900), at(48), at('N/A'), at('N/A')]) takeAgain(line);
+	t.is(readAgain().messages, 8);
 	t.is(readFrames().unread.size, 0);
 	const ids = ['dc45e9bde6d948b7962cd820d923eeef', '2ca2de09b51747dbbb55a4fe7fc2fc4e'];
 	const [x264 = Buffer.alloc(0), x265 = Buffer.alloc(0)] = ids.map((id) => Buffer.from(id, 'hex'));

@@ -1,5 +1,6 @@
 import os from 'node:os';
 import type { SandboxedProgram } from '../SandboxedProgram.js';
+import { ShownPackets } from './hiddenParts.js';
 import { KnownNames } from './KnownNames.js';
 import { hasWideRange, matrixOf, source } from './probe.js';
 import { unitReader } from './units.js';
@@ -74,20 +75,21 @@ export function isError(line: string): boolean {
 }
 
 const entries = [
-	'frame=stream_index,pts_time,width,height,sample_aspect_ratio,interlaced_frame,channels,pix_fmt,color_transfer',
+	'frame=stream_index,pts_time,pkt_pos,width,height,sample_aspect_ratio,interlaced_frame,channels,pix_fmt,color_transfer',
 	'frame_side_data=side_data_type,displaymatrix',
 ];
 
 /**
  * Decodes an open film from its beginning to its end, and counts what is wrong. HandBrake counts only packets of which its decoders make
  * nothing: where they conceal what is destroyed by what was there before, it takes that for a frame. `onTime` is called with how many
- * seconds are decoded. Undefined if ffprobe fails, or prints more than of honest films.
+ * seconds are decoded. Where the film `mayRepeat` its frames, by an edit list, their messages count once. Undefined if ffprobe fails, or prints more than of honest films.
  */
 export async function decodeFilm(
 	decoder: SandboxedProgram,
 	descriptor: number,
 	signal: AbortSignal,
 	onTime: (seconds: number) => void = () => {},
+	mayRepeat = false,
 ): Promise<DecodedFilm | undefined> {
 	const threads = String(Math.min(maxThreads, os.availableParallelism()));
 	const args = [
@@ -101,7 +103,7 @@ export async function decodeFilm(
 		if (isError(line)) errors++;
 		units.take(line);
 	};
-	const frames = frameReader(onTime);
+	const frames = frameReader(onTime, mayRepeat);
 	const run = { files: [descriptor], printsContent: true, signal, onLine: frames.take, onLogLine };
 	const { code } = await decoder.run(args, run);
 	if (code !== 0) return undefined;
@@ -116,7 +118,10 @@ interface CountedTrack extends DecodedTrack {
 }
 
 /** Reads lines of frames; reports each whole second of their times once. */
-export function frameReader(onTime: (seconds: number) => void): {
+export function frameReader(
+	onTime: (seconds: number) => void,
+	mayRepeat = false,
+): {
 	take(line: string): void;
 	read(): Omit<DecodedFilm, 'errors' | 'hasLayers'>;
 } {
@@ -128,20 +133,29 @@ export function frameReader(onTime: (seconds: number) => void): {
 	let isWide = false;
 	let hasTimecode = false;
 	let messages = 0;
+	const withMessages = new ShownPackets();
 	const unread = new Set<string>();
 	const takeSideData = (sideData: string) => {
 		if (/closed captions/i.test(sideData)) hasCaptions = true;
 		if (/stereo 3d|spherical/i.test(sideData)) isStereo = true;
 		if (/dolby vision|hdr dynamic/i.test(sideData)) hasDolbyVision = true;
 		if (/smpte 12-1 timecode/i.test(sideData)) hasTimecode = true;
-		if (/user data unregistered/i.test(sideData)) messages++;
 		if (!known.has(sideData.toLowerCase()) && unread.size < maxNames) unread.add(sideData);
+	};
+	const takeMessages = (position: number, count: number) => {
+		if (count === 0) return;
+		const isKnown = mayRepeat && Number.isSafeInteger(position);
+		if (isKnown && withMessages.has(position)) return;
+		messages += count;
+		if (isKnown) withMessages.add(position);
 	};
 	const matrices = new Set<string>();
 	return {
 		take(line) {
 			const { displaymatrix, ...values } = valuesOf(line);
-			for (const [, sideData = ''] of line.matchAll(/(?:^|\|)side_data_type=([^|]*)/g)) takeSideData(sideData);
+			const sideData = Array.from(line.matchAll(/(?:^|\|)side_data_type=([^|]*)/g), ([, each = '']) => each);
+			for (const each of sideData) takeSideData(each);
+			takeMessages(Number(values.pkt_pos), sideData.filter((each) => /user data unregistered/i.test(each)).length);
 			const matrix = displaymatrix && matrixOf(displaymatrix);
 			if (matrix && matrices.size < maxMatrices) matrices.add(matrix);
 			if (values.stream_index === undefined) return;
