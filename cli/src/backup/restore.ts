@@ -30,8 +30,8 @@ export interface ConfigurationFile extends NewFile {
 
 /**
  * Restores a backup into an empty data folder and an empty database of either kind. Nothing is written before all of the backup was read
- * and found to be complete. An interrupted restore is repeated by the same call, which goes on after the rows where these are there already;
- * `finishRestore` ends that.
+ * and found to be complete. An interrupted restore is repeated by the same call, which goes on after the rows where these are there
+ * already; `finishRestore` ends that.
  */
 export async function restore(
 	backup: Backup,

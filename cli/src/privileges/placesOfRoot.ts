@@ -15,7 +15,9 @@ import { isWithin } from '../service/unitFolders.js';
 
 // Where a command or server stays root, whoever may exchange what it opens by its path leads root elsewhere, or reads what root writes.
 
-/** Why a process must not stay root on the data folder and the database of its configuration. Undefined where nothing speaks against it. */
+/**
+ * Why a process must not stay root on the data folder and the database of its configuration. Undefined where nothing speaks against it.
+ */
 export async function objectionToPlaces({
 	dataDir,
 	databaseUrl,

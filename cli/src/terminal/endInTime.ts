@@ -4,8 +4,8 @@ import { createRequire } from 'node:module';
 const leftMs = 2000;
 
 /**
- * Ends the process once nothing is left to do, or two seconds after all that was printed has been taken. A thread that waits for a disk that
- * does not answer is never done, and Node waits for its threads whenever it ends by itself.
+ * Ends the process once nothing is left to do, or two seconds after all that was printed has been taken. A thread that waits for a disk
+ * that does not answer is never done, and Node waits for its threads whenever it ends by itself.
  */
 export async function endInTime(code: number): Promise<void> {
 	process.exitCode = code;

@@ -52,7 +52,10 @@ export async function revokeTemporaryLink(id: string): Promise<void> {
 	await call(revokeLink, { params: { id } });
 }
 
-/** Revokes a link that was just made, and of which only this is known here. Throws `notFound` for one that is not listed, as if it was revoked. */
+/**
+ * Revokes a link that was just made, and of which only this is known here. Throws `notFound` for one that is not listed, as if it was
+ * revoked.
+ */
 export async function revokeMadeLink(path: string, expiresAt: number): Promise<void> {
 	const latest = await call(temporaryLinks, { query: { limit: maxLinksOfPage } });
 	const made = latest.find((link) => link.path === path && link.expiresAt === expiresAt);

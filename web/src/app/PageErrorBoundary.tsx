@@ -5,8 +5,8 @@ import { EmptyState } from '../ui/display/EmptyState.js';
 import { forgetFailedPages } from './lazyPage.js';
 
 /**
- * Shows an error when a page fails or its bundle can't be fetched. The frame and running uploads are not affected: a reload would end them,
- * so the page can be tried again without one, and is when it is opened anew.
+ * Shows an error when a page fails or its bundle can't be fetched. The frame and running uploads are not affected: a reload would end
+ * them, so the page can be tried again without one, and is when it is opened anew.
  */
 export class PageErrorBoundary extends Component<{ children: ReactNode }, { failed: boolean }> {
 	override state = { failed: false };

@@ -1,6 +1,9 @@
 import { useEffect } from 'react';
 
-/** Refuses files that are dropped where no page takes them: the browser would leave the page, with all that it is doing, and open the file. */
+/**
+ * Refuses files that are dropped where no page takes them: the browser would leave the page, with all that it is doing, and open the
+ * file.
+ */
 export function useDropGuard(): void {
 	useEffect(() => {
 		const refuse = (event: DragEvent) => {

@@ -219,8 +219,8 @@ interface FolderNode {
 }
 
 /**
- * The chosen folders, level by level: a folder may lie a thousand levels deep, and the path of each level, as a text, would take its length
- * once more.
+ * The chosen folders, level by level: a folder may lie a thousand levels deep, and the path of each level, as a text, would take its
+ * length once more.
  */
 class ChosenFolders {
 	readonly #trees = new Map<Owner | undefined, FolderNode>();

@@ -52,8 +52,8 @@ interface Rate {
 }
 
 /**
- * Who may write: an account, or the address of a visitor. A customer may have very many networks of IPv6, which belong to one site; what is
- * of several of them is of the site itself.
+ * Who may write: an account, or the address of a visitor. A customer may have very many networks of IPv6, which belong to one site; what
+ * is of several of them is of the site itself.
  */
 export interface LineSource {
 	name: string;

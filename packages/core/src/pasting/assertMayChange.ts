@@ -4,7 +4,10 @@ import { enterFolder } from '../members/enterFolder.js';
 import type { SharedFolders } from '../members/SharedFolders.js';
 import type { PasteInput } from './pasteInput.js';
 
-/** Throws the signal's reason, and unless the viewer may change the shared folder that a paste goes into, and one of those that a move takes from. */
+/**
+ * Throws the signal's reason, and unless the viewer may change the shared folder that a paste goes into, and one of those that a move
+ * takes from.
+ */
 export async function assertMayChange(
 	sharedFolders: Pick<SharedFolders, 'forMany'>,
 	viewer: Viewer,

@@ -40,9 +40,9 @@ interface RenderedFile {
 }
 
 /**
- * Resolves to the picture of an open file, `none` where its content has none, or `late` where it takes too long. Throws `unavailable` where
- * nothing is known of the content since the system or the storage lacks something, `unsupportedMediaType` without a renderer for its kind,
- * FileChanged, the storage's errors, and the signal's reason when it fires.
+ * Resolves to the picture of an open file, `none` where its content has none, or `late` where it takes too long. Throws `unavailable`
+ * where nothing is known of the content since the system or the storage lacks something, `unsupportedMediaType` without a renderer for
+ * its kind, FileChanged, the storage's errors, and the signal's reason when it fires.
  */
 export type RenderFile = (rendered: RenderedFile, size: PictureSize, signal: AbortSignal) => Promise<CachedThumbnail>;
 

@@ -6,7 +6,10 @@ export function nameItems(items: readonly { name: string }[]): string {
 	return items.length === 1 && first ? shownName(first.name) : plural(items.length, 'item');
 }
 
-/** The sentences of the file list and its menus. Those of dialogs and operations have their own modules, which guests of a share don't need. */
+/**
+ * The sentences of the file list and its menus. Those of dialogs and operations have their own modules, which guests of a share don't
+ * need.
+ */
 export const filesMessages = {
 	grid: 'Files',
 	heading: (folder: string) => `Files in ${folder}`,

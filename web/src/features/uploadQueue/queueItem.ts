@@ -20,7 +20,9 @@ interface QueueItemFields {
 	extension: string;
 	size: number;
 	isPublic: boolean;
-	/** Who has added it; undefined for a visitor. While somebody else or nobody is signed in, it waits: the server would take it for theirs. */
+	/**
+	 * Who has added it; undefined for a visitor. While somebody else or nobody is signed in, it waits: the server would take it for theirs.
+	 */
 	username: string | undefined;
 	target: UploadTarget;
 	/** The folder below the target; created before the file is uploaded. */

@@ -1,6 +1,6 @@
 /**
- * Whether a key is one of an input method that composes a word, such as in Japanese: Escape, Enter and the arrows are about its candidates then.
- * Safari says so of the key that ends it by its old number only.
+ * Whether a key is one of an input method that composes a word, such as in Japanese: Escape, Enter and the arrows are about its
+ * candidates then. Safari says so of the key that ends it by its old number only.
  */
 export function isComposing({ isComposing, keyCode }: Pick<KeyboardEvent, 'isComposing' | 'keyCode'>): boolean {
 	return isComposing || keyCode === 229;

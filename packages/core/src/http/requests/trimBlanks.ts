@@ -1,6 +1,7 @@
 /**
- * Without the blanks around it that HTTP has, spaces and tabs. `trim` and `\s` also take a byte A0 for one, since Node reads a header's bytes
- * as characters: for browsers and proxies it belongs to the name or value, so that what they have checked would not be what counts here.
+ * Without the blanks around it that HTTP has, spaces and tabs. `trim` and `\s` also take a byte A0 for one, since Node reads a header's
+ * bytes as characters: for browsers and proxies it belongs to the name or value, so that what they have checked would not be what counts
+ * here.
  */
 export function trimBlanks(text: string): string {
 	let start = 0;

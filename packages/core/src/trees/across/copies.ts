@@ -52,7 +52,10 @@ export function isCrossingName(name: string): boolean {
 	return /^[0-9a-f]{64}$/.test(name);
 }
 
-/** Removes the folders of abandoned copies. One that can't be removed, as with something mounted in it, holds up no other; then throws that. */
+/**
+ * Removes the folders of abandoned copies. One that can't be removed, as with something mounted in it, holds up no other; then throws
+ * that.
+ */
 export async function sweepAcross(
 	target: StorageProvider,
 	{ copies, uploadCopies }: SweepCutoffs,

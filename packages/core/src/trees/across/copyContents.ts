@@ -206,8 +206,8 @@ async function dropIfRemoved(
 }
 
 /**
- * Whether a copy is like its original in what a listing says: also where the disk of the copy keeps times less exactly. Whoever must know it
- * compares the bytes, too: a change within the same moment of such a disk is not seen here.
+ * Whether a copy is like its original in what a listing says: also where the disk of the copy keeps times less exactly. Whoever must know
+ * it compares the bytes, too: a change within the same moment of such a disk is not seen here.
  */
 export function isSame(item: StorageItem, copy: StorageItem): boolean {
 	if (item.type !== copy.type) return false;

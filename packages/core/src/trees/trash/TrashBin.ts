@@ -189,8 +189,8 @@ export class TrashBin {
 	}
 
 	/**
-	 * Called before a member of a folder makes the paths of its owner's versions longer, by so many bytes together. Throws `storageFull` where
-	 * some of these would have to go for it.
+	 * Called before a member of a folder makes the paths of its owner's versions longer, by so many bytes together. Throws `storageFull`
+	 * where some of these would have to go for it.
 	 */
 	assertRoomForVersionPaths(ownerId: string, pathBytes: number): Promise<void> {
 		return this.#limits.assertRoomForPaths(ownerId, 'version', pathBytes);

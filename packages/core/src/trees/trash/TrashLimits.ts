@@ -46,8 +46,8 @@ export class TrashLimits {
 	}
 
 	/**
-	 * Called before something is put into the trash. Throws `storageFull` where a member of a folder does so, and something of its owner would
-	 * have to go for that path: members delete nothing for good.
+	 * Called before something is put into the trash. Throws `storageFull` where a member of a folder does so, and something of its owner
+	 * would have to go for that path: members delete nothing for good.
 	 */
 	async assertRoom({
 		ownerId,

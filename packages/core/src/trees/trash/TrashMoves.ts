@@ -93,8 +93,9 @@ export class TrashMoves {
 	}
 
 	/**
-	 * Keeps a former content by `replace`, which gets the path to keep it at, and calls `begin` before it is exchanged: once the new content is
-	 * there, which may take hours. A row that is written earlier counts a content that may never be replaced. Resolves to what `replace` does.
+	 * Keeps a former content by `replace`, which gets the path to keep it at, and calls `begin` before it is exchanged: once the new content
+	 * is there, which may take hours. A row that is written earlier counts a content that may never be replaced. Resolves to what `replace`
+	 * does.
 	 */
 	async keepVersion<T>(
 		version: NewVersion,

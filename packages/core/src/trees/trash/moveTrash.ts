@@ -24,10 +24,10 @@ export async function moveTrashed(parts: TrashParts, record: TrashRecord, target
 }
 
 /**
- * Copies an item to the trash of another root. Resolves to a function that removes the original, or to undefined where it has
- * been moved already. After each step a row leads to the item, whichever of the two that names (`locateTrashed`), and nothing stays that no
- * row leads to: the copy is there before the original leaves its trash, the original has left it before the row names the copy, and
- * without a row the copy is removed. Both throw as `moveTrashed` does.
+ * Copies an item to the trash of another root. Resolves to a function that removes the original, or to undefined where it has been moved
+ * already. After each step a row leads to the item, whichever of the two that names (`locateTrashed`), and nothing stays that no row
+ * leads to: the copy is there before the original leaves its trash, the original has left it before the row names the copy, and without a
+ * row the copy is removed. Both throw as `moveTrashed` does.
  */
 async function copyTrashed(
 	parts: TrashParts,

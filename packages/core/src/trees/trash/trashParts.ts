@@ -60,7 +60,10 @@ export const lostMs = 24 * 60 * 60_000;
 /** Items that are handled together. */
 export const trashBatch = 200;
 
-/** Bytes of a row with its indexes but for its path, and how often it has that: SQLite has it in an index again, and of a version its folder. */
+/**
+ * Bytes of a row with its indexes but for its path, and how often it has that: SQLite has it in an index again, and of a version its
+ * folder.
+ */
 const rowBytes = 1024;
 const pathsOf = { item: 2, version: 4 };
 

@@ -157,7 +157,10 @@ export class Admission {
 		});
 	}
 
-	/** Runs `publish`, which publishes the file of an unfinished upload: its bytes were reserved when they arrived, and stay so when it fails. */
+	/**
+	 * Runs `publish`, which publishes the file of an unfinished upload: its bytes were reserved when they arrived, and stay so when it
+	 * fails.
+	 */
 	complete<T>(
 		{ viewer }: Pick<Uploader, 'viewer'>,
 		staged: StagedFile,

@@ -42,7 +42,10 @@ const hourMs = 60 * 60_000;
 /** How many times as much as one address the largest network that one customer usually has may upload. */
 const siteFactor = 4;
 
-/** Of what visitors share, those who have used less than this part may have so many times as much, so that a few leave something to all others. */
+/**
+ * Of what visitors share, those who have used less than this part may have so many times as much, so that a few leave something to all
+ * others.
+ */
 const newcomerShare = 1 / 1000;
 const newcomerFactor = 1.25;
 

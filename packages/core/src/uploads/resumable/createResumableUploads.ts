@@ -23,7 +23,10 @@ export interface UnfinishedUpload extends UploadRecord {
 export interface ResumableUploads {
 	/** Begins an upload, with its first bytes if the request has some. */
 	create(viewer: Viewer, request: Request): Promise<Upload>;
-	/** The offset of an upload. A complete one that is not published yet is published. Throws `expired` for a finished one whose file is gone. */
+	/**
+	 * The offset of an upload. A complete one that is not published yet is published. Throws `expired` for a finished one whose file is
+	 * gone.
+	 */
 	inspect(viewer: Viewer, id: string, request: Request): Promise<Upload>;
 	/** Receives the request's body as the next chunk. The last one publishes the file. */
 	write(viewer: Viewer, id: string, request: Request): Promise<Upload>;

@@ -6,7 +6,9 @@ import { publishIfComplete, withDurableOffset } from './publishUpload.js';
 import { findUpload, type UploadParts } from './UploadParts.js';
 import type { Writer } from './Writer.js';
 
-/** The offset of an upload. A complete one that is not published yet is published. Throws `expired` for a finished one whose file is gone. */
+/**
+ * The offset of an upload. A complete one that is not published yet is published. Throws `expired` for a finished one whose file is gone.
+ */
 export async function inspectUpload(
 	parts: UploadParts,
 	viewer: Viewer,

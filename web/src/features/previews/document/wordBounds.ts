@@ -21,7 +21,10 @@ const maxHeaders = 100;
 /** Levels of lists: nine for each. */
 const maxLevels = 2_000;
 const maxFiles = 5_000;
-/** docx-preview looks for the levels of each list among all, and copies each, before it says how many there are. So for pictures as bullets. */
+/**
+ * docx-preview looks for the levels of each list among all, and copies each, before it says how many there are. So for pictures as
+ * bullets.
+ */
 const maxListsTimesLevels = 2_000_000;
 /**
  * Characters of what is made of a document: a name or value of any length is written for each style that gets it, for

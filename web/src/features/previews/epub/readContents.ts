@@ -6,7 +6,10 @@ export interface ContentsLine {
 	items: readonly ContentsLine[];
 }
 
-/** The table of contents of a parsed document, in the form of EPUB 3 or of EPUB 2. What has more levels than the parser lets in is not there. */
+/**
+ * The table of contents of a parsed document, in the form of EPUB 3 or of EPUB 2. What has more levels than the parser lets in is not
+ * there.
+ */
 export function readContents(document: Document): readonly ContentsLine[] {
 	const [map] = document.getElementsByTagNameNS('*', 'navMap');
 	if (map) return pointsIn(map);

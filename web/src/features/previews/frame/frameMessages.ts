@@ -40,7 +40,10 @@ export type FrameContent =
 	/** The parts of the file are requested as they are needed. */
 	| { kind: 'pdf'; size: number; fileName: string };
 
-/** A reading position: a chapter by its index (behind all chapters come the asides), and how far down one is in it, from 0 to 1, or an element of it. */
+/**
+ * A reading position: a chapter by its index (behind all chapters come the asides), and how far down one is in it, from 0 to 1, or an
+ * element of it.
+ */
 export interface BookPosition {
 	chapter: number;
 	down: number;

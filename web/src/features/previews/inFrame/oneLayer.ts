@@ -1,7 +1,7 @@
 /**
- * What a browser draws in layers of their own. These are put together by the one process that draws all pages, once more for each that is half
- * transparent, blended or filtered: of a thousand the page beside the frame stands still as well, and that process takes gigabytes. What lies
- * behind an element is filtered there, too.
+ * What a browser draws in layers of their own. These are put together by the one process that draws all pages, once more for each that is
+ * half transparent, blended or filtered: of a thousand the page beside the frame stands still as well, and that process takes gigabytes.
+ * What lies behind an element is filtered there, too.
  */
 const layered = [
 	'will-change',

@@ -7,7 +7,10 @@ export class UploadAttempts {
 	readonly #keys = new Map<number, Map<string, string>>();
 	readonly #begun = new Map<number, Upload[]>();
 
-	/** The idempotency key of an item: the same for each retry, another one for another name, place or sender, and what else the server is told. */
+	/**
+	 * The idempotency key of an item: the same for each retry, another one for another name, place or sender, and what else the server is
+	 * told.
+	 */
 	keyOf(id: number, upload: Omit<Upload, 'key'>): string {
 		const { username, area, directory, fileName, onConflict, sender } = upload;
 		const place = JSON.stringify([username, area, directory, fileName, onConflict, sender]);

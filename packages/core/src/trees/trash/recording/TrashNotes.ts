@@ -122,8 +122,8 @@ async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Replaces many small files of notes, and those of items that are gone, by a few: that of all rows of the root, and the latest of what is in
- * its trash without a row. The database may be an older one, and then these notes are all that is known of such items.
+ * Replaces many small files of notes, and those of items that are gone, by a few: that of all rows of the root, and the latest of what is
+ * in its trash without a row. The database may be an older one, and then these notes are all that is known of such items.
  */
 export async function tidyNotes(store: TrashStore, storage: StorageProvider): Promise<void> {
 	const { notes, ids } = await trashContents(storage);

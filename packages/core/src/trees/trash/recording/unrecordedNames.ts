@@ -12,8 +12,8 @@ const name = /^([0-9a-f]{32})\.([\w-]+)\.(.+)$/s;
 const details = z.tuple([z.string(), deletionTime, z.string(), z.string()]);
 
 /**
- * The name of an item until a row says what it is; undefined if its path is too long for that. Whoever reads the name finds the same in it,
- * since an item whose name says nothing is in nobody's trash.
+ * The name of an item until a row says what it is; undefined if its path is too long for that. Whoever reads the name finds the same in
+ * it, since an item whose name says nothing is in nobody's trash.
  */
 export function unrecordedName(deletion: NamedDeletion): string | undefined {
 	const { id, ownerId, ownerName, path, deletedAt, deletedBy } = deletion;

@@ -20,9 +20,9 @@ const repeatBits = [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 
 class EndOfData extends Error {}
 
 /**
- * How long compressed data (RFC 1951) become, or what their blocks count for where that is more; up to a fault, behind which nobody reads,
- * and not much further than `most`. Nothing is unpacked: the time grows with the bits that are read, and the tables of a block are small. A
- * library that unpacks makes large ones for each, of which 1 MB may have 45,000.
+ * How long compressed data (RFC 1951) become, or what their blocks count for where that is more; up to a fault, behind which nobody
+ * reads, and not much further than `most`. Nothing is unpacked: the time grows with the bits that are read, and the tables of a block are
+ * small. A library that unpacks makes large ones for each, of which 1 MB may have 45,000.
  */
 export function inflatedLength(packed: Uint8Array, most: number): number {
 	return readBlocks(packed, ({ count }) => count <= most).count;

@@ -25,7 +25,9 @@ const maxEndBytes = 22 + 65_535;
 const maxEntries = 50_000;
 /** Bytes of a name, against which any number of addresses may be resolved. No program writes a longer one. */
 const maxName = 1024;
-/** Blocks with tables of their own, of all entries together: programs write as many for 200 MB, and a browser takes some seconds for them. */
+/**
+ * Blocks with tables of their own, of all entries together: programs write as many for 200 MB, and a browser takes some seconds for them.
+ */
 const maxTables = 15_000;
 /** Compressed bytes that are unpacked before the result is counted: it is at most some eight million bytes. */
 const stepBytes = 8 * 1024;

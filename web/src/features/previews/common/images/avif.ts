@@ -44,7 +44,10 @@ function addSizes(view: DataView, start: number, end: number, found: { width: nu
 	}
 }
 
-/** The most that the tracks of a sequence may have, by their tables: each chunk as many as the largest one. Endless for one of too many boxes. */
+/**
+ * The most that the tracks of a sequence may have, by their tables: each chunk as many as the largest one. Endless for one of too many
+ * boxes.
+ */
 export function avifFrames(view: DataView): number {
 	const tables: Tables = { sizes: 0, chunks: 0, largest: 0 };
 	const left = { steps: maxSteps };

@@ -68,8 +68,8 @@ function hasManyChunks(bytes: Uint8Array): boolean {
 const frameHeaderBytes = 16;
 
 /**
- * Whether a whole picture has so many frames, scans or other parts, or frames so large, that a browser would draw nothing for long while it
- * decodes them.
+ * Whether a whole picture has so many frames, scans or other parts, or frames so large, that a browser would draw nothing for long while
+ * it decodes them.
  */
 export function takesLong(bytes: Uint8Array): boolean {
 	const { type, width, height } = describeImage(bytes);
@@ -80,7 +80,10 @@ export function takesLong(bytes: Uint8Array): boolean {
 	return dear > maxFrames || (all > 1 && width * height > maxAnimatedPixels);
 }
 
-/** The frames of an animation, endless for one with more parts than any program writes, and those of them for which a browser may go through all before them. */
+/**
+ * The frames of an animation, endless for one with more parts than any program writes, and those of them for which a browser may go
+ * through all before them.
+ */
 function countFrames(bytes: Uint8Array, type: string | undefined): { all: number; dear: number } {
 	const same = (count: number) => ({ all: count, dear: count });
 	if (isAnimatedWebp(bytes)) return same(countNames(bytes, 'ANMF'));

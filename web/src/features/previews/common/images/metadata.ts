@@ -70,8 +70,8 @@ function ofIcons(bytes: Uint8Array, most: number): number {
 }
 
 /**
- * What the content of a chunk with a profile becomes: behind its name, the number of the only way of packing, and the header of zlib, whose
- * faults a browser may overlook. Of more than `maxPackedBytes` too much.
+ * What the content of a chunk with a profile becomes: behind its name, the number of the only way of packing, and the header of zlib,
+ * whose faults a browser may overlook. Of more than `maxPackedBytes` too much.
  */
 function ofProfile(content: Uint8Array, most: number): number {
 	if (content.length > maxPackedBytes) return most + 1;
