@@ -19,6 +19,26 @@ const mayScan: readonly (readonly [statement: RegExp, reason: string])[] = [
 	],
 	[/from `temp_links` .*order by temp_links.created_at desc, temp_links.id desc limit \?$/, 'the same'],
 	[/from `trash` where [^(]*not `state` = \? order by `deleted_at` (asc|desc), `id` (asc|desc) limit \?$/, 'the same'],
+	[/^delete from `temp_links` where `share_id` = \?$/, 'the items of one share, of which it has a thousand at most'],
+	[
+		/^select (`share_id`, count|`id`, `share_id`, `share_position`, octet_length).* where `share_id` in \(/,
+		'those of a few shares',
+	],
+	[/^select `path` from `temp_links` where `share_id` = \? order by `share_position` asc limit \?$/, 'the first one'],
+	[/^select `temp_links`.`id` .* where `temp_links`.`share_id` = \? order by users/, '`stowage share members`'],
+	[/^select `id` from `temp_links` where `user_id` = \? limit \?$/, 'whether there is any, or the first ones'],
+	[/^select `id` from `temp_links` where `user_id` = \?$/, 'those in a whole home, or in a folder that has very many'],
+	[/^delete from `users` where `id` = \?$/, 'all of a user who is removed'],
+	[
+		/from `jobs` where status = \? and `kind` = \? .*order by `turn` asc, .* limit \?$/,
+		'the first in the order of an index',
+	],
+	[/^select (distinct )?`kind`.* from `jobs` where `status` = \?/, 'by an index of which no row is read'],
+	[/^select `id`, `kind`, `user_id`, `holder`, .* from `jobs` where `status` = \?$/, 'jobs that run'],
+	[
+		/^select `id` from `jobs` where `status` in \(\?, \?\) and `saved` like \? limit \?$/,
+		'when what was not taken is swept',
+	],
 	[/^select sum\(`bytes`\).* from `trash` where (`version_of` is not null and )?not `state` = \?$/, '`stowage trash`'],
 	[/^select `id` from `trash` where `user_id` = \? and `version_of` is not null limit \?$/, 'one row'],
 	[
@@ -41,6 +61,8 @@ const mustBegin: Readonly<Record<string, RegExp>> = {
 	uploads: /\((id_hash=|rowid=|(\w+=\? AND )?staged_id[=<>]|expires_at<)/,
 	trash:
 		/\((id=|rowid=|state=|deleted_at[<>=]|root_id=\? AND|user_id=\? AND (folder|\(folder|version_of=\?|(version_of>\? AND )?\(version_of|deleted_at))/,
+	temp_links: /\((id=|rowid=|token_hash=|expires_at<|created_at<|share_id=\? AND|user_id=\? AND)/,
+	jobs: /\((id=|rowid=|user_id[=>]|end_time[=<>]|updated_at>|kind=\? AND is_long=)/,
 	tickets: /\((token_hash=|rowid=|holder[=<>]|ends_at[=<>]|expires_at<)/,
 };
 

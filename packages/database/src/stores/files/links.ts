@@ -172,7 +172,8 @@ export function linkStore(knex: Knex, now: () => number): LinkStore {
 			let removed = 0;
 			for (const part of batches(ids)) {
 				const chosen = links().whereIn('id', part);
-				removed += await (ownerId === undefined ? chosen : chosen.where({ user_id: ownerId })).delete();
+				// The sign keeps SQLite from reading all of the owner's.
+				removed += await (ownerId === undefined ? chosen : chosen.whereRaw('+user_id = ?', [ownerId])).delete();
 			}
 			return removed;
 		},

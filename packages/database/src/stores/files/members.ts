@@ -63,11 +63,12 @@ const countedFolders = 10;
 const never = Date.UTC(9999, 0);
 
 export function memberStore(knex: Knex, now: () => number): MemberStore {
-	const folders = () =>
-		knex('temp_links')
-			.join('users', 'users.id', 'temp_links.user_id')
-			.where('temp_links.share_id', membersMark)
-			.select('temp_links.*', 'users.username');
+	const followed = () =>
+		knex('temp_links').join('users', 'users.id', 'temp_links.user_id').select('temp_links.*', 'users.username');
+	const folders = () => followed().where('temp_links.share_id', membersMark);
+	const foldersWith = (ids: readonly string[]) =>
+		// The sign keeps SQLite from beginning at all folders with members that there are.
+		followed().whereIn('temp_links.id', ids).whereRaw('+temp_links.share_id = ?', [membersMark]);
 
 	/** The items that a user is a member of, whatever their mark says: for that SQLite would have to read past their paths. */
 	const joinedRows = (userId: string, connection = knex) =>
@@ -154,7 +155,8 @@ export function memberStore(knex: Knex, now: () => number): MemberStore {
 		async joined(userId, ownerId) {
 			const all = (connection?: Knex) => {
 				const rows = joinedRows(userId, connection);
-				return ownerId === undefined ? rows : rows.where('temp_links.user_id', ownerId);
+				// The sign keeps SQLite from beginning at all items of the owner's.
+				return ownerId === undefined ? rows : rows.whereRaw('+temp_links.user_id = ?', [ownerId]);
 			};
 			const read = (rows: Knex.QueryBuilder): Promise<(FolderRow & { role: string })[]> =>
 				rows
@@ -198,7 +200,7 @@ export function memberStore(knex: Knex, now: () => number): MemberStore {
 				const ids = part.map(({ id }) => id);
 				const rows: EndsRow[] = await knex('temp_links')
 					.whereIn('id', ids)
-					.where('share_id', membersMark)
+					.whereRaw('+share_id = ?', [membersMark])
 					.select('id', ...endsOf(knex, 'path'), ...endsOf(knex, 'next_path'));
 				for (const row of rows) ends.set(row.id, endsIn(row));
 			}
@@ -209,13 +211,14 @@ export function memberStore(knex: Knex, now: () => number): MemberStore {
 		},
 
 		async list(ownerId) {
-			const all = folders().clearSelect().orderBy(['users.username', 'temp_links.path']);
+			// Not in the order of an index, which has the other items of the owner as well.
+			const all = folders().clearSelect().orderByRaw('users.username, +temp_links.path');
 			const ids: string[] = await (ownerId === undefined ? all : all.where('temp_links.user_id', ownerId)).pluck(
 				'temp_links.id',
 			);
 			const found: SharedFolderRecord[] = [];
 			const read = async (some: readonly string[]) => {
-				const rows: FolderRow[] = await folders().whereIn('temp_links.id', some);
+				const rows: FolderRow[] = await foldersWith(some);
 				return withMembers(rows.sort((one, other) => some.indexOf(one.id) - some.indexOf(other.id)));
 			};
 			for await (const part of readInParts(knex, ids, read)) found.push(...part);

@@ -64,7 +64,9 @@ export function jobRecords(
 
 		async failedCheckpoints(kind, userId) {
 			const rows = await jobs()
-				.where({ user_id: userId, kind, status: 'failed' })
+				.where({ user_id: userId, kind })
+				// The sign keeps SQLite from reading the failed jobs of all users.
+				.whereRaw('+status = ?', ['failed'])
 				.whereNotNull('saved')
 				.select('id', 'saved');
 			return rows.map(({ id, saved }) => ({ id, saved: saved ?? '' }));

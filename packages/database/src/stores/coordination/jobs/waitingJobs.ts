@@ -101,8 +101,10 @@ export function waitingJobs(
 
 		async next(kind, { except = [], exceptJobs = [], userId: only, isLong } = {}) {
 			const row = await jobs()
-				.where({ status: 'queued', kind })
+				// The sign keeps SQLite from passing over those of others where one user's are meant.
+				.whereRaw(`${only === undefined ? '' : '+'}status = ?`, ['queued'])
 				.where({
+					kind,
 					...(isLong === undefined ? {} : { is_long: isLong }),
 					...(only === undefined ? {} : { user_id: only }),
 				})
