@@ -27,6 +27,7 @@ export * from './listing/search.js';
 export * from './listing/sorting.js';
 export * from './names/dialogPaths.js';
 export * from './names/names.js';
+export * from './names/PathMap.js';
 export * from './names/paths.js';
 export * from './names/text.js';
 export * from './names/zipNames.js';

@@ -7,6 +7,7 @@ import {
 	type Chosen,
 	Failure,
 	type Owner,
+	PathMap,
 	parentPath,
 	pathSegments,
 	type StoragePath,
@@ -74,7 +75,7 @@ export async function statSelected(
 	{ files, viewer, area, reserve, signal, turn }: Omit<Dependencies, 'maxEntries'>,
 	chosen: readonly ChosenItem[],
 ): Promise<WalkedItem[]> {
-	const items = new Map<string, WalkedItem>();
+	const items = new PathMap<WalkedItem>();
 	const yielder = new Yielder(turn);
 	const distinct = await withoutDuplicates(area, chosen, yielder, signal);
 	for await (const item of files.stat(viewer, area, distinct, signal)) {
@@ -203,7 +204,7 @@ async function withoutDuplicates(
 	yielder: Yielder,
 	signal: AbortSignal | undefined,
 ): Promise<Iterable<ChosenItem>> {
-	const distinct = new Map<string, ChosenItem>();
+	const distinct = new PathMap<ChosenItem>();
 	for (const { path, owner } of chosen) {
 		if (yielder.shouldYield) await yielder.yield(signal);
 		const item: ChosenItem = area === 'public' ? { path, ...ownedBy(owner) } : { path };

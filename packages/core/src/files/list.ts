@@ -24,8 +24,10 @@ export async function* list(
 	yield* listPlace(own, versionsOf);
 }
 
-/** How many versions each file of a place has, by its name. */
-type VersionCounts = (place: Place) => Promise<ReadonlyMap<string, number>>;
+/** How many versions files have, by their names. */
+type VersionCounts = Pick<ReadonlyMap<string, number>, 'get'>;
+
+type FindVersions = (place: Place) => Promise<VersionCounts>;
 
 /** How many versions each file of a folder has; none for a viewer who is not its owner. */
 async function versionsIn(versions: FileParts['versions'], viewer: Viewer, { tree, storagePath }: Place) {
@@ -50,8 +52,8 @@ const folderConcurrency = 64;
 const rowCharacters = 256;
 
 /** The rows of one folder in batches, folders with the number of visible children. Throws `notFound` before the first batch. */
-export async function* listPlace(place: Place, versionsOf: VersionCounts): AsyncGenerator<Entry[]> {
-	let versions: ReadonlyMap<string, number> | undefined;
+export async function* listPlace(place: Place, versionsOf: FindVersions): AsyncGenerator<Entry[]> {
+	let versions: VersionCounts | undefined;
 	const mostRows = Math.ceil(batchCharacters / (place.path.length + rowCharacters));
 	for await (const batch of place.tree.storage.list(place.storagePath)) {
 		versions ??= await versionsOf(place);
@@ -68,7 +70,7 @@ export async function* listPlace(place: Place, versionsOf: VersionCounts): Async
 	}
 }
 
-function fileRow(place: Place, item: StorageEntry, versions?: ReadonlyMap<string, number>): Entry {
+function fileRow(place: Place, item: StorageEntry, versions?: VersionCounts): Entry {
 	const entry = entryIn(place, item);
 	const count = versions?.get(item.name);
 	if (count !== undefined) entry.versions = count;
@@ -81,7 +83,7 @@ function fileRow(place: Place, item: StorageEntry, versions?: ReadonlyMap<string
  */
 export async function* listMerged(
 	places: readonly Place[],
-	versionsOf: VersionCounts,
+	versionsOf: FindVersions,
 	onMissing: (owner: Owner) => void = () => {},
 ): AsyncGenerator<Entry[]> {
 	// The public area itself always exists, even while no user has published anything.

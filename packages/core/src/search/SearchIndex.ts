@@ -9,7 +9,7 @@ import {
 	searchIndexFile,
 } from '@stowage/database';
 import type { StorageProvider } from '@stowage/plugin-api';
-import { Failure, isFailure, type StoragePath } from '@stowage/rules';
+import { Failure, isFailure, PathMap, type StoragePath } from '@stowage/rules';
 import { searchFolder } from '../config/dataDir.js';
 import type { Config } from '../config/schema.js';
 import type { ProcessIdentity } from '../leases/processIdentity.js';
@@ -231,7 +231,8 @@ export class SearchIndex {
 			const waiting = await reader.staleWithin(rootId, folder, maxStale);
 			const noted = this.#journals.marks(positions).filter((mark) => mark.rootId === rootId && concerns(mark, folder));
 			this.#journals.forget(positions);
-			const stale = [...new Map([...waiting, ...noted].map((mark) => [`${mark.kind}/${mark.path}`, mark])).values()];
+			const different = new PathMap([...waiting, ...noted].map((mark) => [`${mark.kind}/${mark.path}`, mark]));
+			const stale = [...different.values()];
 			const isAllStale = stale.some(
 				({ kind, path: at }) => kind === 'tree' && concerns({ kind: 'rows', path: folder }, at),
 			);

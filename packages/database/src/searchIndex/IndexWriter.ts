@@ -1,4 +1,4 @@
-import type { StoragePath } from '@stowage/rules';
+import { PathMap, type StoragePath } from '@stowage/rules';
 import { ownTurn } from '../connection/ownTurn.js';
 import { type Block, blocksOf, type IndexedItem, partsFor } from './blocks.js';
 import { homeOf } from './homeOf.js';
@@ -98,7 +98,7 @@ export class IndexWriter {
 	async apply(file: string, position: number, marks: readonly (StaleMark & { rootId: string })[]): Promise<void> {
 		await this.#connection.transaction(async () => {
 			// Many files of one folder have marks that are equal.
-			const different = new Map(marks.map((mark) => [`${mark.rootId}/${mark.kind}/${mark.path}`, mark]));
+			const different = new PathMap(marks.map((mark) => [`${mark.rootId}/${mark.kind}/${mark.path}`, mark]));
 			for (const mark of different.values()) await this.#mark(mark.rootId, [mark]);
 			await this.#connection.all('insert or replace into positions values (?, ?) returning 1', file, position);
 		});
@@ -284,15 +284,15 @@ export class IndexWriter {
 	async #writeChildren(mark: WaitingMark, root: number, folder: number, items: readonly IndexedItem[]): Promise<void> {
 		const prefix = mark.path === '' ? '' : `${mark.path}/`;
 		const there = new Set<string>();
-		for (const { name, type } of items) if (type === 'directory') there.add(`${prefix}${name}`);
+		for (const { name, type } of items) if (type === 'directory') there.add(name);
 		const rows = await this.#connection.all<{ path: StoragePath }>('select path from folders where parent = ?', folder);
-		const known = new Set<string>(rows.map(({ path }) => path));
-		for (const path of known) if (!there.has(path)) await this.#removeBelow(root, path as StoragePath);
-		const stale = [...there].filter((path) => mark.kind === 'tree' || !known.has(path));
+		const known = new Set(rows.map(({ path }) => path.slice(prefix.length)));
+		for (const name of known) if (!there.has(name)) await this.#removeBelow(root, `${prefix}${name}` as StoragePath);
+		const stale = [...there].filter((name) => mark.kind === 'tree' || !known.has(name));
 		if (stale.length > 0)
 			await this.#mark(
 				mark.rootId,
-				stale.map((path) => ({ kind: 'tree', path: path as StoragePath })),
+				stale.map((name) => ({ kind: 'tree', path: `${prefix}${name}` as StoragePath })),
 			);
 	}
 

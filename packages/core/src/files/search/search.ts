@@ -5,8 +5,8 @@ import {
 	homeRoot,
 	isFailure,
 	isWithin,
-	maxSearchResults,
 	type Owner,
+	PathMap,
 	relativePath,
 	type SearchQuery,
 	type StoragePath,
@@ -75,7 +75,7 @@ async function searchNames(
 		if (yielder.shouldYield) await yielder.yield(signal);
 	};
 	const places = await shownPlaces(parts, viewer, folder);
-	const wrong = new Map<StoragePath, Place>();
+	const wrong = new PathMap<Place>();
 	for (let attempt = 1; attempt <= maxAttempts && isIndexable(query); attempt++) {
 		const found = await searchWithIndex();
 		if (found !== 'again') return found;
@@ -87,7 +87,11 @@ async function searchNames(
 		const scopes: Indexed[] = [];
 		try {
 			for (const place of places) {
-				const scope = await scopeOf(parts, place, [...wrong.keys()]);
+				const scope = await scopeOf(
+					parts,
+					place,
+					[...wrong.values()].map(({ storagePath }) => storagePath),
+				);
 				if (scope !== undefined) scopes.push({ place, scope });
 			}
 			const onDifferent = (different: Place, rootId: string) => {
@@ -145,7 +149,7 @@ async function searchPlaces(
 	signal?: AbortSignal,
 ): Promise<FoundListing | 'again'> {
 	const rankOf = searchMatcher(query);
-	const hits = new BestHits();
+	const hits = new BestHits<Hit>(({ folder, item }) => folder.path.length + item.name.length);
 	/** Why a whole place could not be read. */
 	const away = new Map<Place, unknown>();
 	const missing = new Set<Owner>();
@@ -162,11 +166,11 @@ async function searchPlaces(
 	const onDifferentHit = (folder: Place) => onDifferent(folder, rootOf(folder));
 	const right = await verified(best, query, { onDifferent: onDifferentHit, onMissing, pause });
 	const dropped = best.length - right.length;
-	if (dropped > 0 && hits.count > maxSearchResults) return 'again';
+	if (dropped > 0 && hits.isTruncated) return 'again';
 	return {
 		entries: await rowsOfHits(right),
 		indexedAt: indexed.length === 0 ? null : Math.min(...indexed.map(({ scope }) => scope.checkedAt)),
-		...(hits.count - dropped > maxSearchResults ? { truncated: true } : {}),
+		...(hits.isTruncated ? { truncated: true } : {}),
 		...(missing.size > 0 ? { missing: [...missing] } : {}),
 	};
 
@@ -194,7 +198,7 @@ async function searchPlaces(
 				for (const item of batch) {
 					if (item.type === 'directory') open.push(childOf(folder, item.name));
 					const rank = rankOf(item);
-					if (rank !== undefined) hits.add(folder, item, rank, false);
+					if (rank !== undefined) hits.add({ folder, item, rank, isIndexed: false });
 				}
 			}
 			isAnyThere = true;
@@ -210,5 +214,5 @@ async function searchPlaces(
 
 /** What changes during a search may be found twice: in the index before and after it, or on the disk as well. */
 function withoutTwins(hits: readonly Hit[]): Hit[] {
-	return [...new Map(hits.map((hit) => [`${hit.folder.storagePath}/${hit.item.name}`, hit])).values()];
+	return [...new PathMap(hits.map((hit) => [`${hit.folder.storagePath}/${hit.item.name}`, hit])).values()];
 }

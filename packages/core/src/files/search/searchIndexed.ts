@@ -7,6 +7,7 @@ import {
 	isFailure,
 	joinChecked,
 	joinPath,
+	PathSet,
 	relativePath,
 	type SearchQuery,
 	type StoragePath,
@@ -22,7 +23,7 @@ const statsAtOnce = 16;
 
 interface Search {
 	query: SearchQuery;
-	hits: BestHits;
+	hits: BestHits<Hit>;
 	/** Lets others have their turn; throws when the search is not wanted any more. */
 	pause(): Promise<void>;
 	/** Called with a folder that its disk can't read. */
@@ -50,12 +51,14 @@ export async function searchIndexed(place: Place, scope: IndexScope, search: Sea
 		storagePath: folder,
 	});
 	/** Folders whose rows in the index don't count: with all below them, and (`listed`) alone. */
-	const excluded = new Set<string>();
-	const listed = new Set<string>();
+	const excluded = new PathSet();
+	/** Of these: paths have up to a thousand folders, and none is looked up that is as long as none of them. */
+	const excludedLengths = new Set<number>();
+	const listed = new PathSet();
 	const walked: Place[] = [];
 	for (const { kind, path } of scope.stale) if (kind === 'tree') exclude(path, true);
 	// From the top: what is new in a folder is walked whole.
-	const folders = new Set(scope.stale.flatMap(({ kind, path }) => (kind === 'rows' ? [path] : [])));
+	const folders = new PathSet(scope.stale.flatMap(({ kind, path }) => (kind === 'rows' ? [path] : [])));
 	for (const path of [...folders].sort((one, other) => one.length - other.length)) {
 		await search.pause();
 		if (!isExcluded(path)) await listStale(path);
@@ -74,13 +77,15 @@ export async function searchIndexed(place: Place, scope: IndexScope, search: Sea
 	function exclude(path: StoragePath, isWalked: boolean): void {
 		if (excluded.has(path)) return;
 		excluded.add(path);
+		excludedLengths.add(path.length);
 		if (isWalked) walked.push(placeAt(path));
 	}
 
 	function isExcluded(path: string): boolean {
-		for (let at = path; ; at = at.slice(0, Math.max(0, at.lastIndexOf('/')))) {
-			if (excluded.has(at)) return true;
-			if (at.length <= place.storagePath.length) return false;
+		if (excluded.size === 0) return false;
+		for (let end = path.length; ; end = Math.max(0, path.lastIndexOf('/', end - 1))) {
+			if (excludedLengths.has(end) && excluded.has(path.slice(0, end))) return true;
+			if (end <= place.storagePath.length) return false;
 		}
 	}
 
@@ -90,27 +95,27 @@ export async function searchIndexed(place: Place, scope: IndexScope, search: Sea
 	 */
 	async function listStale(path: StoragePath): Promise<void> {
 		if ((await scope.reader.has(scope.rootId, path)) !== 'listed') return exclude(path, true);
-		const known = new Set<string>(await scope.reader.childFolders(scope.rootId, path));
+		const known = new PathSet(await scope.reader.childFolders(scope.rootId, path));
 		const folder = placeAt(path);
 		try {
 			for await (const batch of place.tree.storage.list(path)) {
 				await search.pause();
 				for (const item of batch) {
 					const rank = rankOf(item);
-					if (rank !== undefined) hits.add(folder, item, rank, false);
+					if (rank !== undefined) hits.add({ folder, item, rank, isIndexed: false });
 					if (item.type !== 'directory') continue;
 					const child = joinPath(path, item.name);
 					if (!known.delete(child)) exclude(child, true);
 				}
 			}
 			listed.add(path);
-			for (const gone of known) excluded.add(gone);
+			for (const gone of known) exclude(gone, false);
 		} catch (error) {
 			if (isFailure(error, 'unavailable')) {
 				// What lies below it may well be read.
 				listed.add(path);
 				search.onMissing(folder);
-			} else if (isFailure(error, 'notFound') || isFailure(error, 'forbidden')) excluded.add(path);
+			} else if (isFailure(error, 'notFound') || isFailure(error, 'forbidden')) exclude(path, false);
 			else throw error;
 		}
 	}
@@ -138,7 +143,7 @@ export async function searchIndexed(place: Place, scope: IndexScope, search: Sea
 	function addItems(folder: Place, items: readonly StorageEntry[]): void {
 		for (const item of items) {
 			const rank = rankOf(item);
-			if (rank !== undefined) hits.add(folder, item, rank, true);
+			if (rank !== undefined) hits.add({ folder, item, rank, isIndexed: true });
 		}
 	}
 }

@@ -3,7 +3,6 @@ import {
 	type Entry,
 	isFailure,
 	isWithin,
-	maxSearchResults,
 	type Owner,
 	type SearchQuery,
 	type StoragePath,
@@ -15,6 +14,7 @@ import { type Entered, enterFolder } from '../../members/enterFolder.js';
 import { listShared } from '../../members/listShared.js';
 import type { SharedFolders } from '../../members/SharedFolders.js';
 import { whileMember } from '../../members/whileMember.js';
+import { BestHits } from '../search/BestHits.js';
 
 interface Search {
 	query: SearchQuery;
@@ -35,7 +35,7 @@ export async function searchShared(
 	{ query, signal, turn }: Search,
 ): Promise<FoundListing> {
 	const rankOf = searchMatcher(query);
-	const hits = new BestEntries();
+	const hits = new BestHits<{ entry: Entry; rank: number }>(({ entry }) => entry.path.length);
 	const known = folders.forMany();
 	const yielder = new Yielder(turn);
 	const pause = async () => {
@@ -48,7 +48,7 @@ export async function searchShared(
 		for (const row of rows) {
 			await pause();
 			const rank = rankOf(row);
-			if (rank !== undefined) hits.add(row, rank);
+			if (rank !== undefined) hits.add({ entry: row, rank });
 			const ref = { area: 'shared', path: row.path as StoragePath } as const;
 			const entered = await enterFolder(known, viewer, ref, 'view').catch((error) =>
 				noteMissing(error, row.owner ?? null),
@@ -70,15 +70,15 @@ export async function searchShared(
 		// The folder of a hit is not on screen, so each says what may be done with it.
 		for (const entry of found.entries) {
 			const rank = rankOf(entry);
-			if (rank !== undefined) hits.add({ role, ...within.shown(entry) }, rank);
+			if (rank !== undefined) hits.add({ entry: { role, ...within.shown(entry) }, rank });
 		}
 		isTruncated ||= found.truncated === true;
 		if (found.indexedAt !== null) indexedAt = Math.min(found.indexedAt, indexedAt ?? found.indexedAt);
 	}
 	return {
-		entries: hits.best(),
+		entries: hits.best().map(({ entry }) => entry),
 		indexedAt,
-		...(isTruncated || hits.count > maxSearchResults ? { truncated: true } : {}),
+		...(isTruncated || hits.isTruncated ? { truncated: true } : {}),
 		...(missing.size > 0 ? { missing: [...missing] } : {}),
 	};
 
@@ -101,32 +101,4 @@ function outermost(all: readonly Entered[]): Entered[] {
 		chosen.push(each);
 	}
 	return chosen;
-}
-
-/** The best of all hits, in bounded memory however many folders have them. */
-class BestEntries {
-	#hits: { entry: Entry; rank: number }[] = [];
-	#count = 0;
-
-	add(entry: Entry, rank: number): void {
-		this.#count++;
-		this.#hits.push({ entry, rank });
-		if (this.#hits.length >= 2 * maxSearchResults) this.#keepBest();
-	}
-
-	/** How many were added. */
-	get count(): number {
-		return this.#count;
-	}
-
-	/** Best first, and the shorter path first among equals. */
-	best(): Entry[] {
-		this.#keepBest();
-		return this.#hits.map(({ entry }) => entry);
-	}
-
-	#keepBest(): void {
-		this.#hits.sort((one, other) => one.rank - other.rank || one.entry.path.length - other.entry.path.length);
-		this.#hits.length = Math.min(this.#hits.length, maxSearchResults);
-	}
 }

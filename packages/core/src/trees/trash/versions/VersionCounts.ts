@@ -3,6 +3,8 @@ import {
 	baseName,
 	homeRoot,
 	joinChecked,
+	PathMap,
+	PathSet,
 	parentPath,
 	relativePath,
 	type StoragePath,
@@ -16,6 +18,9 @@ import type { TrashParts } from '../trashParts.js';
 /** Files whose versions are counted together, each of which has a bounded number of them. */
 const countedAtOnce = 100;
 const foldersAtOnce = 200;
+
+/** How many versions files have, by what each is named by. */
+type Counts = Pick<PathMap<number>, 'get'>;
 
 /** How many versions files have. */
 export class VersionCounts {
@@ -35,14 +40,14 @@ export class VersionCounts {
 	}
 
 	/** How many each file directly in a folder of the storage has, by its name. */
-	async in({ id, username }: User, folder: StoragePath): Promise<ReadonlyMap<string, number>> {
+	async in({ id, username }: User, folder: StoragePath): Promise<Counts> {
 		return this.#counts(id, [relativePath(folder, homeRoot(username))], baseName);
 	}
 
 	/** How many each of these files of the storage has, by its path in the home. */
-	async of({ id, username }: User, files: readonly StoragePath[]): Promise<ReadonlyMap<string, number>> {
-		if (files.length === 0 || !this.#isOn || !(await this.hasAny(id))) return new Map();
-		const folders = new Set(files.map((file) => parentPath(relativePath(file, homeRoot(username)))));
+	async of({ id, username }: User, files: readonly StoragePath[]): Promise<Counts> {
+		if (files.length === 0 || !this.#isOn || !(await this.hasAny(id))) return new PathMap();
+		const folders = new PathSet(files.map((file) => parentPath(relativePath(file, homeRoot(username)))));
 		return this.#counts(id, [...folders], (path) => path);
 	}
 
@@ -76,8 +81,8 @@ export class VersionCounts {
 		ownerId: string,
 		folders: readonly StoragePath[],
 		keyOf: (path: StoragePath) => string,
-	): Promise<ReadonlyMap<string, number>> {
-		const counts = new Map<string, number>();
+	): Promise<Counts> {
+		const counts = new PathMap<number>();
 		if (!this.#isOn) return counts;
 		const yielder = new Yielder();
 		const open = [...batches(folders, foldersAtOnce)];
