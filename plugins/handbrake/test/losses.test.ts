@@ -485,6 +485,15 @@ const kept: Readonly<Record<string, Kept>> = {
 		format: 'mp4',
 		losses: /^what the file says of it \((?:title, comment|comment, title)\)$/,
 	},
+	'with channels of which the encoder makes one': {
+		args: [
+			...[...picture('160x90', 2), '-f', 'lavfi', '-i', `aevalsrc=${'0|'.repeat(5)}sin(4000*t):c=hexagonal:d=2`],
+			...[...h264, '-c:a', 'flac'],
+		],
+		name: 'hexagonal.mkv',
+		format: 'mkv',
+		losses: /^channels of audio track 1 that become one \(hexagonal\)$/,
+	},
 	'with subtitles, which webm has none of': {
 		args: [...picture('160x90', 2), '-i', 'film.srt', ...h264, '-c:s', 'srt'],
 		name: 'subtitles.mkv',
@@ -848,6 +857,14 @@ const deleted: Readonly<Record<string, { args: readonly string[]; name: string; 
 			'aac',
 		],
 		name: 'delayed.mp4',
+		format: 'mp4',
+	},
+	'with eight channels of sound': {
+		args: [
+			...[...picture('160x90', 2), '-f', 'lavfi', '-i', `aevalsrc=${'0|'.repeat(7)}sin(4000*t):c=7.1:d=2`],
+			...[...h264, '-c:a', 'flac'],
+		],
+		name: 'eight.mkv',
 		format: 'mp4',
 	},
 	'with subtitles and chapters': {

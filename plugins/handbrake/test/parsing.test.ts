@@ -735,6 +735,14 @@ test('what only the frames of a film show is lost with them: sizes, half picture
 	t.deepEqual(lost(frame(), 'stream_index=1|channels=2', 'stream_index=1|channels=6', 'stream_index=1|channels=2'), [
 		'4 of 6 channels of audio track 1',
 	]);
+	// As many channels, into which the encoder mixes others than were there.
+	const heard = (...layouts: string[]) => layouts.map((each) => `stream_index=1|channels=2|channel_layout=${each}`);
+	t.deepEqual(lost(frame(), ...heard('stereo', 'hexagonal')), [
+		'channels of audio track 1 that become one (hexagonal)',
+	]);
+	t.deepEqual(lost(frame(), ...heard('6.1(back)')), ['channels of audio track 1 that become one (6.1(back))']);
+	t.deepEqual(lost(frame(), ...heard('mono', '5.1', '5.1(side)', '6.1', '7.1', 'quad', 'unknown', '6 channels')), []);
+	t.deepEqual(lost(frame(), 'stream_index=1|channels=3|channel_layout=3.0'), ['1 of 3 channels of audio track 1']);
 });
 
 test('further layers of pictures, and units that no decoder knows, are found by what decoders list', (t) => {

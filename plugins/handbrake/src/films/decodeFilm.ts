@@ -39,6 +39,8 @@ export interface DecodedTrack {
 	changesShape: boolean;
 	/** The most that a frame of sound has; 0 for pictures. */
 	channels: number;
+	/** Where its channels are heard, by the names of ffprobe; a recording may have several of these. */
+	layouts: ReadonlySet<string>;
 }
 
 const maxThreads = 8;
@@ -56,6 +58,9 @@ const known = new KnownNames(
 
 /** More are not named. */
 const maxNames = 10;
+
+/** One that is not known says enough. */
+const maxLayouts = 40;
 
 /** One that its file doesn't have says enough. */
 const maxMatrices = 16;
@@ -75,7 +80,8 @@ export function isError(line: string): boolean {
 }
 
 const entries = [
-	'frame=stream_index,pts_time,pkt_pos,width,height,sample_aspect_ratio,interlaced_frame,channels,pix_fmt,color_transfer',
+	'frame=stream_index,pts_time,pkt_pos,width,height,sample_aspect_ratio,interlaced_frame,channels,channel_layout',
+	'frame=pix_fmt,color_transfer',
 	'frame_side_data=side_data_type,displaymatrix',
 ];
 
@@ -115,6 +121,7 @@ export async function decodeFilm(
 interface CountedTrack extends DecodedTrack {
 	/** The shape of its first picture. */
 	shape: string;
+	layouts: Set<string>;
 }
 
 /** Reads lines of frames; reports each whole second of their times once. */
@@ -182,16 +189,24 @@ const valuesOf = (line: string): Readonly<Record<string, string>> =>
 	Object.fromEntries(line.split('|').map((each) => each.split('=', 2)));
 
 function takeFrame(tracks: Map<number, CountedTrack>, index: number, values: Readonly<Record<string, string>>): void {
-	const { width, height, sample_aspect_ratio = '', interlaced_frame, channels } = values;
+	const { width, height, sample_aspect_ratio = '', interlaced_frame, channels, channel_layout } = values;
 	// Unknown is square.
 	const pixels = /^(?:N\/A|0:1|)$/.test(sample_aspect_ratio) ? '1:1' : sample_aspect_ratio;
 	const shape = `${width}x${height} ${pixels}`;
-	const track = tracks.get(index) ?? { frames: 0, interlaced: 0, changesShape: false, channels: 0, shape };
+	const track = tracks.get(index) ?? {
+		frames: 0,
+		interlaced: 0,
+		changesShape: false,
+		channels: 0,
+		layouts: new Set<string>(),
+		shape,
+	};
 	tracks.set(index, track);
 	track.frames++;
 	if (interlaced_frame === '1') track.interlaced++;
 	if (width !== undefined && shape !== track.shape) track.changesShape = true;
 	track.channels = Math.max(track.channels, Number(channels) || 0);
+	if (channel_layout !== undefined && track.layouts.size < maxLayouts) track.layouts.add(channel_layout);
 }
 
 function eachSecond(onTime: (seconds: number) => void): (time: number) => void {

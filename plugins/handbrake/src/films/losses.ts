@@ -300,6 +300,13 @@ function soundSeconds({ begin = 0, end = 0, gaps = 0 }: Partial<TrackPackets> = 
 /** Tracks begin and end at somewhat different times. */
 const slackOf = (seconds: number) => Math.max(1, seconds * tolerance);
 
+/**
+ * The layouts of which each channel was heard in the output; of others the encoder mixes several into one, and leaves others silent, in a layout
+ * of as many. Where none is said, it takes the usual one of their number.
+ */
+const keptLayouts =
+	/^(?:mono|stereo|3\.1|4\.[01]|quad|quad\(side\)|5\.[01]|5\.[01]\(side\)|6\.[01]|7\.[01]|unknown|[1-8] channels)$/;
+
 function lostSound(original: ReadFilm, output: ReadFilm, decoded: DecodedFilm | undefined): string[] {
 	return original.film.audio.flatMap(({ index, announced, ...track }, n) => {
 		const converted = output.film.audio[n];
@@ -309,12 +316,14 @@ function lostSound(original: ReadFilm, output: ReadFilm, decoded: DecodedFilm | 
 		const before = Math.max(soundSeconds(original.packets?.tracks.get(index)), announced);
 		const lost = before - soundSeconds(output.packets?.tracks.get(converted.index));
 		// A recording of television may begin with fewer.
-		const channels = Math.max(track.channels, decoded?.tracks.get(index)?.channels ?? 0);
+		const sound = decoded?.tracks.get(index);
+		const channels = Math.max(track.channels, sound?.channels ?? 0);
+		const mixed = [...(sound?.layouts ?? [])].filter((layout) => !keptLayouts.test(layout));
 		return [
 			...(lost > slackOf(before) ? [`${Math.round(lost)} s of audio track ${n + 1}`] : []),
 			...(converted.channels < channels
 				? [`${channels - converted.channels} of ${channels} channels of audio track ${n + 1}`]
-				: []),
+				: mixed.map((layout) => `channels of audio track ${n + 1} that become one (${someOf([layout])})`)),
 		];
 	});
 }
