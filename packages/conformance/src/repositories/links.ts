@@ -246,6 +246,8 @@ export function linkRules(assertThat: Rule): void {
 			Object.fromEntries(ids.map((id, n) => [id, [`b/${n}`, undefined]])),
 		);
 		t.like((await links.get([other.id]))[0], { path: 'other', nextPath: undefined });
+		t.is(await links.pathBytes(alice.id), 'other'.length + ids.reduce((sum, _, n) => sum + `b/${n}`.length, 0));
+		t.is(await links.pathBytes('nobody'), 0);
 		await links.planMoves(new Map());
 	});
 

@@ -57,7 +57,13 @@ interface Dependencies {
 export function createFileServices(dependencies: Dependencies) {
 	const { config, database, storage, audit, relay, leases, identity, log, now, monotonic } = dependencies;
 	const { users, uploads, publishedNames } = database;
-	const links = auditedLinks(createLinks({ links: database.links, storage, leases, log, now, monotonic }), audit);
+	const links = auditedLinks(
+		createLinks({
+			...{ links: database.links, storage, leases, log, now, monotonic },
+			databaseReserve: dependencies.databaseReserve,
+		}),
+		audit,
+	);
 	/** The name of whom something in the trash belongs to; undefined where another account has it, or that can't be read. */
 	const accountOf = async ({ ownerId, ownerName }: TrashOwner): Promise<string | undefined> => {
 		if (ownerId === anonymousOwner) return undefined;

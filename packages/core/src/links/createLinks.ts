@@ -16,6 +16,7 @@ import {
 } from '@stowage/rules';
 import type { ItemTracker } from '../files/itemTracker.js';
 import type { Leases } from '../leases/createLeases.js';
+import type { DatabaseReserve } from '../limits/databaseReserve.js';
 import type { Log } from '../log.js';
 import { secretHash } from '../secretHash.js';
 import { identityOf } from '../trees/identity.js';
@@ -98,6 +99,7 @@ interface Dependencies {
 	/** Called at each use. */
 	storage: () => Pick<MountedStorage, 'open' | 'stat' | 'changing'>;
 	leases: Pick<Leases, 'acquire'>;
+	databaseReserve: Pick<DatabaseReserve, 'assertRoom'>;
 	log: Log;
 	/** The time of day, milliseconds since the epoch. */
 	now?: () => number;
@@ -123,6 +125,7 @@ export function createLinks({
 	links,
 	storage,
 	leases,
+	databaseReserve,
 	log,
 	now = Date.now,
 	monotonic = () => performance.now(),
@@ -171,7 +174,7 @@ export function createLinks({
 		return removed;
 	};
 
-	const tracker = trackItems({ links, storage, leases, log });
+	const tracker = trackItems({ links, databaseReserve, storage, leases, log });
 	/** The link as it is now, and its item if that is where the link says. Throws `expired`, and `notFound` for an unknown one. */
 	const read = async (token: string) => {
 		const link = await links.find(secretHash(token));

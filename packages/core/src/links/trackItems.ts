@@ -1,14 +1,25 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type LinkRecord, type LinkStore, Yielder } from '@stowage/plugin-api';
-import { Failure, homeRoot, isFailure, isWithin, joinChecked, relativePath, type StoragePath } from '@stowage/rules';
+import {
+	Failure,
+	homeRoot,
+	isFailure,
+	isWithin,
+	joinChecked,
+	relativePath,
+	type StoragePath,
+	utf8Length,
+} from '@stowage/rules';
 import type { ItemTracker } from '../files/itemTracker.js';
 import type { Lease, Leases } from '../leases/createLeases.js';
+import type { DatabaseReserve } from '../limits/databaseReserve.js';
 import { createKeyedMutex } from '../limits/keyedMutex.js';
 import type { Log } from '../log.js';
 import type { MountedStorage } from '../trees/storage/MountedStorage.js';
 import type { ReplacedFile } from '../trees/trash/trashParts.js';
 import { isTrashedLink } from '../trees/trash/trashPaths.js';
 import { isPublicPath, locateLink } from './locateLink.js';
+import { PathRoom, PathSizes } from './PathRoom.js';
 import { recordIfPossible } from './recordIfPossible.js';
 
 export interface LinkTracker extends ItemTracker {
@@ -22,6 +33,7 @@ export interface LinkTracker extends ItemTracker {
 
 interface Dependencies {
 	links: LinkStore;
+	databaseReserve: Pick<DatabaseReserve, 'assertRoom'>;
 	storage: () => Pick<MountedStorage, 'open' | 'stat' | 'changing'>;
 	leases: Pick<Leases, 'acquire'>;
 	log: Log;
@@ -30,6 +42,9 @@ interface Dependencies {
 /** Milliseconds for which a move waits for one of the same user in another process. */
 const waitMs = 20_000;
 
+/** Items whose paths are written together at most, and characters of these. */
+const writtenAtOnce = { items: 1_000, characters: 4_000_000 };
+
 /** Milliseconds for which the use of a link waits for a replacement: it may be a long copy. */
 const replacementMs = 1_000;
 
@@ -37,7 +52,7 @@ const replacementMs = 1_000;
  * Updates links when their items are moved, and removes them with their items. The target of each is recorded before the disk changes and
  * confirmed after it, so that a crash in between loses none: `locateLink` checks both places.
  */
-export function trackItems({ links, storage, leases, log }: Dependencies): LinkTracker {
+export function trackItems({ links, databaseReserve, storage, leases, log }: Dependencies): LinkTracker {
 	// Moves of a user with links are serialized, or each would plan for paths that another is changing: in this process by the mutex, in
 	// all by a lease.
 	const exclusively = createKeyedMutex();
@@ -62,15 +77,19 @@ export function trackItems({ links, storage, leases, log }: Dependencies): LinkT
 		}
 	};
 
+	const room = new PathRoom({ links, databaseReserve });
+
 	/** Replacements under way, by the owners of their files. */
 	const replacements = new Map<string, Set<Promise<unknown>>>();
 
-	/** The paths, as the home has them, of linked items at `source` or below. */
+	/** The paths of linked items at `source` or below, relative to that. */
 	const linkedWithin = async (ownerId: string, source: StoragePath): Promise<Map<string, StoragePath>> => {
 		const paths = new Map<string, StoragePath>();
+		const yielder = new Yielder();
 		for (const link of await links.within(ownerId, source)) {
+			if (yielder.shouldYield) await yielder.yield();
 			const path = await currentPath(link);
-			if (path !== undefined && isWithin(path, source)) paths.set(link.id, path);
+			if (path !== undefined && isWithin(path, source)) paths.set(link.id, relativePath(path, source));
 		}
 		return paths;
 	};
@@ -79,6 +98,60 @@ export function trackItems({ links, storage, leases, log }: Dependencies): LinkT
 		// One whose item is in neither place is in the trash, if it was to get there or to leave it.
 		return (await locateLink(storage(), link))?.path ?? [link.nextPath, link.path].find(isTrashedLink);
 	};
+
+	/** Calls `use` with a part of the items after the other: as whole paths all of them can take hundreds of megabytes. */
+	const inParts = async <T>(
+		linked: ReadonlyMap<string, StoragePath>,
+		itemOf: (inside: StoragePath) => { item: T; characters: number },
+		use: (part: ReadonlyMap<string, T>) => Promise<void>,
+	): Promise<void> => {
+		const yielder = new Yielder();
+		const part = new Map<string, T>();
+		let sum = 0;
+		for (const [id, inside] of linked) {
+			if (yielder.shouldYield) await yielder.yield();
+			const { item, characters } = itemOf(inside);
+			if (part.size === writtenAtOnce.items || (part.size > 0 && sum + characters > writtenAtOnce.characters)) {
+				await use(part);
+				part.clear();
+				sum = 0;
+			}
+			part.set(id, item);
+			sum += characters;
+		}
+		if (part.size > 0) await use(part);
+	};
+	/** Throws `invalidPath` for a target that is too long for one of the items. */
+	const sizesOf = async (linked: ReadonlyMap<string, StoragePath>, source: StoragePath, target: StoragePath) => {
+		const sizes = new PathSizes();
+		const [from, to] = [utf8Length(source), utf8Length(target)];
+		const yielder = new Yielder();
+		for (const inside of linked.values()) {
+			if (yielder.shouldYield) await yielder.yield();
+			joinChecked(target, inside);
+			const below = inside === '' ? 0 : utf8Length(inside) + 1;
+			sizes.add(to + below, from + below);
+		}
+		return sizes;
+	};
+	const planMoves = (linked: ReadonlyMap<string, StoragePath>, source: StoragePath, target: StoragePath) =>
+		inParts(
+			linked,
+			(inside) => {
+				const item = { path: joinChecked(source, inside), nextPath: joinChecked(target, inside) };
+				return { item, characters: item.path.length + item.nextPath.length };
+			},
+			(part) => links.planMoves(part),
+		);
+	const setPaths = (linked: ReadonlyMap<string, StoragePath>, target: StoragePath) =>
+		inParts(
+			linked,
+			(inside) => {
+				const item = joinChecked(target, inside);
+				return { item, characters: item.length };
+			},
+			(part) => links.setPaths(part),
+		);
 
 	/** Some of them may have been moved out in time: only missing ones are removed. */
 	const removeMissing = async (ids: readonly string[]): Promise<void> => {
@@ -118,26 +191,25 @@ export function trackItems({ links, storage, leases, log }: Dependencies): LinkT
 				const linked = await linkedWithin(viewer.id, source);
 				if (linked.size === 0) return move(async () => {});
 				let target = source;
-				let places = new Map<string, StoragePath>();
+				let isPlanned = false;
 				// Another process may have held the lease while this one was suspended.
 				const assertHeld = () => {
 					if (lease?.isHeld() === false) throw beingMoved();
 				};
 				const moved = await move(async (to) => {
 					target = relativePath(to, home);
-					places = new Map([...linked].map(([id, path]) => [id, joinChecked(target, relativePath(path, source))]));
+					await room.assertRoom(viewer, await sizesOf(linked, source, target));
 					assertHeld();
-					await links.planMoves(
-						new Map([...linked].map(([id, path]) => [id, { path, nextPath: places.get(id) ?? path }])),
-					);
+					isPlanned = true;
+					await planMoves(linked, source, target);
 					assertHeld();
 				}).catch(async (error: unknown) => {
-					if (places.size > 0 && lease?.isHeld() !== false) await record(settle([...linked.keys()]));
+					if (isPlanned && lease?.isHeld() !== false) await record(settle([...linked.keys()]));
 					throw error;
 				});
 				// The plan is valid as well, and is completed by the holder of the lease.
 				if (lease?.isHeld() === false) return moved;
-				await record(isPublicPath(target) ? links.remove([...linked.keys()]) : links.setPaths(places));
+				await record(isPublicPath(target) ? links.remove([...linked.keys()]) : setPaths(linked, target));
 				return moved;
 			});
 		},

@@ -425,6 +425,7 @@ function linksAt(
 		links: { ...app.services.database.links, ...faults },
 		storage: () => app.services.storage,
 		leases,
+		databaseReserve: app.services.databaseReserve,
 		log: silent,
 		now: () => clock.now,
 	});
@@ -512,6 +513,7 @@ test('a new link works for its hour after sleeps and corrections of the machineâ
 			links: database.links,
 			storage: () => storage,
 			leases: app.services.leases,
+			databaseReserve: app.services.databaseReserve,
 			log: silent,
 			now: () => clock.now,
 			monotonic: () => 0,
@@ -809,6 +811,7 @@ test('a link is found if its file is renamed and renamed back during the lookup'
 			},
 		}),
 		leases: s.app.services.leases,
+		databaseReserve: s.app.services.databaseReserve,
 		log: silent,
 	});
 	const { path, file } = await links.resolve(token);

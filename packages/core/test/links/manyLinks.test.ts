@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { LinkStore } from '@stowage/plugin-api';
-import { parsePath, type Viewer } from '@stowage/rules';
+import { Failure, joinPath, parsePath, type StoragePath, type Viewer } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { clientKey } from '../../src/http/requests/proxy.js';
 import { trackItems } from '../../src/links/trackItems.js';
@@ -138,9 +138,9 @@ function counting(store: LinkStore): { store: LinkStore; calls: string[]; read: 
 
 test('a rename or a deletion reads the links to its item only, however many its user has', async (t) => {
 	const { app, viewer, lookUps } = await withLinks(t, 400);
-	const { database, leases, log, storage } = app.services;
+	const { database, databaseReserve, leases, log, storage } = app.services;
 	const { store, calls, read } = counting(database.links);
-	const tracker = trackItems({ links: store, storage: () => storage, leases, log });
+	const tracker = trackItems({ links: store, databaseReserve, storage: () => storage, leases, log });
 	lookUps.length = 0;
 	await tracker.moving(viewer, parsePath('users/ada/free'), async (before) => {
 		await before(parsePath('users/ada/other'));
@@ -154,4 +154,87 @@ test('a rename or a deletion reads the links to its item only, however many its 
 	});
 	t.deepEqual([calls, read(), lookUps], [['hasAny', 'within', 'planMoves', 'setPaths'], 200, []]);
 	t.is((await database.links.within(viewer.id, parsePath('docs/c'))).length, 200);
+});
+
+const longFolder = parsePath(Array.from({ length: 200 }, () => 'n'.repeat(254)).join('/'));
+
+/** A tracker of so many linked items in the folder `from`, and what is written of them. */
+function trackerOf(count: number, from: StoragePath, { pathBytes = 0, mayWrite = true } = {}) {
+	const written: { call: string; items: number; characters: number }[] = [];
+	const asked: number[] = [];
+	const note = (call: string, paths: string[]) =>
+		written.push({ call, items: paths.length, characters: paths.reduce((sum, { length }) => sum + length, 0) });
+	const links = {
+		hasAny: async () => true,
+		within: async () => Array.from({ length: count }, (_, n) => ({ id: `${n}`, path: joinPath(from, `${n}`) })),
+		pathBytes: async () => pathBytes,
+		planMoves: async (plan: Map<string, { nextPath: string }>) =>
+			note(
+				'plan',
+				[...plan.values()].map(({ nextPath }) => nextPath),
+			),
+		setPaths: async (places: Map<string, string>) => note('set', [...places.values()]),
+	} as unknown as LinkStore;
+	const databaseReserve = {
+		async assertRoom(bytes: number) {
+			asked.push(bytes);
+			if (!mayWrite) throw new Failure('storageFull', 'full');
+		},
+	};
+	const leases = { acquire: async () => ({ isHeld: () => true, async release() {} }) } as never;
+	const tracker = trackItems({ links, databaseReserve, storage: () => ({}) as never, leases, log: {} as never });
+	const move = (to: StoragePath) =>
+		tracker.moving({ kind: 'user', id: 'a', username: 'ada' }, joinPath(parsePath('users/ada'), from), (before) =>
+			before(joinPath(parsePath('users/ada'), to)),
+		);
+	return { move, written, asked };
+}
+
+test('a folder with thousands of shared items is renamed in parts, between which others have turns', async (t) => {
+	const { move, written } = trackerOf(5000, joinPath(longFolder, 'q'));
+	let turns = 0;
+	const turn = () => {
+		turns++;
+		next = setImmediate(turn);
+	};
+	let next = setImmediate(turn);
+	await move(joinPath(longFolder, 'r')).finally(() => clearImmediate(next));
+	t.true(turns > 2, `${turns} turns`);
+	for (const call of ['plan', 'set']) {
+		const parts = written.filter((each) => each.call === call);
+		t.is(
+			parts.reduce((sum, { items }) => sum + items, 0),
+			5000,
+		);
+		t.true(parts.every(({ characters }) => characters < 5_000_000));
+	}
+});
+
+test('paths that would get long are refused before anything of a move is written where their owner has too many, or the disk is full', async (t) => {
+	const megabyte = 1024 * 1024;
+	const [short, long] = [parsePath('q'), joinPath(longFolder, 'q')];
+	const refused = { instanceOf: Failure, message: /no room for more long paths/ };
+	const full = trackerOf(100, short, { pathBytes: 60 * megabyte });
+	await t.throwsAsync(full.move(long), refused);
+	t.deepEqual(full.written, []);
+	const many = trackerOf(2000, short);
+	await t.throwsAsync(many.move(long), refused);
+	const withoutReserve = trackerOf(1, short, { mayWrite: false });
+	await t.throwsAsync(withoutReserve.move(long), { message: 'full' });
+	t.deepEqual([many.written, withoutReserve.written], [[], []]);
+	// What an owner has can be moved elsewhere, and does not get longer.
+	for (const [from, to] of [
+		[long, short],
+		[long, joinPath(longFolder, 'r')],
+	] as const) {
+		const moved = trackerOf(2000, from, { pathBytes: 200 * megabyte });
+		await moved.move(to);
+		t.true(moved.written.length > 1);
+	}
+	const { move, asked } = trackerOf(1000, short, { mayWrite: false });
+	await move(parsePath('docs/r'));
+	t.deepEqual(asked, [], 'short paths need no room');
+	const some = trackerOf(10, short);
+	await some.move(long);
+	t.true((some.asked[0] ?? 0) > 10 * longFolder.length);
 });

@@ -146,6 +146,13 @@ export function linkStore(knex: Knex, now: () => number): LinkStore {
 			const isMeant = (at: StoragePath | undefined) => at !== undefined && isWithin(at, path);
 			return get(ids, (link) => isMeant(link.path) || isMeant(link.nextPath));
 		},
+		async pathBytes(ownerId) {
+			const sum = knex.raw('sum(octet_length(path)) as bytes');
+			const row: { bytes: number | string | null } | undefined = await knex('temp_links')
+				.where({ user_id: ownerId })
+				.first(sum);
+			return Number(row?.bytes ?? 0);
+		},
 		get: (ids) => get(ids),
 		planMoves: (moves) => setPaths(mapped(moves, ({ path, nextPath }) => ({ path, next_path: nextPath }))),
 		setPaths: (places) => setPaths(mapped(places, (path) => ({ path, next_path: null }))),

@@ -29,7 +29,7 @@ export type LinkPosition = Pick<LinkRecord, 'createdAt' | 'id'>;
 
 /**
  * Temporary links by the hash of their token: the token itself is never stored. What follows items when they are moved, replaced and
- * removed (`hasAny`, `within`, `get`, `planMoves`, `setPaths`, `completeMove`, `rebind`, `remove`) is for items of shares and for folders
+ * removed (`hasAny`, `within`, `pathBytes`, `get`, `planMoves`, `setPaths`, `completeMove`, `rebind`, `remove`) is for items of shares and for folders
  * with members as well.
  */
 export interface LinkStore {
@@ -57,6 +57,8 @@ export interface LinkStore {
 	hasAny(ownerId: string): Promise<boolean>;
 	/** The owner's links whose path or planned path is this one or below it. */
 	within(ownerId: string, path: StoragePath): Promise<LinkRecord[]>;
+	/** The bytes of the paths of all that the owner has, without planned ones. */
+	pathBytes(ownerId: string): Promise<number>;
 	/** The links with these ids that exist. */
 	get(ids: readonly string[]): Promise<LinkRecord[]>;
 	/** Saves where items are and are about to go; of many some only if it fails. */
