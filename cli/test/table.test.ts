@@ -53,3 +53,22 @@ test('further rows continue below the former ones, with a header again only for 
 	t.deepEqual(table.lines([['enormous', '', 'ok']], 80), ['enormous  ok']);
 	t.deepEqual(table.lines([['a', 'yes', 'ok']], 80), ['NAME      DEFAULT  STATE', 'a         yes      ok']);
 });
+
+test('of a text that is much longer than its column the beginning is measured and shown', (t) => {
+	const path = `/${'aא'.repeat(30_000)}`;
+	const rows = Array.from({ length: 20 }, () => ['1', path, path]);
+	const columns: Column[] = [{ title: 'ID' }, { title: 'PATH', fit: 'cut' }, { title: 'ERROR', fit: 'wrap' }];
+	const before = process.cpuUsage();
+	const lines = tableLines(columns, rows, 80);
+	const { user, system } = process.cpuUsage(before);
+	// The whole texts took minutes.
+	t.true(user + system < 10_000_000, `${(user + system) / 1000} ms`);
+	for (const line of lines) t.true(stringWidth(line) <= 80, line);
+	t.is(lines.filter((line) => line.endsWith('…')).length, 20);
+	t.regex(lines[1] ?? '', /^1 {3}\/aאaא\S+… {2}\/aא/);
+});
+
+test('a word that is wider than its column continues on further lines, and the next one behind it', (t) => {
+	const wide = tableLines([{ title: 'WHAT', fit: 'wrap' }], [['see /srv/日本語/files now']], 12);
+	t.deepEqual(wide, ['WHAT', 'see', '/srv/日本語/', 'files now']);
+});

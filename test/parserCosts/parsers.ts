@@ -19,6 +19,7 @@ import {
 } from '@stowage/rules';
 import { timeOf } from '../../cli/src/commandLine/times.js';
 import { installedUnit } from '../../cli/src/service/installedUnit.js';
+import { Table } from '../../cli/src/terminal/table.js';
 import { hasSessionCookie, keepOwnCookies } from '../../packages/core/src/accounts/ownCookies.js';
 import { type Aggregate, shortened } from '../../packages/core/src/audit/aggregate.js';
 import { parseAuditLine } from '../../packages/core/src/audit/auditLine.js';
@@ -468,6 +469,11 @@ export const parsers: readonly Parser[] = [
 		name: 'controls',
 		fragments: ['\x1B', '\x9B', '\u202E', '\u200D', '\u2028', '\uD800', '😀', 'a', '\n'],
 		run: (text) => [escapeControls(text), escapeJson(text)],
+	},
+	{
+		name: 'lists on a terminal',
+		fragments: ['a', 'aא', '字', 'e\u0301', '👩‍👩‍👧', ' ', '/'],
+		run: (text) => (['cut', 'wrap'] as const).map((fit) => new Table([{ title: 'PATH', fit }]).lines([[text]], 80)),
 	},
 	{ name: 'tus metadata', fragments: ['filename YQ==', ',', ' ', '=', 'a', 'a,'], run: parseUploadMetadata },
 	{

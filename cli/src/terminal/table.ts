@@ -12,6 +12,10 @@ const gap = '  ';
 /** Shortened columns keep this width. */
 const narrowest = 12;
 
+/** Of a text that is shortened or wrapped no more is measured: a user's path may be long, and the width of a character is slow to tell. */
+const charactersPerColumn = 8;
+const maxWrapped = 4096;
+
 const graphemes = new Intl.Segmenter();
 
 /** A table for a terminal, whose rows may come one after another. A column whose values are all empty is left out. */
@@ -34,7 +38,7 @@ export class Table {
 		);
 		if (shown.length === 0) return [];
 		const header = shown.map(({ title }) => title);
-		const cells = [header, ...rows.map((row) => shown.map(({ at }) => row[at] ?? ''))];
+		const cells = [header, ...rows.map((row) => shown.map(({ at, fit }) => measurable(row[at] ?? '', fit, width)))];
 		const natural = header.map((title, at) =>
 			Math.max(this.#widths.get(title) ?? 0, ...cells.map((row) => stringWidth(row[at] ?? ''))),
 		);
@@ -79,25 +83,50 @@ function padded(text: string, width: number): string {
 	return text + ' '.repeat(Math.max(0, width - stringWidth(text)));
 }
 
+/** A text, or the beginning of one that is longer than what can be shown of it. */
+function measurable(text: string, fit: Column['fit'], width: number): string {
+	if (fit === undefined) return text;
+	const end = fit === 'cut' ? charactersPerColumn * width : maxWrapped;
+	return text.length <= end ? text : `${text.slice(0, end).replace(/\p{Cs}$/u, '')}…`;
+}
+
 /** Breaks a text into lines at spaces; a word that is wider than a line, such as a path, continues on the next one. */
 function wrapped(text: string, width: number): string[] {
 	const lines: string[] = [];
 	let line = '';
-	for (let word of text.split(' ')) {
-		const joined = line === '' ? word : `${line} ${word}`;
-		if (stringWidth(joined) <= width) {
-			line = joined;
-			continue;
+	let used = 0;
+	for (const word of text.split(' ')) {
+		for (const [at, part] of partsOf(word, width).entries()) {
+			const partWidth = stringWidth(part);
+			if (at === 0 && line !== '' && used + 1 + partWidth <= width) {
+				line += ` ${part}`;
+				used += 1 + partWidth;
+				continue;
+			}
+			if (line !== '') lines.push(line);
+			line = part;
+			used = partWidth;
 		}
-		if (line !== '') lines.push(line);
-		while (stringWidth(word) > width) {
-			const start = prefix(word, width);
-			lines.push(start);
-			word = word.slice(start.length);
-		}
-		line = word;
 	}
 	return [...lines, line];
+}
+
+/** A word in parts that each fit into a line of this width, in whole characters. */
+function partsOf(word: string, width: number): string[] {
+	const parts: string[] = [];
+	let part = '';
+	let used = 0;
+	for (const { segment } of graphemes.segment(word)) {
+		const segmentWidth = stringWidth(segment);
+		if (used + segmentWidth > width && part !== '') {
+			parts.push(part);
+			part = '';
+			used = 0;
+		}
+		part += segment;
+		used += segmentWidth;
+	}
+	return [...parts, part];
 }
 
 /** The longest beginning of a text, in whole characters but at least one, that fits into this many columns. */

@@ -19,9 +19,9 @@ export function escapeJson(json: string): string {
 
 /**
  * Embeddings, overrides and isolates: with them `a\u202Egpj.exe` looks like `aexe.jpg`. Marks, which scripts need,
- * turn nothing but spaces and dots.
+ * turn nothing but spaces and dots. Halves of characters are matched with them.
  */
-const turning = /[\u202A-\u202E\u2066-\u2069]/g;
+const turning = /[\u202A-\u202E\u2066-\u2069\p{Cs}]/gu;
 
 /**
  * Matches a name of nothing but blanks and characters without a shape, such as a space without a width: its row would
@@ -30,11 +30,19 @@ const turning = /[\u202A-\u202E\u2066-\u2069]/g;
 const unseen = /^[\p{Z}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]+$/u;
 
 /**
- * A name, or a sentence with one, as a page shows it: what would turn the direction of letters in it is seen as a
- * character of its own, and so is each of a name of which nothing would be seen.
+ * What a page shows of each end of a longer text, which is a path of very many folders: Chromium lays out a line whose letters
+ * change their direction or script in a time that is the square of its length.
+ */
+const maxShownEnd = 500;
+
+/**
+ * A name, a path, or a sentence with one, as a page shows it: what would turn the direction of letters in it is seen as a
+ * character of its own, and so is each of a name of which nothing would be seen. Of more than 1,000 characters the ends are shown.
  */
 export function shownName(text: string): string {
-	return unseen.test(text) ? '\uFFFD'.repeat([...text].length) : text.replace(turning, '\uFFFD');
+	const isShort = text.length <= 2 * maxShownEnd;
+	const shown = isShort ? text : `${text.slice(0, maxShownEnd)}…${text.slice(-maxShownEnd)}`;
+	return unseen.test(shown) ? '\uFFFD'.repeat([...shown].length) : shown.replace(turning, '\uFFFD');
 }
 
 function unitsOf(character: string): string {

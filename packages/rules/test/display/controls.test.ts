@@ -35,8 +35,14 @@ test('a shown name has something to see, whatever it is made of', (t) => {
 		t.is(shownName(name), '\uFFFD'.repeat([...name].length), escape(name));
 	for (const name of ['', '\u200Ba', '\u200B.txt', '\u0301', '\u{1F3F4}\u{E0067}\u{E007F}'])
 		t.is(shownName(name), name);
-	// Of a name on disk all in time that is linear in its length.
-	t.is(shownName(`${'\u200B'.repeat(100_000)}a`).length, 100_001);
+});
+
+test('of a path of very many folders the ends are shown, of whole characters', (t) => {
+	const longest = 'a'.repeat(1000);
+	t.is(shownName(longest), longest);
+	t.is(shownName(`${'a'.repeat(40_000)}/${'b'.repeat(700)}`), `${'a'.repeat(500)}…${'b'.repeat(500)}`);
+	t.is(shownName(`${'😀'.repeat(600)}a`), `${'😀'.repeat(250)}…\uFFFD${'😀'.repeat(249)}a`);
+	t.is(shownName(`${'\u200B'.repeat(100_000)}a`).length, 1001);
 });
 
 test('letters of all scripts, emoji and joiners stay as they are', (t) => {
