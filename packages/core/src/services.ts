@@ -30,6 +30,7 @@ import type { PermittedTransfers, TransferSetting } from './responses/PermittedT
 import type { SearchIndex } from './search/SearchIndex.js';
 import type { Guests, Pass } from './shares/createGuests.js';
 import type { Shares } from './shares/createShares.js';
+import type { GuestMemory } from './shares/guestMemory.js';
 import type { ShareUses } from './shares/ShareUses.js';
 import type { ShareCookies } from './shares/shareCookies.js';
 import type { Thumbnails } from './thumbnails/createThumbnails.js';
@@ -72,6 +73,7 @@ export interface Services {
 	memberChanges: MemberChanges;
 	shares: Shares;
 	guests: Guests;
+	guestMemory: GuestMemory;
 	shareCookies: ShareCookies;
 	/** What is sent to and received from guests of shares, and what is sent by temporary links, by their tokens. */
 	shareTransfers: PermittedTransfers<Pass>;

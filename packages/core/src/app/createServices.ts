@@ -23,6 +23,7 @@ import type { Services } from '../services.js';
 import { auditedShares } from '../shares/auditedShares.js';
 import { createGuests, type Guests, type Pass } from '../shares/createGuests.js';
 import { createShares } from '../shares/createShares.js';
+import { createGuestMemory } from '../shares/guestMemory.js';
 import { ShareUses } from '../shares/ShareUses.js';
 import { createShareCookies } from '../shares/shareCookies.js';
 import { createShareStates } from '../shares/shareStates.js';
@@ -55,6 +56,7 @@ type Made =
 	| 'secondFactors'
 	| 'shares'
 	| 'guests'
+	| 'guestMemory'
 	| 'shareCookies'
 	| 'shareTransfers'
 	| 'linkTransfers'
@@ -171,6 +173,7 @@ export function createServices({
 		members: auditedMembers(members, audit),
 		shares: auditedShares(shares, audit),
 		guests,
+		guestMemory: createGuestMemory(),
 		monotonic,
 		databaseProbe: new Probe(async () => {
 			const startedAt = performance.now();

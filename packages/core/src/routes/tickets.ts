@@ -51,13 +51,24 @@ async function sendByTicket(
 	{ params, request, h }: Call<typeof contract.downloadByTicket>,
 	describe: (details: Partial<AuditEvent>) => void,
 ) {
-	const { archives, config, guests, log, settingTransfers, shareTransfers, shareUses, tickets, transfers } = services;
+	const {
+		archives,
+		config,
+		guestMemory,
+		guests,
+		log,
+		settingTransfers,
+		shareTransfers,
+		shareUses,
+		tickets,
+		transfers,
+	} = services;
 	const token = params.ticket ?? '';
 	const ticket = await tickets.find(token);
 	const { share } = ticket;
 	const owner = viewerOf(ticket, config);
 	const inTurn: InTurn = (work) => listed(services, owner, request, work);
-	const visit = share && (await guests.visitAgain(share.pass, share.client, inTurn));
+	const visit = share && (await guests.visitAgain(share.pass, share.client, { inTurn, keep: guestMemory(request) }));
 	const action = ticket.kind === 'file' ? 'download' : 'downloadArchive';
 	const guest = share?.isWhole && visit !== undefined ? sideBySide(visit.guest) : visit?.guest;
 	const reader = guest ?? owner;

@@ -3,13 +3,23 @@ import { archiveNamer, type Guest, type SharedItem, type StoragePath } from '@st
 import { PathInterner } from './PathInterner.js';
 import { isInTrash } from './shareStates.js';
 
+interface Dependencies {
+	/** Finds an item whose move has not ended, as far as that was recorded. */
+	locate(record: BoundItem): Promise<StoragePath | undefined>;
+	/** Called with the bytes of memory that a further item takes; throws to refuse it. */
+	keep(bytes: number): void;
+	names: ReadonlySet<string> | undefined;
+}
+
+/** An object for an item, besides its name and path. */
+const itemBytes = 200;
+
 /**
  * The items of a share as its guests see them, with names of their own, which are given in the order of choice. With
  * `names` those of several items that have one of these names are kept, and no others: a share may have a thousand.
  */
 export class GuestItems {
-	readonly #locate: (record: BoundItem) => Promise<StoragePath | undefined>;
-	readonly #names: ReadonlySet<string> | undefined;
+	readonly #parts: Dependencies;
 	readonly #nameOf = archiveNamer();
 	readonly #paths = new PathInterner();
 	readonly #yielder = new Yielder();
@@ -18,25 +28,27 @@ export class GuestItems {
 	#only: SharedItem | undefined;
 	#count = 0;
 
-	/** `locate` finds an item whose move has not ended, as far as that was recorded. */
-	constructor(locate: (record: BoundItem) => Promise<StoragePath | undefined>, names?: ReadonlySet<string>) {
-		this.#locate = locate;
-		this.#names = names;
+	constructor(parts: Dependencies) {
+		this.#parts = parts;
 	}
 
-	/** Adds those that follow, without those in the trash. */
+	/** Adds those that follow, without those in the trash. Throws what `keep` does. */
 	async add(records: readonly SharedItemRecord[]): Promise<void> {
+		const { locate, keep, names } = this.#parts;
 		for (const record of records) {
 			// Each takes a moment of this thread, and anybody may ask for all of them.
 			if (this.#yielder.shouldYield) await this.#yielder.yield();
 			if (isInTrash(record)) continue;
 			const { type, itemId } = record;
-			const path = record.nextPath === undefined ? record.path : await this.#locate(record);
+			const path = record.nextPath === undefined ? record.path : await locate(record);
 			if (path === undefined) continue;
 			this.#count++;
 			const name = this.#nameOf({ path, type });
-			const isNamed = this.#names === undefined || this.#names.has(name);
-			const item = isNamed || this.#count === 1 ? this.#paths.intern({ name, type, path, itemId }) : undefined;
+			const isNamed = names === undefined || names.has(name);
+			const isKept = isNamed || this.#count === 1;
+			const before = this.#paths.bytes;
+			const item = isKept ? this.#paths.intern({ name, type, path, itemId }) : undefined;
+			if (isKept) keep(itemBytes + Buffer.byteLength(name) + this.#paths.bytes - before);
 			this.#only = this.#count === 1 ? item : undefined;
 			if (isNamed && item !== undefined) this.#kept.push(item);
 		}
@@ -44,7 +56,8 @@ export class GuestItems {
 
 	/** Whether those that follow change nothing. */
 	get isComplete(): boolean {
-		return this.#names !== undefined && this.#count > 1 && this.#kept.length === this.#names.size;
+		const { names } = this.#parts;
+		return names !== undefined && this.#count > 1 && this.#kept.length === names.size;
 	}
 
 	/** What a guest has of them; undefined if there is no item. */

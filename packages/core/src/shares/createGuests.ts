@@ -28,9 +28,15 @@ export interface Pass {
 /** Runs work once it is the client's turn among all who read many items. */
 export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** What a client of a share shows. */
-export interface GuestClient {
+/** Whoever the items of a share are read for. */
+export interface GuestReader {
 	inTurn: InTurn;
+	/** Reserves bytes of memory for items, which are kept until it is answered. Throws to refuse them. */
+	keep(bytes: number): void;
+}
+
+/** What a client of a share shows. */
+export interface GuestClient extends GuestReader {
 	hasOpened(share: ShareHead): boolean;
 	/** The name by which its downloads are counted. */
 	nameFor(share: ShareHead): string;
@@ -49,7 +55,7 @@ export interface Guests {
 	 * Visits the share again by a pass, for a client by the name of its downloads. Throws as `visit` does, and
 	 * `expired` once the pass has ended, also by a new password.
 	 */
-	visitAgain(pass: Pass, client: string, inTurn: InTurn): Promise<Visit>;
+	visitAgain(pass: Pass, client: string, reader: GuestReader): Promise<Visit>;
 	passOf(share: ShareHead): Pass;
 	/** Whether the share still answers who has that pass. An outage of the database throws. */
 	isGood(pass: Pass): Promise<boolean>;
@@ -105,11 +111,11 @@ export function createGuests({ store, states, config, storage, links, accounts, 
 	const visitOf = async (
 		share: ShareHead,
 		client: string,
-		inTurn: InTurn,
+		{ inTurn, keep }: GuestReader,
 		names?: ReadonlySet<string>,
 	): Promise<Visit> => {
 		if (!(await uses.mayDownload(share, client))) throw shareEnded();
-		const items = new GuestItems(locate, names);
+		const items = new GuestItems({ locate, keep, names });
 		for await (const part of partsOf(share, inTurn)) {
 			await items.add(part);
 			if (items.isComplete) break;
@@ -133,13 +139,13 @@ export function createGuests({ store, states, config, storage, links, accounts, 
 			const share = await find(token);
 			if (share.passwordSecret !== null && !client.hasOpened(share))
 				throw new Failure('passwordRequired', 'This share has a password.');
-			return visitOf(share, client.nameFor(share), client.inTurn, names);
+			return visitOf(share, client.nameFor(share), client, names);
 		},
 
-		async visitAgain(pass, client, inTurn) {
+		async visitAgain(pass, client, reader) {
 			const share = await active(await store.findById(pass.share));
 			if (passOf(share).password !== pass.password) throw shareEnded();
-			return visitOf(share, client, inTurn);
+			return visitOf(share, client, reader);
 		},
 
 		passOf,

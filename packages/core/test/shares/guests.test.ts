@@ -1,9 +1,10 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { rename, truncate, writeFile } from 'node:fs/promises';
 import { get as httpGet, type IncomingMessage } from 'node:http';
 import { Failure, isFailure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { createGuests } from '../../src/shares/createGuests.js';
+import { createGuestMemory } from '../../src/shares/guestMemory.js';
 import { mostKept } from '../memory.js';
 import { assertReadable, listWhole } from '../readZip.js';
 import { Client, file, json, recordsOf } from '../testApp.js';
@@ -420,7 +421,10 @@ test('others are served while a share of a thousand long names is visited', asyn
 		next = setImmediate(turn);
 	};
 	let next = setImmediate(turn);
-	const { guest } = await guests.visitAgain(guests.passOf(share as never), 'a client', (work) => work());
+	const { guest } = await guests.visitAgain(guests.passOf(share as never), 'a client', {
+		inTurn: (work) => work(),
+		keep: () => {},
+	});
 	clearImmediate(next);
 	t.is(guest.root.kind === 'items' ? new Set(guest.root.items.map(({ name }) => name)).size : 0, 1000);
 	t.true(turns > 1, `${turns} turns of the event loop`);
@@ -463,9 +467,10 @@ function guestsOf(items: readonly { path: string; type: string; itemId: string }
 		return work();
 	};
 	const client = { hasOpened: () => true, nameFor: () => 'a client', inTurn };
-	const visit = (...names: string[]) =>
-		guests.visit('t'.repeat(43), client, names.length === 0 ? undefined : new Set(names));
-	return { guests, visit, read };
+	const visitWith = (keep: (bytes: number) => void, ...names: string[]) =>
+		guests.visit('t'.repeat(43), { ...client, keep }, names.length === 0 ? undefined : new Set(names));
+	const visit = (...names: string[]) => visitWith(() => {}, ...names);
+	return { guests, visit, visitWith, read };
 }
 
 test('who is sent one of many items keeps none of the others, and has no more read than it takes to find it', async (t) => {
@@ -522,4 +527,48 @@ test('who looks at a thousand items at long paths keeps little of these for as l
 	});
 	t.is(visits.length, 2);
 	t.true(kept < 20_000_000, `${kept} bytes are kept`);
+});
+
+const waiting = () => {
+	const res = Object.assign(new EventEmitter(), { closed: false });
+	const viewer = { kind: 'anonymous', access: 'read' };
+	return { res, request: { viewer, client: { address: '203.0.113.7' }, raw: { res } } as never };
+};
+
+test('what all keep of items whose paths have nothing in common is bounded, also while they wait', async (t) => {
+	const items = Array.from({ length: 40 }, (_, n) => ({
+		...{ path: `${`${n}${'d'.repeat(250)}/`.repeat(250)}${n}`, type: 'file', itemId: `${n}` },
+	}));
+	const { visitWith, read } = guestsOf(items);
+	const guestMemory = createGuestMemory({ total: 9_000_000, perClient: 3_000_000 });
+	const [first, last] = [waiting(), waiting()];
+	const { guest } = await visitWith(guestMemory(first.request));
+	t.is(guest.root.kind === 'items' && guest.root.items.length, 40, 'one has them all');
+	read.parts = 0;
+	for (let n = 0; n < 10; n++) {
+		const { res, request } = waiting();
+		t.true(isFailure(await t.throwsAsync(visitWith(guestMemory(request))), 'rateLimited'));
+		res.emit('close');
+	}
+	t.true(read.parts <= 20, `${read.parts} parts are read for those that are refused`);
+	first.res.emit('close');
+	await t.notThrowsAsync(visitWith(guestMemory(last.request)), 'who is answered keeps none any longer');
+});
+
+test('a visitor has memory for the thousand items of a share at paths as long as any, and not twice', (t) => {
+	const guestMemory = createGuestMemory();
+	const most = 1000 * (2 ** 16 + 5000);
+	guestMemory(waiting().request)(most);
+	t.throws(() => guestMemory(waiting().request)(most), { message: /Too many shares/ });
+});
+
+test('items below one deep folder take the memory of its path once', async (t) => {
+	const folder = `${'d'.repeat(250)}/`.repeat(250);
+	const items = Array.from({ length: 30 }, (_, n) => ({ path: `${folder}${n}`, type: 'file', itemId: `${n}` }));
+	const { visitWith } = guestsOf(items);
+	let kept = 0;
+	await visitWith((bytes) => {
+		kept += bytes;
+	});
+	t.true(kept > 62_000 && kept < 100_000, `${kept} bytes`);
 });

@@ -171,12 +171,13 @@ const tokenOf = ({ params }: ShareCall) => params.token ?? '';
 export const noNames: ReadonlySet<string> = new Set();
 
 /** Finds the share that a call names, for its caller, or refuses it; with `names` of several items these. */
-export function visitor(services: Pick<Services, 'guests' | 'shareCookies' | 'listingQueue'>) {
+export function visitor(services: Pick<Services, 'guests' | 'guestMemory' | 'shareCookies' | 'listingQueue'>) {
 	const { guests, shareCookies } = services;
 	return (call: ShareCall, names?: ReadonlySet<string>): Promise<Visit> => {
 		keepPrivate(call);
 		const client: GuestClient = {
 			inTurn: (work) => listed(services, call.viewer, call.request, work),
+			keep: services.guestMemory(call.request),
 			hasOpened: (share: ShareHead) => shareCookies.hasOpened(call.request, share),
 			nameFor: (share: ShareHead) => shareCookies.clientOf(call.request, share),
 		};

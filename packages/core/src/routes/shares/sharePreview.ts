@@ -24,7 +24,7 @@ const maxDescription = 200;
  * answer, it says no more than that. It costs a look into the database, and for a folder the first rows of its
  * listing.
  */
-export function createSharePreviews({ config, guests, files, listingQueue, shareCookies }: Services) {
+export function createSharePreviews({ config, guests, guestMemory, files, listingQueue, shareCookies }: Services) {
 	return async (request: Request): Promise<PagePreview> => {
 		const token = String(request.params.token);
 		try {
@@ -32,7 +32,7 @@ export function createSharePreviews({ config, guests, files, listingQueue, share
 			const nameFor = (share: ShareHead) => shareCookies.clientOf(request, share);
 			const inTurn: InTurn = (work) =>
 				listingQueue.run(limitAddress(request.client.address), work, clientGone(request));
-			const visit = await guests.visit(token, { hasOpened: () => false, nameFor, inTurn });
+			const visit = await guests.visit(token, { hasOpened: () => false, nameFor, inTurn, keep: guestMemory(request) });
 			const { pictured, description } = await shownOf(visit);
 			const isDrawn = request.server.providers.renderer.all().size > 0 && visit.share.maxDownloads === null;
 			const picture = isDrawn && pictured !== undefined ? pictureOf(request, token, pictured) : undefined;
