@@ -26,7 +26,7 @@ export function followVersions(tracker: ItemTracker, versions: Versions): ItemTr
 					let target = source;
 					const moved = await move(async (to) => {
 						target = relativePath(to, home);
-						if (viewer.member !== undefined) await versions.assertRoomAt(viewer.id, source, target);
+						await versions.assertRoomAt(viewer, source, target);
 						await before(to);
 					});
 					await versions.moved(viewer.id, source, target);

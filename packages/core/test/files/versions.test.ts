@@ -576,6 +576,31 @@ test('nothing is replaced whose former content would take the last room of the d
 	t.deepEqual([await read('docs/a'), await contents('docs/a')], ['one', ['two']]);
 });
 
+test('a folder is not moved where the longer paths of its versions would take the last room of the database', async (t) => {
+	const { app, ada, call, write, contents } = await setUp(t);
+	await write('docs/a', 'one', 'two');
+	const names = ['x', 'y'].map((name) => name.repeat(120));
+	for (const [level, folderName] of names.entries())
+		await call('POST', '/api/createFolder', { directory: names.slice(0, level).join('/'), folderName, type });
+	const asked: number[] = [];
+	const { databaseReserve } = app.services;
+	const { assertRoom } = databaseReserve;
+	databaseReserve.assertRoom = async (bytes) => {
+		asked.push(bytes);
+		throw new Failure('storageFull', 'There is not enough free space on the disk of the database.');
+	};
+	const move = (fromPath: string, toPath: string) => ada.post('/api/moveItem', { fromPath, toPath, type });
+	const deep = `${names.join('/')}/docs`;
+	t.is((await move('docs', deep)).statusCode, 507);
+	t.true(asked.length === 1 && asked.every((bytes) => bytes >= 4 * (deep.length - 4)), `${asked}`);
+	t.deepEqual(await contents('docs/a'), ['one']);
+	t.is((await ada.post('/api/renameItem', { oldPath: 'docs', newName: 'papers', type })).statusCode, 200);
+	t.is(asked.length, 1, 'short paths need no room');
+	databaseReserve.assertRoom = assertRoom;
+	t.is((await move('papers', deep)).statusCode, 200);
+	t.deepEqual(await contents(`${deep}/a`), ['one']);
+});
+
 test('versions that follow a folder into one that is very deep take no more of the database than a user may have', async (t) => {
 	const { app } = await setUp(t);
 	const { database, trashBin, storage } = app.services;

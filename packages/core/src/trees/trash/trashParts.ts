@@ -75,6 +75,14 @@ export function assertRoomForRow(
 	return databaseReserve.assertRoom(rowBytes + pathsOf[kind] * utf8Length(path));
 }
 
+/** Throws `storageFull` where versions whose paths get longer, by so many bytes together, would do so. */
+export function assertRoomForLonger(
+	{ databaseReserve }: Pick<TrashParts, 'databaseReserve'>,
+	pathBytes: number,
+): Promise<void> {
+	return databaseReserve.assertRoom(pathsOf.version * pathBytes);
+}
+
 /** Logs a fault after which the trash is as good as before. */
 export function warnOfTrash({ log }: Pick<TrashParts, 'log'>, error: unknown): void {
 	log.warn({ err: error }, 'the trash could not be completed: a later sweep does it');

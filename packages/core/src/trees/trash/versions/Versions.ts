@@ -8,10 +8,13 @@ import { prefixedFile } from '../../storage/rootIds.js';
 import { isTrashed, locateTrashed } from '../locateTrashed.js';
 import { withTrashFolder } from '../moveTrash.js';
 import type { TrashBin } from '../TrashBin.js';
-import { type TrashParts, warnOfTrash } from '../trashParts.js';
+import { assertRoomForLonger, type TrashParts, warnOfTrash } from '../trashParts.js';
 import { trashedPath } from '../trashPaths.js';
 import { bindVersions, finishVersion } from './finishVersion.js';
 import { VersionCounts } from './VersionCounts.js';
+
+/** Bytes of a target for which an owner's versions are not counted: what a path gets longer by is little then. */
+const shortBytes = 140;
 
 /** Versions of one file. */
 const maxVersions = 50;
@@ -118,17 +121,24 @@ export class Versions {
 	}
 
 	/**
-	 * Called before a member moves a file, or a folder with all in it. Throws `storageFull` where versions of the owner would have to go for
-	 * the length of their paths.
+	 * Called before a file is moved, or a folder with all in it. Throws `storageFull` where longer paths of versions would take the last room
+	 * of the database, and for a member where versions of the owner would have to go for them.
 	 */
-	async assertRoomAt(ownerId: string, from: StoragePath, to: StoragePath): Promise<void> {
-		const longer = utf8Length(to) - utf8Length(from);
-		if (longer <= 0) return;
+	async assertRoomAt(
+		{ id: ownerId, member }: Pick<User, 'id' | 'member'>,
+		from: StoragePath,
+		to: StoragePath,
+	): Promise<void> {
+		const bytes = utf8Length(to);
+		const longer = bytes - utf8Length(from);
+		if (longer <= 0 || (member === undefined && bytes <= shortBytes)) return;
 		let count = 0;
 		await this.#parts.versions.countsWithin(ownerId, from, async (files) => {
 			for (const file of files) count += file.count;
 		});
-		if (count > 0) await this.#bin.assertRoomForVersionPaths(ownerId, count * longer);
+		if (count === 0) return;
+		if (member !== undefined) await this.#bin.assertRoomForVersionPaths(ownerId, count * longer);
+		await assertRoomForLonger(this.#parts, count * longer);
 	}
 
 	/** A file, or a folder with all in it, has been moved. */
