@@ -58,7 +58,7 @@ export class SharedFolders implements MemberRights {
 	readonly lists = new WatchedLists((userId) => this.#parts.store.joinedNames(userId));
 	readonly #parts: Dependencies;
 	/** Counts of members that have not begun yet. */
-	readonly #counts = new Map<string, Promise<ReadonlyMap<StoragePath, number>>>();
+	readonly #counts = new Map<string, Promise<ReadonlyMap<string, number>>>();
 	readonly #countAlone = createKeyedMutex();
 
 	constructor(parts: Dependencies) {
@@ -74,10 +74,10 @@ export class SharedFolders implements MemberRights {
 	}
 
 	/**
-	 * How many members each folder has that lies directly in one of its owner's, by the path that is known of it. They may
+	 * How many members each folder has that lies directly in one of its owner's, by the name that is known of it. They may
 	 * be by the hundred thousand: all who ask before a count begins share it, and it begins after the one before.
 	 */
-	memberCounts({ id }: Pick<User, 'id'>, folder: StoragePath): Promise<ReadonlyMap<StoragePath, number>> {
+	memberCounts({ id }: Pick<User, 'id'>, folder: StoragePath): Promise<ReadonlyMap<string, number>> {
 		const key = JSON.stringify([id, folder]);
 		const waiting = this.#counts.get(key);
 		if (waiting !== undefined) return waiting;

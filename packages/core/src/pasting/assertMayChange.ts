@@ -1,5 +1,5 @@
 import { Yielder } from '@stowage/plugin-api';
-import { isFailure, parentPath, type Viewer } from '@stowage/rules';
+import { isFailure, PathSet, parentPath, type Viewer } from '@stowage/rules';
 import { enterFolder } from '../members/enterFolder.js';
 import type { SharedFolders } from '../members/SharedFolders.js';
 import type { PasteInput } from './pasteInput.js';
@@ -20,7 +20,7 @@ export async function assertMayChange(
 	if (kind !== 'move' || from !== 'shared') return;
 	let first: unknown;
 	const yielder = new Yielder();
-	for (const path of new Set(items.map((item) => parentPath(item.path)))) {
+	for (const path of new PathSet(items.map((item) => parentPath(item.path)))) {
 		// What is known of the folders is awaited at once, and gives nobody else a turn.
 		if (yielder.shouldYield) await yielder.yield(signal);
 		try {

@@ -16,6 +16,7 @@ import {
 	homeRoot,
 	joinChecked,
 	maxSharedItems,
+	PathSet,
 	type ShareMode,
 	type ShareState,
 	type StoragePath,
@@ -139,7 +140,7 @@ export function createShares(parts: Dependencies): Shares {
 		async make(viewer, { paths, mode, asksName = false, ...choices }, client) {
 			const { id: ownerId, username } = signedIn(viewer);
 			if (!config.shares.enabled) throw new Failure('forbidden', 'Shares are turned off on this server.');
-			const chosen = [...new Set(paths)];
+			const chosen = [...new PathSet(paths)];
 			if (chosen.length === 0) throw new Failure('invalid', 'Please choose what to share.');
 			if (chosen.length > maxSharedItems)
 				throw new Failure('invalid', `A share can have ${maxSharedItems.toLocaleString('en')} items at most.`);

@@ -23,7 +23,7 @@ export function sharedReads(files: Reads, folders: SharedFolders): Reads {
 		for await (const batch of files.list(viewer, folder, onMissing)) {
 			if (counts !== undefined && counts.size > 0) {
 				for (const entry of batch) {
-					const members = entry.type === 'directory' ? counts.get(entry.path as StoragePath) : undefined;
+					const members = entry.type === 'directory' ? counts.get(entry.name) : undefined;
 					if (members !== undefined) entry.members = members;
 				}
 			}

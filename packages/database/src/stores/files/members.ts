@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { JoinedFolder, JoinedNames, MemberLimits, MemberStore, SharedFolderRecord } from '@stowage/plugin-api';
-import { Failure, type MemberRole, maxNameBytes, parentPath, type StoragePath } from '@stowage/rules';
+import { baseName, Failure, type MemberRole, maxNameBytes, parentPath, type StoragePath } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { isMysql } from '../../connection/dialect.js';
 import { atOneMoment } from '../../connection/oneMoment.js';
@@ -229,24 +229,25 @@ export function memberStore(knex: Knex, now: () => number): MemberStore {
 			const ids: string[] = await knex('temp_links').where({ user_id: ownerId, share_id: membersMark }).pluck('id');
 			const read = async (some: readonly string[]): Promise<Pick<FolderRow, 'id' | 'path' | 'next_path'>[]> =>
 				knex('temp_links').whereIn('id', some).select('id', 'path', 'next_path');
-			const paths = new Map<string, StoragePath>();
+			/** Without the folder, whose path may be long. */
+			const names = new Map<string, string>();
 			for await (const rows of readInParts(knex, ids, read)) {
 				for (const { id, path, next_path } of rows) {
 					const known = (next_path ?? path) as StoragePath;
-					if (parentPath(known) === folder) paths.set(id, known);
+					if (parentPath(known) === folder) names.set(id, baseName(known));
 				}
 			}
-			const counts = new Map<StoragePath, number>();
+			const counts = new Map<string, number>();
 			// Members may be by the hundred thousand: of some folders they are counted by their key in less than a millisecond, and others have
 			// their turns in between.
-			for (const part of batches([...paths.keys()], countedFolders)) {
-				if (paths.size > countedFolders) await ownTurn();
+			for (const part of batches([...names.keys()], countedFolders)) {
+				if (names.size > countedFolders) await ownTurn();
 				const found: { folder_id: string; count: number | string }[] = await knex('members')
 					.whereIn('folder_id', part)
 					.groupBy('folder_id')
 					.select('folder_id')
 					.count({ count: '*' });
-				for (const { folder_id, count } of found) counts.set(paths.get(folder_id) as StoragePath, Number(count));
+				for (const { folder_id, count } of found) counts.set(names.get(folder_id) as string, Number(count));
 			}
 			return counts;
 		},

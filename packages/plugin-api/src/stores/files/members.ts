@@ -86,8 +86,8 @@ export interface MemberStore {
 	joinedNames(userId: string): Promise<JoinedNames[]>;
 	/** The folders with members of one owner or of all, by owner and path. */
 	list(ownerId?: string): Promise<SharedFolderRecord[]>;
-	/** How many members each folder of an owner has that lies directly in this one, by the path that it has or is to get. */
-	countsIn(ownerId: string, folder: StoragePath): Promise<Map<StoragePath, number>>;
+	/** How many members each folder of an owner has that lies directly in this one, by the name that it has or is to get. */
+	countsIn(ownerId: string, folder: StoragePath): Promise<Map<string, number>>;
 	/** Resolves to whether the user was a member. */
 	leave(folderId: string, userId: string): Promise<boolean>;
 	/**
