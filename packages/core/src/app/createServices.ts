@@ -13,6 +13,7 @@ import type { SiblingEvents } from '../events/SiblingEvents.js';
 import { createWalkQueue } from '../limits/createWalkQueue.js';
 import { Probe } from '../limits/Probe.js';
 import { createChangeQueue, createListingQueue } from '../limits/turnQueues.js';
+import { PathRoom } from '../links/PathRoom.js';
 import { auditedMembers } from '../members/auditedMembers.js';
 import { createMembers } from '../members/createMembers.js';
 import { auditedHomeMoves } from '../moving/auditedHomeMoves.js';
@@ -114,14 +115,15 @@ export function createServices({
 		leases: given.leases,
 	});
 	const states = createShareStates({ store: database.shares, config, log, now, monotonic });
+	const pathRoom = new PathRoom({ links: database.links, databaseReserve });
 	const shares = createShares({
-		...{ store: database.shares, states, config, storage, accounts, databaseReserve, now },
+		...{ store: database.shares, states, config, storage, accounts, databaseReserve, pathRoom, now },
 		encryption: createEncryption('shares', secret),
 	});
 	const { links, sharedFolders } = given;
 	const members = createMembers({
 		...{ store: database.members, users, storage, folders: sharedFolders, notifications },
-		...{ limits: database.limits, databaseReserve, now },
+		...{ limits: database.limits, databaseReserve, pathRoom, now },
 	});
 	const shareUses = new ShareUses({ store: database.shareUses, processes, now, log });
 	const guests = createGuests({ store: database.shares, states, config, storage, links, accounts, uses: shareUses });

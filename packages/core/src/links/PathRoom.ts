@@ -1,8 +1,8 @@
 import type { LinkStore } from '@stowage/plugin-api';
-import { Failure, type User } from '@stowage/rules';
+import { Failure, type StoragePath, type User } from '@stowage/rules';
 import type { DatabaseReserve } from '../limits/databaseReserve.js';
 
-/** Bytes of the paths of one user's links, items of shares and folders with members, beyond which none of them gets longer. */
+/** Bytes of the paths of one user's links, items of shares and folders with members, beyond which none of them gets longer, and no long one is added. */
 const mostBytes = 64 * 1024 * 1024;
 
 /** Of a path that is not longer the limits of how many there are suffice, and the database's disk need not be asked. */
@@ -22,6 +22,13 @@ export class PathSizes {
 	long = 0;
 	/** Bytes by which all of them get longer. */
 	more = 0;
+
+	/** Of new ones. */
+	static of(...paths: readonly StoragePath[]): PathSizes {
+		const sizes = new PathSizes();
+		for (const path of paths) sizes.add(Buffer.byteLength(path));
+		return sizes;
+	}
 
 	/** One of so many bytes, in place of a former one. */
 	add(bytes: number, former = 0): void {

@@ -26,6 +26,7 @@ import { isTrashedLink } from '../trees/trash/trashPaths.js';
 import { Lifetimes } from './Lifetimes.js';
 import { linksOf } from './linksOf.js';
 import { type LocatedLink, locateLink, openLink } from './locateLink.js';
+import { PathRoom, PathSizes } from './PathRoom.js';
 import { recordIfPossible } from './recordIfPossible.js';
 import { trackItems } from './trackItems.js';
 
@@ -174,6 +175,7 @@ export function createLinks({
 		return removed;
 	};
 
+	const room = new PathRoom({ links, databaseReserve });
 	const tracker = trackItems({ links, databaseReserve, storage, leases, log });
 	/** The link as it is now, and its item if that is where the link says. Throws `expired`, and `notFound` for an unknown one. */
 	const read = async (token: string) => {
@@ -199,6 +201,7 @@ export function createLinks({
 			// The item has another id on another root.
 			return storage().changing(username, async () => {
 				const itemId = identityOf(await storage().stat(joinChecked(home, path)));
+				await room.assertRoom({ id: ownerId }, PathSizes.of(path));
 				const token = randomBytes(32).toString('base64url');
 				const expiresAt = now() + linkExpirationMilliseconds[expiration];
 				const row = { tokenHash: secretHash(token), ownerId, path, itemId, expiresAt };

@@ -25,6 +25,7 @@ import {
 import type { DatabaseReserve } from '../limits/databaseReserve.js';
 import { rateLimited } from '../limits/rateLimited.js';
 import { locateLink } from '../links/locateLink.js';
+import { type PathRoom, PathSizes } from '../links/PathRoom.js';
 import { identityOf } from '../trees/identity.js';
 import type { MountedStorage } from '../trees/storage/MountedStorage.js';
 import type { SharedFolders } from './SharedFolders.js';
@@ -69,6 +70,7 @@ interface Dependencies {
 	notifications: Pick<Notifications, 'publish'>;
 	limits: Pick<CounterStore, 'find' | 'hit'>;
 	databaseReserve: Pick<DatabaseReserve, 'assertRoom'>;
+	pathRoom: Pick<PathRoom, 'assertRoom'>;
 	/** The time of day, milliseconds since the epoch. */
 	now(): number;
 }
@@ -84,7 +86,7 @@ const maxUnknown = 100;
 const guessWindowMs = 10 * 60_000;
 
 export function createMembers(parts: Dependencies): Members {
-	const { store, users, storage, folders, notifications, limits, databaseReserve, now } = parts;
+	const { store, users, storage, folders, notifications, limits, databaseReserve, pathRoom, now } = parts;
 	const notify = (userIds: Iterable<string>) => {
 		for (const userId of new Set(userIds)) notifications.publish({ userId }, { kind: 'shared' });
 	};
@@ -153,6 +155,7 @@ export function createMembers(parts: Dependencies): Members {
 					);
 				const itemId = identityOf(item);
 				const before = await store.find(ownerId, itemId);
+				if (before === undefined && chosen.length > 0) await pathRoom.assertRoom({ id: ownerId }, PathSizes.of(path));
 				if (!(await store.set({ ownerId, path, itemId }, chosen, memberLimits))) return [];
 				const made = await store.find(ownerId, itemId);
 				const touched = [...(before?.members ?? []), ...(made?.members ?? [])].map(({ user }) => user.id);

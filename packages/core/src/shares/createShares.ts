@@ -29,6 +29,7 @@ import type { Config } from '../config/schema.js';
 import type { Encryption } from '../events/encryption.js';
 import type { DatabaseReserve } from '../limits/databaseReserve.js';
 import { locateLink } from '../links/locateLink.js';
+import { type PathRoom, PathSizes } from '../links/PathRoom.js';
 import { secretHash } from '../secretHash.js';
 import { identityOf } from '../trees/identity.js';
 import type { MountedStorage } from '../trees/storage/MountedStorage.js';
@@ -85,6 +86,7 @@ interface Dependencies {
 	accounts: Pick<Accounts, 'hash'>;
 	encryption: Encryption;
 	databaseReserve: Pick<DatabaseReserve, 'assertRoom'>;
+	pathRoom: Pick<PathRoom, 'assertRoom'>;
 	/** The time of day, milliseconds since the epoch. */
 	now(): number;
 }
@@ -99,7 +101,7 @@ const rowBytes = 1024;
 const pageSize = 100;
 
 export function createShares(parts: Dependencies): Shares {
-	const { store, states, config, storage, encryption, databaseReserve } = parts;
+	const { store, states, config, storage, encryption, databaseReserve, pathRoom } = parts;
 
 	const listed = async (share: ShareRecord): Promise<ListedShare> => {
 		const state = await states.stateOf(share);
@@ -150,6 +152,7 @@ export function createShares(parts: Dependencies): Shares {
 				assertAllowed(shareDenial(viewer, { area: 'private', path }));
 			}
 			await databaseReserve.assertRoom(chosen.reduce((sum, path) => sum + rowBytes + 2 * Buffer.byteLength(path), 0));
+			await pathRoom.assertRoom({ id: ownerId }, PathSizes.of(...chosen));
 			const settings = await settingsOf(parts, { ...choices, password: choices.password ?? null }, client);
 			const home = homeRoot(username);
 			// Items have other ids on another root.

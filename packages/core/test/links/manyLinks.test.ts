@@ -238,3 +238,26 @@ test('paths that would get long are refused before anything of a move is written
 	await some.move(long);
 	t.true((some.asked[0] ?? 0) > 10 * longFolder.length);
 });
+
+test('nothing with a long path is shared by who has no room for more of these, and what has a short one is', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	await new Client(app).register('bob');
+	const names = ['x', 'y'].map((name) => name.repeat(120));
+	for (const [level, folderName] of [...names, 'short'].entries()) {
+		const directory = level > 1 ? '' : names.slice(0, level).join('/');
+		t.is((await ada.post('/api/createFolder', { directory, folderName, type: 'private' })).statusCode, 200);
+	}
+	const { links } = app.services.database;
+	const { pathBytes } = links;
+	const statusesOf = async (path: string) => [
+		(await ada.post('/api/generateTempLink', { filePath: path, expiration: '1d' })).statusCode,
+		(await ada.post('/api/shares', { items: [{ path }], mode: 'view' })).statusCode,
+		(await ada.call('PUT', '/api/members', { path, members: [{ username: 'bob', role: 'view' }] })).statusCode,
+	];
+	links.pathBytes = async () => 64 * 1024 ** 2;
+	t.deepEqual(await statusesOf(names.join('/')), [507, 507, 507]);
+	t.deepEqual(await statusesOf('short'), [200, 201, 200]);
+	links.pathBytes = pathBytes;
+	t.deepEqual(await statusesOf(names.join('/')), [200, 201, 200]);
+});
