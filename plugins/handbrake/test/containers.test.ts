@@ -1,6 +1,7 @@
 import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { crc32 } from 'node:zlib';
 import type { VideoContainer } from '@stowage/rules';
 import test from 'ava';
 import { asfObjects } from '../src/films/containers/asfObjects.js';
@@ -1047,8 +1048,16 @@ test('the time of its making is written where a film has one, whatever its lengt
 		'a short field has no room for it',
 	);
 	const header = '1a45dfa380ec8100';
-	const film2 = (when: string) => `${header}18538067ff1549a966932ad7b1830f4240446188${when}`;
-	t.is(await set('matroska', film2('00'.repeat(8)), time), film2(nanoseconds(time)));
+	const [scale, none] = ['2ad7b1830f4240', '00'.repeat(8)];
+	const film2 = (when: string) => `${header}18538067ff1549a96692${scale}446188${when}`;
+	t.is(await set('matroska', film2(none), time), film2(nanoseconds(time)));
+	// Behind a checksum of all that follows.
+	const checked = (when: string) => {
+		const sum = Buffer.alloc(4);
+		sum.writeUInt32LE(crc32(Buffer.from(`${scale}446188${when}`, 'hex')));
+		return `${header}18538067ff1549a96698bf84${sum.toString('hex')}${scale}446188${when}`;
+	};
+	t.is(await set('matroska', checked(none), time), checked(nanoseconds(time)));
 	for (const broken of ['', '00', film.slice(0, -2), `${header}18538067ff1549a966ff`, header, box('moov', '0000')])
 		for (const container of ['mov', 'matroska'] as const) t.is(await set(container, broken, time), broken);
 	// Which can only be read.

@@ -1,5 +1,6 @@
 import { write } from 'node:fs';
 import { promisify } from 'node:util';
+import { crc32 } from 'node:zlib';
 import { elementAt, maxHead } from './containers/ebml.js';
 import { type ReadAt, readerOf } from './containers/readAt.js';
 
@@ -63,22 +64,44 @@ async function movTimes(readAt: ReadAt, time: number): Promise<Patch[]> {
 	return patches;
 }
 
-const [segment, info, date] = [0x18538067, 0x1549a966, 0x4461];
+const [segment, info, date, checksum] = [0x18538067, 0x1549a966, 0x4461, 0xbf];
+
+/** What HandBrake says of a film takes some hundred bytes. */
+const maxInfo = 2 ** 20;
 
 /** Nanoseconds in what is said of the film, before its clusters. */
 async function matroskaTimes(readAt: ReadAt, time: number): Promise<Patch[]> {
+	const nanoseconds = BigInt(time - epochOfMatroska) * 1_000_000n;
 	for (let at = 0, parts = 0; parts < maxParts; parts++) {
 		const element = elementAt(Buffer.from(await readAt(at, maxHead)), at);
 		if (element === undefined) return [];
 		const { id, content, length } = element;
 		if (id !== segment && !Number.isSafeInteger(content + length)) return [];
-		if (id === date) {
-			const bytes = Buffer.alloc(8);
-			bytes.writeBigInt64BE(BigInt(time - epochOfMatroska) * 1_000_000n);
-			return length === bytes.length ? [{ at: content, bytes }] : [];
+		if (id === info) {
+			if (length > maxInfo) return [];
+			const said = Buffer.from(await readAt(content, length));
+			const bytes = said.length < length ? undefined : withDate(said, nanoseconds);
+			return bytes === undefined ? [] : [{ at: content, bytes }];
 		}
-		// The ids of what is in these are those of nothing else.
-		at = id === segment || id === info ? content : content + length;
+		at = id === segment ? content : content + length;
 	}
 	return [];
+}
+
+/** What is said of a film with another date, and with the checksum of that if it begins with one; undefined where it has no date. */
+function withDate(bytes: Buffer, nanoseconds: bigint): Buffer | undefined {
+	let sumAt: number | undefined;
+	for (let at = 0; at < bytes.length; ) {
+		const element = elementAt(bytes.subarray(at, at + maxHead), at);
+		if (element === undefined || element.content + element.length > bytes.length) return undefined;
+		if (element.id === checksum && element.length === 4) sumAt = element.content;
+		if (element.id === date) {
+			if (element.length !== 8) return undefined;
+			bytes.writeBigInt64BE(nanoseconds, element.content);
+			if (sumAt !== undefined) bytes.writeUInt32LE(crc32(bytes.subarray(sumAt + 4)), sumAt);
+			return bytes;
+		}
+		at = element.content + element.length;
+	}
+	return undefined;
 }
