@@ -1058,6 +1058,8 @@ test('the time of its making is written where a film has one, whatever its lengt
 		return `${header}18538067ff1549a96698bf84${sum.toString('hex')}${scale}446188${when}`;
 	};
 	t.is(await set('matroska', checked(none), time), checked(nanoseconds(time)));
+	for (const year of [1500, 2400])
+		t.is(await set('matroska', film2(none), Date.UTC(year, 0)), film2(none), 'the field has no room for it');
 	for (const broken of ['', '00', film.slice(0, -2), `${header}18538067ff1549a966ff`, header, box('moov', '0000')])
 		for (const container of ['mov', 'matroska'] as const) t.is(await set(container, broken, time), broken);
 	// Which can only be read.

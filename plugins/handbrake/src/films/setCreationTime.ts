@@ -20,8 +20,8 @@ const [epochOfMov, epochOfMatroska] = [Date.UTC(1904, 0, 1), Date.UTC(2001, 0, 1
 
 /**
  * Has an open film that HandBrake has made say another time as that of its making, in milliseconds since 1970: HandBrake writes when it was
- * converted, and programs for photographs sort films by this time. Fields get another value only, so where there is none, or where the file
- * can't be read or written, it stays as it is.
+ * converted, and programs for photographs sort films by this time. Fields get another value only, so where there is none or it has no room,
+ * or where the file can't be read or written, it stays as it is.
  */
 export async function setCreationTime(descriptor: number, container: 'mov' | 'matroska', time: number): Promise<void> {
 	const patches = container === 'mov' ? movTimes : matroskaTimes;
@@ -72,6 +72,8 @@ const maxInfo = 2 ** 20;
 /** Nanoseconds in what is said of the film, before its clusters. */
 async function matroskaTimes(readAt: ReadAt, time: number): Promise<Patch[]> {
 	const nanoseconds = BigInt(time - epochOfMatroska) * 1_000_000n;
+	// Some centuries have room.
+	if (BigInt.asIntN(64, nanoseconds) !== nanoseconds) return [];
 	for (let at = 0, parts = 0; parts < maxParts; parts++) {
 		const element = elementAt(Buffer.from(await readAt(at, maxHead)), at);
 		if (element === undefined) return [];
