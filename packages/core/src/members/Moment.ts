@@ -6,7 +6,9 @@ import {
 	joinChecked,
 	joinPath,
 	type MemberRole,
+	parentPath,
 	pathSegments,
+	pathsTo,
 	type StoragePath,
 	undefinedIf,
 } from '@stowage/rules';
@@ -144,6 +146,24 @@ export class Moment {
 			}
 		}
 		return lost.length > 0 && this.#mayHold(owner, path, new Set(lost.map(({ itemId }) => itemId)));
+	}
+
+	/**
+	 * Whether a folder lies in one that a member of these folders of one owner may edit, or may lie there: of those that it lies in the
+	 * closest counts, by their ids.
+	 */
+	async isInEditable(folders: readonly JoinedFolder[], folder: JoinedFolder): Promise<boolean> {
+		const roles = new Map(folders.map(({ itemId, role }) => [itemId, role]));
+		roles.delete(folder.itemId);
+		if (![...roles.values()].includes('edit')) return false;
+		const root = await this.locate(folder);
+		if (root === undefined) return true;
+		for (const path of pathsTo(parentPath(root)).reverse()) {
+			const identity = await this.#identityAt(folder.owner, path);
+			const role = identity === undefined ? undefined : roles.get(identity);
+			if (role !== undefined) return role === 'edit';
+		}
+		return false;
 	}
 
 	/** Whether one of the folders below a shared one, by which a path leads, is one that the member may only look at. */

@@ -151,6 +151,14 @@ export class SharedFolders implements MemberRights {
 		return now.hasLocked(await now.joined(id, folder.owner.id), path);
 	}
 
+	/** Throws `forbidden` for a folder that the member may only look at, where they could edit it once they have left it. */
+	async assertMayLeave({ id }: Pick<User, 'id'>, { folder }: NamedFolder): Promise<void> {
+		if (folder.role === 'edit') return;
+		const now = this.#now();
+		if (await now.isInEditable(await now.joined(id, folder.owner.id), folder))
+			throw new Failure('forbidden', 'You may edit a folder that this one lies in: leave that one first.');
+	}
+
 	async assertMayEdit(owner: User, member: Membership, path: StoragePath): Promise<void> {
 		const role = await this.#find(member, owner.id, async (now) => {
 			const found = await now.roleAt(await now.joined(member.id, owner.id), path);

@@ -56,7 +56,10 @@ export interface Members {
 	): Promise<{ members: NamedMember[]; changes: MembershipChange[] }>;
 	/** The members of a folder of the viewer's own, or of one that the viewer is a member of. Throws `notFound` for any other. */
 	list(viewer: Viewer, path: StoragePath, area?: 'private' | 'shared'): Promise<NamedMember[]>;
-	/** Ends the viewer's own membership of a folder, by its path in the area of shared folders. Resolves to its owner. Throws `notFound`. */
+	/**
+	 * Ends the viewer's own membership of a folder, by its path in the area of shared folders. Resolves to its owner. Throws `notFound`, and
+	 * `forbidden` for one that the viewer may only look at within one that they may edit.
+	 */
 	leave(viewer: Viewer, path: StoragePath): Promise<string>;
 	/** For the administrator: all folders with members, or those of one owner. */
 	folders(ownerId?: string): Promise<SharedFolderRecord[]>;
@@ -183,8 +186,10 @@ export function createMembers(parts: Dependencies): Members {
 		async leave(viewer, path) {
 			const user = signedIn(viewer);
 			const found = (await folders.joined(user.id)).find(({ name }) => name === path);
-			if (found === undefined || !(await store.leave(found.folder.id, user.id)))
-				throw new Failure('notFound', 'There is no such file or folder.');
+			const missing = () => new Failure('notFound', 'There is no such file or folder.');
+			if (found === undefined) throw missing();
+			await folders.assertMayLeave(user, found);
+			if (!(await store.leave(found.folder.id, user.id))) throw missing();
 			notify([user.id, found.folder.owner.id]);
 			return found.folder.owner.username;
 		},

@@ -113,6 +113,31 @@ test('two folders that have changed places keep their roles', async (t) => {
 	t.is(await remove('docs/Music'), 403);
 });
 
+test('who may edit what a folder lies in does not get round a lesser role by leaving it', async (t) => {
+	const { bob, home, share, upload, remove } = await lesserFixture(t);
+	await mkdir(home('docs/Photos/2030/Open'));
+	await share({ bob: 'edit' }, 'docs/Photos/2030/Open');
+	await share({ bob: 'view' }, 'docs/Photos/2030');
+	await mkdir(home('plans'));
+	await share({ bob: 'view' }, 'plans');
+	const leave = async (name: string) => {
+		const { statusCode, payload } = await bob.call('DELETE', `/api/members?path=${encodeURIComponent(name)}`);
+		return statusCode === 403 ? JSON.parse(payload).error : statusCode;
+	};
+	const refusal = 'You may edit a folder that this one lies in: leave that one first.';
+	t.is(await leave('Photos'), refusal);
+	t.is(await leave('2030'), 200, 'in another one that is only looked at');
+	t.is(await leave('Open'), 200);
+	t.is(await leave('plans'), 200);
+	t.is(await remove('docs/Photos/2030/owl.txt'), 403);
+	await rename(home('docs/Photos'), home('docs/Pics'));
+	t.is(await leave('Photos'), refusal, 'wherever another program has moved it to');
+	t.is(await upload('docs/Pics'), 403);
+	await rename(home('docs/Pics'), home('docs/Photos'));
+	t.is(await leave('docs'), 200);
+	t.is(await leave('Photos'), 200);
+});
+
 /** Makes the disk of the homes one that ignores case: each method of its storage gets paths in the spelling that the disk has. */
 function ignoreCase({ services, filesDir }: TestApp): void {
 	const { storage } = services.roots.first;
@@ -159,6 +184,8 @@ test('on a disk that ignores case no other spelling leads past the role of a fol
 		t.is(await remove(at), 403, at);
 		t.is(await name(at, 'mine'), 403, at);
 	}
+	await share({ bob: 'edit' }, 'DOCS/SUB');
+	t.is((await bob.call('DELETE', '/api/members?path=Inner')).statusCode, 403);
 	t.is(await upload('docs/sub'), 200);
 	t.is(json(await bob.get('/api/browse?type=shared&directory=docs/photos')).entries.length, 2);
 	t.deepEqual((await readdir(home('docs'))).sort(), ['Photos', 'Photos-canary', 'Sub', 'canary.txt']);
