@@ -7,7 +7,7 @@ const maxPieceLength = 2 * pieceLength;
  * other, from their beginning, which for a thousand paths of 60,000 characters takes seconds. In the order in which they were set.
  */
 export class PathMap<Value> {
-	readonly #entries = new Map<string, { path: string; value: Value }>();
+	readonly #values = new Map<string, Value>();
 	/** The pieces of long paths, each with the number of what stands before it. No path contains a NUL. */
 	readonly #pieces = new Map<string, number>();
 
@@ -16,54 +16,42 @@ export class PathMap<Value> {
 	}
 
 	get size(): number {
-		return this.#entries.size;
+		return this.#values.size;
 	}
 
 	get(path: string): Value | undefined {
-		const key = this.#keyOf(path);
-		return key === undefined ? undefined : this.#entries.get(key)?.value;
+		return this.#values.get(this.#keyOf(path));
 	}
 
 	has(path: string): boolean {
-		const key = this.#keyOf(path);
-		return key !== undefined && this.#entries.has(key);
+		return this.#values.has(this.#keyOf(path));
 	}
 
 	set(path: string, value: Value): this {
-		this.#entries.set(this.#newKeyOf(path), { path, value });
+		this.#values.set(
+			this.#keyOf(path, (piece) => {
+				this.#pieces.set(piece, this.#pieces.size + 1);
+				return this.#pieces.size;
+			}),
+			value,
+		);
 		return this;
 	}
 
 	delete(path: string): boolean {
-		const key = this.#keyOf(path);
-		return key !== undefined && this.#entries.delete(key);
+		return this.#values.delete(this.#keyOf(path));
 	}
 
-	*keys(): Generator<string> {
-		for (const { path } of this.#entries.values()) yield path;
+	values(): MapIterator<Value> {
+		return this.#values.values();
 	}
 
-	*values(): Generator<Value> {
-		for (const { value } of this.#entries.values()) yield value;
-	}
-
-	/** Undefined where no path has this one's pieces. */
-	#keyOf(path: string): string | undefined {
+	/** Without `add`, a piece that is not known has a number that none has. */
+	#keyOf(path: string, add: (piece: string) => number = () => -1): string {
 		let [before, start] = [0, 0];
-		for (; path.length - start > maxPieceLength; start += pieceLength) {
-			const number = this.#pieces.get(`${before}\0${path.slice(start, start + pieceLength)}`);
-			if (number === undefined) return undefined;
-			before = number;
-		}
-		return before === 0 ? path : `${before}\0${path.slice(start)}`;
-	}
-
-	#newKeyOf(path: string): string {
-		let [before, start] = [0, 0];
-		for (; path.length - start > maxPieceLength; start += pieceLength) {
+		for (; before >= 0 && path.length - start > maxPieceLength; start += pieceLength) {
 			const piece = `${before}\0${path.slice(start, start + pieceLength)}`;
-			before = this.#pieces.get(piece) ?? this.#pieces.size + 1;
-			this.#pieces.set(piece, before);
+			before = this.#pieces.get(piece) ?? add(piece);
 		}
 		return before === 0 ? path : `${before}\0${path.slice(start)}`;
 	}
@@ -94,7 +82,7 @@ export class PathSet<Path extends string = string> {
 		return this.#paths.delete(path);
 	}
 
-	[Symbol.iterator](): Generator<Path> {
+	[Symbol.iterator](): MapIterator<Path> {
 		return this.#paths.values();
 	}
 }

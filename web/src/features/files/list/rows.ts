@@ -1,5 +1,4 @@
-import type { Entry, LetterFilter } from '@stowage/rules';
-import { matchesLetter } from '@stowage/rules';
+import { type Entry, type LetterFilter, matchesLetter, PathMap } from '@stowage/rules';
 import type { RowKey, RowOrder } from '../selection/selection.js';
 
 /** The key of the Up Directory row. No path is `..`. */
@@ -17,7 +16,22 @@ export interface Rows<E extends Entry = Entry> extends RowOrder {
  * means that it is in a shared folder. User names have no colon.
  */
 export function keyOf(entry: Pick<Entry, 'path' | 'owner' | 'role'>): RowKey {
-	return entry.owner === undefined || entry.role !== undefined ? entry.path : `${entry.owner ?? ''}:${entry.path}`;
+	const path = entry.path.length > maxKeyLength ? shortKey(entry.path) : entry.path;
+	return entry.owner === undefined || entry.role !== undefined ? path : `${entry.owner ?? ''}:${path}`;
+}
+
+/** Sets of longer keys take the square of their number: see `PathMap`. */
+const maxKeyLength = 16_000;
+
+/** Folders of long paths, by what stands for each in keys. It is another one once the page is loaded anew, which finds no wrong row then. */
+const longFolders = new PathMap<string>();
+
+function shortKey(path: string): string {
+	const end = path.lastIndexOf('/');
+	const folder = path.slice(0, end);
+	const known = longFolders.get(folder) ?? `/${Math.random()}`;
+	longFolders.set(folder, known);
+	return known + path.slice(end);
 }
 
 /** A few keys are found faster by a linear search than by building a map of a hundred thousand of them. */
