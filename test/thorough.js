@@ -629,7 +629,6 @@ export const thorough = {
 	'test/permissions.test.ts': ['no other name of a private item leads anybody to it'],
 	'cli/test/everyCommand.test.ts': [
 		'every command works beside a running server on MariaDB, and its changes take effect at once',
-		'every command works beside a running server on SQLite, and its changes take effect at once',
 	],
 	'packages/core/test/files/replacing.test.ts': [
 		'of two who replace the same version at once one gets 412, two hundred times',
@@ -972,7 +971,6 @@ export const thoroughTitles = Object.values(thorough).flat();
 
 /** Test files of which no test is left for `npm test`, which does without their processes. */
 export const thoroughFiles = [
-	'cli/test/everyCommand.test.ts',
 	'cli/test/secondPlugin.test.ts',
 	'packages/database/test/largeRows.test.ts',
 	'plugins/handbrake/test/faults.test.ts',
