@@ -38,7 +38,7 @@ export class Moment {
 	readonly #located = new Map<string, Promise<StoragePath | undefined>>();
 	readonly #items = new Map<string, Promise<StorageItem | undefined>>();
 	readonly #near = new Map<JoinedFolder, readonly JoinedFolder[]>();
-	/** By the first of a member's folders of an owner. */
+	/** By the folder, of a member's, that they lie in. */
 	readonly #locked = new Map<JoinedFolder, Promise<ReadonlySet<string>>>();
 	/** Whether a folder was not where its row said, as one that was moved after that was read. */
 	hasMissed = false;
@@ -87,7 +87,7 @@ export class Moment {
 	 * path while it is not there: what takes rights away must not depend on a text.
 	 */
 	async roleAt(folders: readonly JoinedFolder[], path: StoragePath, near = folders): Promise<MemberRole | undefined> {
-		let closest: { root: StoragePath; depth: number; role: MemberRole } | undefined;
+		let closest: { folder: JoinedFolder; root: StoragePath; depth: number; role: MemberRole } | undefined;
 		let lostDepth = 0;
 		for (const each of near) {
 			const { role } = each;
@@ -98,11 +98,11 @@ export class Moment {
 			if (root === undefined && role === 'view') lostDepth = Math.max(lostDepth, ...known.map(depthOf));
 			if (root === undefined || !isWithin(path, root)) continue;
 			const depth = depthOf(root);
-			if (closest === undefined || depth > closest.depth) closest = { root, depth, role };
+			if (closest === undefined || depth > closest.depth) closest = { folder: each, root, depth, role };
 		}
 		if (closest?.role !== 'edit') return closest?.role;
 		if (lostDepth > closest.depth) return 'view';
-		return (await this.#leadsThroughLocked(folders, path, closest.root)) ? 'view' : 'edit';
+		return (await this.#leadsThroughLocked(folders, path, closest)) ? 'view' : 'edit';
 	}
 
 	/** The roles of those that lie in an item. */
@@ -167,33 +167,47 @@ export class Moment {
 	}
 
 	/** Whether one of the folders below a shared one, by which a path leads, is one that the member may only look at. */
-	async #leadsThroughLocked(folders: readonly JoinedFolder[], path: StoragePath, root: StoragePath): Promise<boolean> {
-		const first = folders.find(({ role }) => role === 'view');
-		if (first === undefined || path === root) return false;
+	async #leadsThroughLocked(
+		folders: readonly JoinedFolder[],
+		path: StoragePath,
+		{ folder, root }: { folder: JoinedFolder; root: StoragePath },
+	): Promise<boolean> {
+		if (path === root || folders.every(({ role }) => role === 'edit')) return false;
 		if (depthOf(path) - depthOf(root) > maxLevels) return true;
-		const locked = await once(this.#locked, first, () => this.#readLocked(folders));
+		const locked = await once(this.#locked, folder, () => this.#readLocked(folders, root));
 		for (let end = root.length; end < path.length; ) {
 			end = endOfName(path, end + 1);
-			const identity = await this.#identityAt(first.owner, path.slice(0, end) as StoragePath);
+			const identity = await this.#identityAt(folder.owner, path.slice(0, end) as StoragePath);
 			if (identity === undefined) return false;
 			if (locked.has(identity)) return true;
 		}
 		return false;
 	}
 
-	/** The ids of the folders that the member may only look at, and of what is at the recorded paths of those that are not there. */
-	async #readLocked(folders: readonly JoinedFolder[]): Promise<ReadonlySet<string>> {
+	/**
+	 * The ids of the folders that the member may only look at, and of what is at the recorded paths of those that are not there, where that
+	 * lies below a folder: hundreds may lie elsewhere, and cost no stat.
+	 */
+	async #readLocked(folders: readonly JoinedFolder[], root: StoragePath): Promise<ReadonlySet<string>> {
 		const locked = new Set<string>();
 		for (const each of folders) {
 			if (each.role !== 'view') continue;
 			locked.add(each.itemId);
-			if ((await this.locate(each)) !== undefined || (await this.#isTaken(folders, each))) continue;
 			for (const at of recordedPaths(each)) {
+				if (!(await this.#leadsThrough(each.owner, at, root))) continue;
+				if ((await this.locate(each)) !== undefined || (await this.#isTaken(folders, each))) break;
 				const identity = await this.#identityAt(each.owner, at);
 				if (identity !== undefined) locked.add(identity);
 			}
 		}
 		return locked;
+	}
+
+	/** Whether a path leads below a folder, by whatever spelling: that has as many names in each. */
+	async #leadsThrough(owner: JoinedFolder['owner'], path: StoragePath, folder: StoragePath): Promise<boolean> {
+		const above = upTo(path, depthOf(folder));
+		if (above === undefined || above === path) return false;
+		return above === folder || (await this.#itemAt(owner, above))?.id === (await this.#itemAt(owner, folder))?.id;
 	}
 
 	/** Whether the owner has said anew what the member may do at the path of a folder that is not there. */

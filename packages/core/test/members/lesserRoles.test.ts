@@ -243,11 +243,21 @@ test('ids are compared only for who may do less in another folder of the owner',
 	const both = counted({ docs: 'edit', plans: 'view' });
 	t.deepEqual(await both.roleAt('docs'), ['edit', 1]);
 	t.deepEqual(await both.roleAt('plans/a/b'), ['view', 1]);
-	t.deepEqual(await both.roleAt('docs/a/b'), ['edit', 4], 'both folders, and two on the way');
+	t.deepEqual(await both.roleAt('docs/a/b'), ['edit', 3], 'the folder, and two on the way');
+	const elsewhere = Object.fromEntries(
+		Array.from({ length: 240 }, (_, n) => [n < 120 ? `p${n}` : `plans/p${n}`, 'view'] as const),
+	);
+	const many = counted({ docs: 'edit', 'docs/a/c': 'view', ...elsewhere });
+	t.deepEqual(
+		await many.roleAt('docs/a/b'),
+		['edit', 6],
+		'and those of one that lies in it, and of one elsewhere that many lie in',
+	);
+	t.deepEqual(await many.roleAt('docs/a/c/d'), ['view', 2]);
 });
 
 test('what lies deeper than ids are compared may only be looked at, and is refused at once', async (t) => {
 	const member = counted({ docs: 'edit', plans: 'view' });
-	t.deepEqual(await member.roleAt(`docs${'/a'.repeat(100)}`), ['edit', 102]);
+	t.deepEqual(await member.roleAt(`docs${'/a'.repeat(100)}`), ['edit', 101]);
 	t.deepEqual(await member.roleAt(`docs${'/a'.repeat(101)}`), ['view', 1]);
 });
