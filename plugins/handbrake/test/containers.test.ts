@@ -1086,15 +1086,23 @@ test('tags of phones take the room of a long name in an index, which keeps its l
 		);
 	const long = nameWithRoom(boxes);
 	for (const whole of [index(long), index(long, box('udta', box('name', long)))]) {
-		const tagged = withTags(Buffer.from(whole), boxes);
+		const tagged = withTags(Buffer.from(whole), long, boxes);
 		t.is(tagged?.length, whole.length);
 		const text = tagged?.toString('latin1') ?? '';
 		t.regex(text, /Audio\0.*minf.*\xa9xyz.*\+52\.5\+013\.4\/.*com\.apple\.quicktime\.make.*Apple.*free\0+$/s);
 		t.false(text.includes('Audio_') || text.includes('photos'));
 	}
-	t.is(withTags(Buffer.from(index('Mono')), boxes), undefined);
-	t.is(withTags(Buffer.from(index(long)).subarray(0, -1), boxes), undefined);
-	t.is(withTags(Buffer.from(box('moov', '\0\0\0\x01trak')), boxes), undefined);
+	t.is(withTags(Buffer.from(index('Mono')), long, boxes), undefined);
+	// Other tracks keep their names and what is in them, and so do those of another form.
+	const others = [
+		box('trak', box('mdia', box('hdlr', Buffer.alloc(8), 'sbtl', Buffer.alloc(12), 'Audio_description\0'))),
+		box('trak', box('mdia', box('hdlr', Buffer.alloc(8), 'soun', Buffer.alloc(12), long), '\0'), box('udta', 'sound')),
+	];
+	const beside = Buffer.from(box('moov', Buffer.from(index(long)).subarray(8), ...others));
+	const found = withTags(beside, long, boxes);
+	for (const other of others) t.true(found?.includes(other));
+	t.is(withTags(Buffer.from(index(long)).subarray(0, -1), long, boxes), undefined);
+	t.is(withTags(Buffer.from(box('moov', '\0\0\0\x01trak')), long, boxes), undefined);
 	t.is(boxesOf(new Map([['com.apple.photos.x', '1']])), undefined);
 	t.is(boxesOf(new Map([['location', 'x'.repeat(5000)]])), undefined);
 });

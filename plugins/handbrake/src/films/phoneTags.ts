@@ -113,7 +113,8 @@ export async function writeTags(descriptor: number, boxes: TagBoxes): Promise<vo
 		if (head.toString('latin1', 4) === 'moov') {
 			if (length > maxIndex) return;
 			const index = await readAt(at, length);
-			const tagged = withTags(index, boxes) ?? withTags(index, nothing) ?? index;
+			const name = nameWithRoom(boxes);
+			const tagged = withTags(index, name, boxes) ?? withTags(index, name, nothing) ?? index;
 			for (let written = 0; written < tagged.length; )
 				written += (await writeOnce(descriptor, tagged, written, tagged.length - written, at + written)).bytesWritten;
 			return;
@@ -122,14 +123,16 @@ export async function writeTags(descriptor: number, boxes: TagBoxes): Promise<vo
 	}
 }
 
-/** An index of the same length with the boxes; undefined where they have no room. */
-export function withTags(index: Buffer, { list, texts }: TagBoxes): Buffer | undefined {
+/** An index of the same length in which the track with this name has the short one, with the boxes; undefined where they have no room. */
+export function withTags(index: Buffer, long: string, { list, texts }: TagBoxes): Buffer | undefined {
 	const parts = partsOf(index.subarray(8));
 	if (parts === undefined || !parts.some(({ name }) => name === 'trak')) return undefined;
 	const udta = parts.find(({ name }) => name === 'udta');
 	const tagged = box(
 		'moov',
-		...parts.filter((part) => part !== udta).map(({ name, bytes }) => (name === 'trak' ? shortNamed(bytes) : bytes)),
+		...parts
+			.filter((part) => part !== udta)
+			.map(({ name, bytes }) => (name === 'trak' ? shortNamed(bytes, long) : bytes)),
 		...(udta === undefined && texts.length === 0
 			? []
 			: [box('udta', udta?.bytes.subarray(8) ?? Buffer.alloc(0), texts)]),
@@ -141,25 +144,21 @@ export function withTags(index: Buffer, { list, texts }: TagBoxes): Buffer | und
 	return box('moov', tagged.subarray(8), room);
 }
 
-/** A track whose name is the short one, if it has the long one. */
-function shortNamed(track: Buffer): Buffer {
-	const long = Buffer.from(`${nameOfSound}${filler}`);
-	if (!track.includes(long)) return track;
-	const shorten = (bytes: Buffer): Buffer => {
-		const parts = partsOf(bytes.subarray(8)) ?? [];
-		return box(
-			bytes.toString('latin1', 4, 8),
-			...parts.flatMap(({ name, bytes: part }) => {
-				if (name === 'mdia') return [shorten(part)];
-				// Behind a version, the kind of the track and room for other kinds.
-				if (name === 'hdlr' && part.includes(long))
-					return [box('hdlr', part.subarray(8, 32), Buffer.from(`${nameOfSound}\0`))];
-				// Has the name again.
-				return name === 'udta' && part.includes(long) ? [] : [part];
-			}),
-		);
-	};
-	return shorten(track);
+/** A track, or a part of it, whose name is the short one if it has the long one. */
+function shortNamed(bytes: Buffer, long: string): Buffer {
+	const parts = bytes.includes(long) ? partsOf(bytes.subarray(8)) : undefined;
+	if (parts === undefined) return bytes;
+	return box(
+		bytes.toString('latin1', 4, 8),
+		...parts.flatMap(({ name, bytes: part }) => {
+			if (name === 'mdia') return [shortNamed(part, long)];
+			// Behind a version, the kind of the track and room for other kinds.
+			if (name === 'hdlr' && part.includes(long))
+				return [box('hdlr', part.subarray(8, 32), Buffer.from(`${nameOfSound}\0`))];
+			// Has the name again.
+			return name === 'udta' && part.includes(long) ? [] : [part];
+		}),
+	);
 }
 
 /** The boxes that follow each other; undefined where there is anything else. */
