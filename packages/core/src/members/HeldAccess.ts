@@ -1,5 +1,5 @@
 import { Yielder } from '@stowage/plugin-api';
-import { isFailure, type MemberRole, type StoragePath } from '@stowage/rules';
+import { isFailure, type MemberRole, PathMap, type StoragePath } from '@stowage/rules';
 import { once } from './once.js';
 
 /** How often it is checked whether members still have what they use. */
@@ -83,7 +83,7 @@ export class HeldAccess {
 
 	async #checkAll(): Promise<void> {
 		const round = this.#beginRound();
-		const places = new Map<string, ReturnType<typeof look>>();
+		const places = new PathMap<ReturnType<typeof look>>();
 		const yielder = new Yielder();
 		for (const [held, listener] of [...this.#held]) {
 			// What is known of the folders is awaited at once, and gives nobody else a turn.

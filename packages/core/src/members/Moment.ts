@@ -6,6 +6,7 @@ import {
 	joinChecked,
 	joinPath,
 	type MemberRole,
+	PathMap,
 	parentPath,
 	pathSegments,
 	pathsTo,
@@ -36,7 +37,7 @@ export class Moment {
 	readonly #joined = new Map<string, Promise<JoinedFolder[]>>();
 	readonly #named = new Map<string, Promise<NamedFolder[]>>();
 	readonly #located = new Map<string, Promise<StoragePath | undefined>>();
-	readonly #items = new Map<string, Promise<StorageItem | undefined>>();
+	readonly #items = new PathMap<Promise<StorageItem | undefined>>();
 	readonly #near = new Map<JoinedFolder, readonly JoinedFolder[]>();
 	/** By the folder, of a member's, that they lie in. */
 	readonly #locked = new Map<JoinedFolder, Promise<ReadonlySet<string>>>();

@@ -121,6 +121,23 @@ test('others have turns while it is checked what members have under way', async 
 	t.pass();
 });
 
+test('long paths of one length that members have under way are not compared with each other', async (t) => {
+	const costOf = async (insides: string[]) => {
+		const { leave, rounds } = heldInFirst(insides);
+		const begun = process.cpuUsage();
+		await until('a round has ended', () => rounds() > 1);
+		leave();
+		return process.cpuUsage(begun).user / 1000;
+	};
+	const above = Array.from({ length: 200 }, () => 'n'.repeat(254)).join('/');
+	const [few, many] = [
+		await costOf(Array.from({ length: 100 }, (_, n) => `${above}/${1000 + n}`)),
+		await costOf(Array.from({ length: 3000 }, (_, n) => `${above}/${1000 + n}`)),
+	];
+	// Thirty times as much, and not nine hundred times.
+	t.true(many < 100 * few + 1000, `${many} ms, and ${few} ms for a thirtieth`);
+});
+
 test('where a folder is whose contents change is looked for once for all who watch it', async (t) => {
 	const { folders, reads } = countingFolders(1);
 	const changes: (() => void)[] = [];
