@@ -2,7 +2,10 @@ import type { LinkStore } from '@stowage/plugin-api';
 import { Failure, type StoragePath, type User } from '@stowage/rules';
 import type { DatabaseReserve } from '../limits/databaseReserve.js';
 
-/** Bytes of the paths of one user's links, items of shares and folders with members, beyond which none of them gets longer, and no long one is added. */
+/**
+ * Bytes of the paths of one user's links, items of shares and folders with members, beyond which none of them gets longer, and no long
+ * one is added.
+ */
 const mostBytes = 64 * 1024 * 1024;
 
 /** Of a path that is not longer the limits of how many there are suffice, and the database's disk need not be asked. */

@@ -119,8 +119,8 @@ export function withSuffix(name: string, type: 'file' | 'directory', suffix: str
 const ignorable = /\p{Default_Ignorable_Code_Point}/gu;
 
 /**
- * One form of all names that a disk which ignores case, width or trailing dots could take for the same, or as Linux does characters of which
- * nothing is seen, such as U+00AD.
+ * One form of all names that a disk which ignores case, width or trailing dots could take for the same, or, as Linux can, characters of
+ * which nothing is seen, such as U+00AD.
  */
 export function foldedName(name: string): string {
 	const folded = name.replace(ignorable, '').normalize('NFKC').toUpperCase();

@@ -134,8 +134,8 @@ export function pathSegments(path: StoragePath): string[] {
 }
 
 /**
- * The paths of the folders that `path` lies in, outermost first, and its own. They are cut from it: to join and check each one anew takes the
- * square of their number.
+ * The paths of the folders that `path` lies in, outermost first, and its own. They are cut from it: to join and check each one anew takes
+ * the square of their number.
  */
 export function pathsTo(path: StoragePath): StoragePath[] {
 	const paths: StoragePath[] = [];
