@@ -284,7 +284,7 @@ export const thorough = {
 		'a tap opens a tile, a tap on its circle selects it, and a long press opens its menu',
 		'a file without a thumbnail keeps its icon, and a thumbnail refused with 503 is requested again',
 		'no thumbnail is requested from a server without them',
-		'a changed file gets a new thumbnail',
+		'a changed file gets a new thumbnail in the grid',
 		'while a thousand photos scroll by, only tiles near the screen are rendered',
 		'the focused entry stays on screen when the window or the view changes',
 		'axe finds no violation in any state of the grid on a desktop',

@@ -8,6 +8,9 @@ const { thorough, thoroughFiles, thoroughTitles } = (await import(String(new URL
 	thoroughFiles: readonly string[];
 	thoroughTitles: readonly string[];
 };
+const { listSources } = (await import(path.resolve('scripts/sources.js'))) as {
+	listSources(names: readonly string[]): Promise<string[]>;
+};
 
 test('each test that is left to the thorough run is there', async (t) => {
 	const texts = new Map<string, Promise<string>>();
@@ -33,13 +36,10 @@ test('each test that is left to the thorough run is there', async (t) => {
 test('a file that is left to the thorough run as a whole has no test that is not', async (t) => {
 	for (const file of thoroughFiles) {
 		const text = await readFile(file, 'utf8');
-		const titles = Array.from(
-			text.matchAll(/^\s*(?:test|test\.serial)\(\s*(['`])(.*)\1,/gm),
-			([, , title = '']) => title,
-		);
+		const titles = titlesIn(text);
 		t.not(titles.length, 0, file);
 		for (const title of titles) {
-			const [beginning = ''] = title.replaceAll("\\'", "'").split('${');
+			const [beginning = ''] = title.split('${');
 			t.true(
 				thoroughTitles.some((one) => one.startsWith(beginning)),
 				`${file}: ${title}`,
@@ -47,3 +47,25 @@ test('a file that is left to the thorough run as a whole has no test that is not
 		}
 	}
 });
+
+test('a title that is left to the thorough run is that of one test: those of other files would be left out with it', async (t) => {
+	const files = (await listSources(['packages', 'plugins', 'cli', 'web', 'test'])).filter((file) =>
+		/\.test\.tsx?$/.test(file),
+	);
+	const filesOf = new Map<string, string[]>(thoroughTitles.map((title) => [title, []]));
+	for (const file of files) {
+		for (const title of titlesIn(await readFile(file, 'utf8'))) filesOf.get(title)?.push(file);
+	}
+	const found = [...filesOf].filter(([, places]) => places.length > 0);
+	t.true(found.length > 100, `${found.length} titles`);
+	t.deepEqual(
+		found.filter(([, places]) => places.length > 1),
+		[],
+	);
+});
+
+/** The titles of the tests in a source, those of templates as they are written. */
+function titlesIn(text: string): string[] {
+	const found = text.matchAll(/^\s*(?:test|test\.serial)\(\s*(['`])(.*)\1,/gm);
+	return Array.from(found, ([, , title = '']) => title.replaceAll("\\'", "'"));
+}

@@ -433,7 +433,7 @@ test.serial('no thumbnail is requested from a server without them', async (t) =>
 	t.deepEqual(app.faults, []);
 });
 
-test.serial('a changed file gets a new thumbnail', async (t) => {
+test.serial('a changed file gets a new thumbnail in the grid', async (t) => {
 	const app = await fixture.enter(t);
 	await writeFiles(`${app.home}/Photos`, { 'a.jpg': 'first' });
 	const body = await picture('webp', '256x171', 'orange');
