@@ -1094,6 +1094,10 @@ test('what a camera recorded beside the pictures, transparency and a high dynami
 	t.deepEqual(traits({ 'com.android.version': '14', 'com.android.capture.fps': '60.000000' }), []);
 	t.deepEqual(traits({ 'com.android.capture.fps': '240.000000' }), ['its slow motion']);
 	t.deepEqual(traits({ 'com.apple.quicktime.software': '17.4' }), []);
+	// In one language only, as Matroska may have it, or in another one with other words.
+	t.deepEqual(traits({ 'MAKE-ger': 'x' }), ['the camera']);
+	const tags = { make: 'x', 'make-eng': 'x', location: '+52.5+013.4/', 'location-deu': '+52.6+013.4/' };
+	t.deepEqual([...(parseProbe(printed(tags, {}))?.phoneTags.keys() ?? [])], ['make', 'location', 'location-deu']);
 	t.deepEqual(traits({ 'com.apple.quicktime.creationdate': '2024-05-06T09:08:09+0200' }), ['the time of filming']);
 	t.deepEqual(traits({}, { tags: { alpha_mode: '1' } }), ['transparency']);
 	t.deepEqual(traits({}, { pix_fmt: 'yuva444p10le' }), ['transparency']);

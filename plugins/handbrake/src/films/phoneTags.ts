@@ -1,13 +1,14 @@
 import { write } from 'node:fs';
 import { promisify } from 'node:util';
 import { readerOf } from './containers/readAt.js';
+import { withoutLanguage } from './texts.js';
 
 const writeOnce = promisify(write);
 
 /** What phones and cameras say of a film, by the names of ffprobe. */
 export type PhoneTags = ReadonlyMap<string, string>;
 
-const isPlace = (name: string) => /^location$|\.location\./i.test(name);
+const isPlace = (name: string) => /^location(?:-[a-z]{3})?$|\.location\./i.test(name);
 const isOfPhone = (name: string) => /^(?:make|model|location)$|^com\.(?:apple|android)\./i.test(name);
 
 /** Of Apple, with its zone. Films that were sent or edited say another time as that of their making. */
@@ -20,9 +21,14 @@ const ofSystem: ReadonlySet<string> = new Set([
 	...['com.apple.quicktime.full-frame-rate-playback-intent', 'com.apple.photos.originating.signature'],
 ]);
 
-/** The tags of a film that are of a phone. A text with a language is printed without it as well. */
+/** The tags of a film that are of a phone. An MP4 has a text with a language without it as well, where it is counted once. */
 export const phoneTagsOf = (tags: Readonly<Record<string, string>>): PhoneTags =>
-	new Map(Object.entries(tags).filter(([name]) => isOfPhone(name)));
+	new Map(
+		Object.entries(tags).filter(([name, value]) => {
+			const plain = withoutLanguage(name);
+			return isOfPhone(name) || (isOfPhone(plain) && tags[plain] !== value);
+		}),
+	);
 
 /** Where it was filmed. */
 export const placesIn = (tags: PhoneTags) => [...tags].filter(([name]) => isPlace(name));

@@ -97,8 +97,8 @@ const numbersOfPeople: ReadonlySet<string> = new Set([
 	'season_number',
 ]);
 
-/** A MOV has tags with a language as well. */
-const withoutLanguage = (tag: string) => tag.toLowerCase().replace(/-[a-z]{3}$/, '');
+/** The name of a tag in lower case: a MOV has tags with a language as well. */
+export const withoutLanguage = (tag: string) => tag.toLowerCase().replace(/-[a-z]{3}$/, '');
 
 /** Whether a tag of a container is one that programs write of themselves and of the file. */
 export function isTechnical(tag: string, container: VideoContainer): boolean {
