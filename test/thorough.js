@@ -399,7 +399,6 @@ export const thorough = {
 		'a notice that stays hides no row for good, and a low window scrolls to the list',
 		'a button that stays what it is acts on both clicks of a double click',
 		'what a user has selected in a folder is selected again after a reload, and not for the next user',
-		'after an upgrade the page offers to reload, once its uploads have ended',
 	],
 	'test/e2e/jobs.test.ts': [
 		'the Activity dialog lists, retries and cancels jobs, on a phone',
@@ -777,7 +776,6 @@ export const thorough = {
 		'a copy that is running in another process is not swept',
 		'a copy that is continued in one process is locked for another one until the first ends',
 		'a folder is not watched where a limit of the system is reached (inotify_add_watch:error=ENOSPC)',
-		'LocalStorage with calls of Node only: *',
 		'a folder of 5,000 entries is listed in batches without blocking the event loop (native calls)',
 	],
 	'packages/database/test/database.test.ts': [
