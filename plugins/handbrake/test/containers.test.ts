@@ -79,6 +79,9 @@ test('boxes of MP4 and MOV that are read by nobody are named also where only som
 	t.deepEqual(await unread(media, box('moov', box('trak', box('mdia', box('gps ', positions))))), ['gps ']);
 	t.deepEqual(await unread(media, box('moof', box('traf', box('gps ', positions)))), ['gps ']);
 	t.deepEqual(await unread(media, box('moov', box('mvhd', 'x'), box('cmov', positions))), ['cmov']);
+	t.deepEqual(await unread(media, box('moov', box('mvhd', 'x')), box('moov', box('udta', box('\xa9nam', 'Ours')))), [
+		'several moov',
+	]);
 });
 
 test('boxes that mobile phones, cameras and shops write into an MP4 or MOV are known', async (t) => {

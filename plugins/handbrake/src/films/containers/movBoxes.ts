@@ -146,6 +146,7 @@ export async function movBoxes(readAt: ReadAt, signal: AbortSignal): Promise<Con
 	const tracks = new TrackNames();
 	const metadata = new MetadataTracks();
 	const printedTexts = new PrintedTexts(scanner, found);
+	let indexes = 0;
 	const takeBox = async (name: string, parent: string, at: number, end: number): Promise<boolean> => {
 		if (end <= at) return true;
 		if (tracks.isOne(name, parent)) {
@@ -197,6 +198,8 @@ export async function movBoxes(readAt: ReadAt, signal: AbortSignal): Promise<Con
 			if (!(await scanner.mayStep())) return false;
 			const end = Math.min(stop, at + length);
 			await samples.take({ name, parent, at, content, end });
+			// ffprobe reads the first one.
+			if (name === 'moov' && parent === theFile && ++indexes > 1) found.addUnread('several moov');
 			if (parent === 'stsd') {
 				found.isEncrypted ||= encrypted.has(name);
 				metadata.take(name, await scanner.bytes(content, Math.min(end - content, maxDescription)));
