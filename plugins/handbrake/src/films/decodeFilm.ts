@@ -88,7 +88,8 @@ const entries = [
 /**
  * Decodes an open film from its beginning to its end, and counts what is wrong. HandBrake counts only packets of which its decoders make
  * nothing: where they conceal what is destroyed by what was there before, it takes that for a frame. `onTime` is called with how many
- * seconds are decoded. Where the film `mayRepeat` its frames, by an edit list, their messages count once. Undefined if ffprobe fails, or prints more than of honest films.
+ * seconds are decoded. Where the film `mayRepeat` its frames, by an edit list, their messages count once. Undefined if ffprobe fails, or
+ * prints more than of honest films.
  */
 export async function decodeFilm(
 	decoder: SandboxedProgram,

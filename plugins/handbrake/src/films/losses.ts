@@ -301,8 +301,8 @@ function soundSeconds({ begin = 0, end = 0, gaps = 0 }: Partial<TrackPackets> = 
 const slackOf = (seconds: number) => Math.max(1, seconds * tolerance);
 
 /**
- * The layouts of which each channel was heard in the output; of others the encoder mixes several into one, and leaves others silent, in a layout
- * of as many. Where none is said, it takes the usual one of their number.
+ * The layouts of which each channel was heard in the output; of others the encoder mixes several into one, and leaves others silent, in a
+ * layout of as many. Where none is said, it takes the usual one of their number.
  */
 const keptLayouts =
 	/^(?:mono|stereo|3\.1|4\.[01]|quad|quad\(side\)|5\.[01]|5\.[01]\(side\)|6\.[01]|7\.[01]|unknown|[1-8] channels)$/;
