@@ -901,9 +901,7 @@ export const thorough = {
 		'a root whose plugin is not installed is unavailable with a reason, and the other roots work',
 		'homes lie on roots of two storage plugins, move between them, and keep working while the other root is unavailable',
 	],
-	'test/faults/powerCut.test.ts': [
-		'a power cut within a change leaves all contents in the tree or in the trash',
-	],
+	'test/faults/powerCut.test.ts': ['a power cut within a change leaves all contents in the tree or in the trash'],
 	'test/searchIndex.test.ts': [
 		'a server that is killed while it indexes and its users change files finds what is on the disk when it is back',
 	],
