@@ -31,6 +31,9 @@ const maxLevels = 100;
 /** Items among which a folder is looked for that is not where its row says; of a larger tree it is not known. */
 const maxItems = 10_000;
 
+/** Characters of their paths, which are kept meanwhile. */
+const maxCharacters = 5_000_000;
+
 /** The folders with members as the database and the disk have them at one moment: each is read once. */
 export class Moment {
 	readonly #parts: MomentParts;
@@ -223,11 +226,13 @@ export class Moment {
 		const storage = this.#parts.storage();
 		const left = [folder];
 		let looked = 0;
+		let characters = 0;
 		for (let next = left.pop(); next !== undefined; next = left.pop()) {
 			try {
 				for await (const batch of storage.list(placeOf(owner, next))) {
 					looked += batch.length;
-					if (looked > maxItems) return true;
+					characters += batch.length * next.length;
+					if (looked > maxItems || characters > maxCharacters) return true;
 					for (const { name, type } of batch) {
 						if (type !== 'directory') continue;
 						const path = joinPath(next, name);

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { StorageProvider } from '@stowage/plugin-api';
-import { parsePath } from '@stowage/rules';
+import type { JoinedFolder, StorageProvider } from '@stowage/plugin-api';
+import { Failure, parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { SharedFolders } from '../../src/members/SharedFolders.js';
 import { field, file, json, type TestApp } from '../testApp.js';
@@ -260,4 +260,32 @@ test('what lies deeper than ids are compared may only be looked at, and is refus
 	const member = counted({ docs: 'edit', plans: 'view' });
 	t.deepEqual(await member.roleAt(`docs${'/a'.repeat(100)}`), ['edit', 101]);
 	t.deepEqual(await member.roleAt(`docs${'/a'.repeat(101)}`), ['view', 1]);
+});
+
+test('a folder whose items have very long paths is not looked through for one that is lost, which would take much memory', async (t) => {
+	const owner = { id: 'a', username: 'ada' };
+	const name = 'd'.repeat(62);
+	const joined = (['docs edit', 'lost view'] as const).map((row, n) => {
+		const [at = '', role] = row.split(' ');
+		return { id: `${n}`, owner, path: parsePath(at), itemId: `users/ada/${at}`, role, createdAt: n } as JoinedFolder;
+	});
+	let looked = 0;
+	const folders = new SharedFolders({
+		store: { joined: async () => joined, joinedNames: async () => [] },
+		storage: () => ({
+			async stat(id: string) {
+				looked++;
+				if (id === 'users/ada/lost') throw new Failure('notFound', 'No such file or folder');
+				return { type: 'directory', id };
+			},
+			async *list(at: string) {
+				const depth = at.split('/').length;
+				const here = depth < 900 ? [name] : depth === 900 ? Array.from({ length: 8000 }, (_, n) => `${n}`) : [];
+				yield here.map((each) => ({ name: each, type: 'directory' }));
+			},
+		}),
+	} as never);
+	const place = await folders.at({ id: 'b' }, parsePath('docs/a'));
+	t.true(await folders.hasLocked({ id: 'b' }, place));
+	t.true(looked < 1000, `${looked} folders`);
 });
