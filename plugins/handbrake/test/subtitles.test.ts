@@ -138,11 +138,11 @@ test('words that are shown by subtitles are found again in another format, and t
 });
 
 test('a megabyte of subtitles takes a moment, whatever it consists of, and a longer line than any is not compared', (t) => {
-	const begun = performance.now();
+	const begun = process.cpuUsage();
 	for (const kind of ['text', 'ASS', 'WebVTT'] as const)
 		for (const part of ['{', '{\\', '<', '<b ', '<br ', '&am', ',', '\\N', '\n', ' ', '{\\i1'])
 			t.is(lost([kind, part.repeat(250_000 / part.length)], [kind, part.repeat(250_000 / part.length)]), 0);
-	t.true(performance.now() - begun < 20_000);
+	t.true(process.cpuUsage(begun).user < 20_000_000);
 	t.is(lost(['text', 'x'.repeat(1_100_000)], ['text', 'x']), undefined);
 });
 
