@@ -51,10 +51,14 @@ import { programPackets } from '../../plugins/handbrake/src/films/containers/pro
 import type { ReadAt } from '../../plugins/handbrake/src/films/containers/readAt.js';
 import { realChunks } from '../../plugins/handbrake/src/films/containers/realChunks.js';
 import { transportPackets } from '../../plugins/handbrake/src/films/containers/transportPackets.js';
+import { textsOfXmp } from '../../plugins/handbrake/src/films/containers/xmp.js';
 import { countPackets } from '../../plugins/handbrake/src/films/countPackets.js';
 import { frameReader } from '../../plugins/handbrake/src/films/decodeFilm.js';
 import { parseProbe } from '../../plugins/handbrake/src/films/probe.js';
 import { parseScan } from '../../plugins/handbrake/src/films/scan.js';
+import { boxesOf, hasEffect } from '../../plugins/handbrake/src/films/subtitles/effects.js';
+import { subtitleReader } from '../../plugins/handbrake/src/films/subtitles/lines.js';
+import { rowsOf, textOf } from '../../plugins/handbrake/src/films/subtitles/shownText.js';
 import { parseEncoders } from '../../plugins/handbrake/src/HandBrake.js';
 import { lineReader, parseProgress } from '../../plugins/handbrake/src/progress.js';
 import { keepFirstFrame } from '../../plugins/preview/src/images/child/keepFirstFrame.js';
@@ -173,6 +177,21 @@ const containers: readonly Parser[] = [
 			'\0\0\0\x01',
 		],
 		run: walked('\x7f\xff\xff\xffmoof\x7f\xff\xff\xfftraf', movBoxes),
+	},
+	{
+		name: 'moments of an iPhone in a film',
+		fragments: [
+			'\0\0\0\x10mebx\0\0\0\0\0\0\0\x01',
+			'\0\0\x0f\0keys',
+			'\0\0\0\x10\0\0\0\x01',
+			'\0\0\0\x08keyd',
+			'\0\0\0\x08',
+			'\0',
+		],
+		run: walked(
+			`${['moov', 'trak', 'mdia', 'minf', 'stbl', 'stsd'].map((name) => `\x7f\xff\xff\xff${name}`).join('')}\0\0\0\0\0\0\0\x01`,
+			movBoxes,
+		),
 	},
 	{
 		name: 'chunks of an AVI',
@@ -566,6 +585,60 @@ export const parsers: readonly Parser[] = [
 		},
 	},
 	...containers,
+	{
+		name: 'XMP of a film',
+		fragments: [
+			...xml,
+			' xmlns:a="http://ns.adobe.com/xap/1.0/"',
+			'<xmpDM:Tracks>',
+			'</a>',
+			'<![CDATA[',
+			']]>',
+			' a="',
+			'=',
+			'/',
+			'\0',
+		],
+		run: (text) => textsOfXmp(bytesOf(text)),
+	},
+	{
+		name: 'lines of subtitles of a film',
+		fragments: ['{\\', '{', '}', '\\i1', '<', '<font ', '<br', '>', '&amp;', '&', ',', '\\N', '\n', ' ', '\0', 'a'],
+		run: (text) => {
+			for (const kind of ['text', 'ASS', 'WebVTT', 'text of MP4'] as const) {
+				const shown = textOf(kind, bytesOf(text));
+				rowsOf(kind, shown);
+				hasEffect(kind, shown);
+			}
+		},
+	},
+	{
+		name: 'samples of subtitles of a film',
+		fragments: ['\0\0\0\x08encd', '\0\0\x0f\0styl', '\0\0\0\0', 'a'],
+		run: (text) => boxesOf(bytesOf(`\0\0${text}`)),
+	},
+	{
+		name: "ffprobe's packets of subtitles",
+		fragments: [
+			'[PACKET]\n',
+			'[STREAM]\n',
+			'stream_index=2\n',
+			'index=2\n',
+			'flags=',
+			'D',
+			'00000000: ',
+			'6161 ',
+			'61',
+			'\n',
+			'[/PACKET]\n',
+			'[/STREAM]\n',
+		],
+		run: (text) => {
+			const reader = subtitleReader([{ index: 2, kind: 'text of MP4' }]);
+			for (const line of text.split('\n')) reader.take(line);
+			reader.read();
+		},
+	},
 	{ name: "ffprobe's report", fragments: ['{"streams":', '{', '[', '"', '}', ',', '\n'], run: parseProbe },
 	{
 		name: "ffprobe's packets and HandBrake's log",
