@@ -1,6 +1,7 @@
 import type { LinkStore } from '@stowage/plugin-api';
 import { Failure, type StoragePath, type User } from '@stowage/rules';
 import type { DatabaseReserve } from '../limits/databaseReserve.js';
+import { isTrashedLink } from '../trees/trash/trashPaths.js';
 
 /**
  * Bytes of the paths of one user's links, items of shares and folders with members, beyond which none of them gets longer, and no long
@@ -8,8 +9,14 @@ import type { DatabaseReserve } from '../limits/databaseReserve.js';
  */
 const mostBytes = 64 * 1024 * 1024;
 
-/** Of a path that is not longer the limits of how many there are suffice, and the database's disk need not be asked. */
-const shortBytes = 140;
+/**
+ * Of a path that is not longer the limits of how many there are suffice, and the database's disk need not be asked. As many as 130
+ * characters of Chinese or Japanese take.
+ */
+const shortBytes = 400;
+
+/** Bytes of long paths for which the reserve may be touched by what goes to the trash, which can be what makes room, or is put back. */
+const trashedBytes = 1024 * 1024;
 
 /** A path is written to its row and to an index of that, and both to the journal. */
 const timesWritten = 4;
@@ -51,9 +58,17 @@ export class PathRoom {
 	}
 
 	/** Throws `storageFull` where the paths would touch the reserve, or their owner would have too many bytes of them. */
-	async assertRoom({ id, member }: Pick<User, 'id' | 'member'>, { long, more }: PathSizes): Promise<void> {
+	async assertRoom(
+		{ id, member }: Pick<User, 'id' | 'member'>,
+		{ long, more }: PathSizes,
+		{ from, to }: { from?: StoragePath; to?: StoragePath } = {},
+	): Promise<void> {
 		if (long === 0) return;
-		await this.#parts.databaseReserve.assertRoom(timesWritten * long);
+		const [leavesTrash, isDeleted] = [from, to].map((path) => path !== undefined && isTrashedLink(path));
+		if (!(leavesTrash || isDeleted) || long > trashedBytes)
+			await this.#parts.databaseReserve.assertRoom(timesWritten * long);
+		// There a path gets longer by the name of the item in the trash at most.
+		if (isDeleted) return;
 		if (more <= 0 || (await this.#parts.links.pathBytes(id)) + more <= this.#most) return;
 		const whose = member === undefined ? 'You have' : 'The owner of this folder has';
 		throw new Failure('storageFull', `${whose} no room for more long paths of what is shared.`);

@@ -198,7 +198,8 @@ export function trackItems({ links, databaseReserve, storage, leases, log }: Dep
 				};
 				const moved = await move(async (to) => {
 					target = relativePath(to, home);
-					await room.assertRoom(viewer, await sizesOf(linked, source, target));
+					const sizes = await sizesOf(linked, source, target);
+					await room.assertRoom(viewer, sizes, { from: source, to: target });
 					assertHeld();
 					isPlanned = true;
 					await planMoves(linked, source, target);

@@ -6,6 +6,7 @@ import test, { type ExecutionContext } from 'ava';
 import { clientKey } from '../../src/http/requests/proxy.js';
 import { trackItems } from '../../src/links/trackItems.js';
 import { identityOf } from '../../src/trees/identity.js';
+import { trashedLinkPath } from '../../src/trees/trash/trashPaths.js';
 import { Client, json, type TestApp, testApp } from '../testApp.js';
 import { until } from '../until.js';
 
@@ -159,14 +160,14 @@ test('a rename or a deletion reads the links to its item only, however many its 
 const longFolder = parsePath(Array.from({ length: 200 }, () => 'n'.repeat(254)).join('/'));
 
 /** A tracker of so many linked items in the folder `from`, and what is written of them. */
-function trackerOf(count: number, from: StoragePath, { pathBytes = 0, mayWrite = true } = {}) {
+function trackerOf(count: number, from: StoragePath, { pathBytes = 0, mayWrite = true, inside = '' } = {}) {
 	const written: { call: string; items: number; characters: number }[] = [];
 	const asked: number[] = [];
 	const note = (call: string, paths: string[]) =>
 		written.push({ call, items: paths.length, characters: paths.reduce((sum, { length }) => sum + length, 0) });
 	const links = {
 		hasAny: async () => true,
-		within: async () => Array.from({ length: count }, (_, n) => ({ id: `${n}`, path: joinPath(from, `${n}`) })),
+		within: async () => Array.from({ length: count }, (_, n) => ({ id: `${n}`, path: joinPath(from, inside, `${n}`) })),
 		pathBytes: async () => pathBytes,
 		planMoves: async (plan: Map<string, { nextPath: string }>) =>
 			note(
@@ -233,17 +234,40 @@ test('paths that would get long are refused before anything of a move is written
 	}
 	const { move, asked } = trackerOf(1000, short, { mayWrite: false });
 	await move(parsePath('docs/r'));
+	await move(parsePath(`docs/${'資料'.repeat(40)}/${'報告'.repeat(20)}`));
 	t.deepEqual(asked, [], 'short paths need no room');
 	const some = trackerOf(10, short);
 	await some.move(long);
 	t.true((some.asked[0] ?? 0) > 10 * longFolder.length);
 });
 
+test('what is deleted needs no room for its long paths, nor what is put back a little of the reserve', async (t) => {
+	const [short, long] = [parsePath('q'), joinPath(longFolder, 'q')];
+	const trashed = trashedLinkPath('0'.repeat(36));
+	const most = { pathBytes: 64 * 1024 * 1024, mayWrite: false };
+	for (const from of [short, long]) {
+		const deleted = trackerOf(10, from, { ...most, inside: longFolder.slice(0, 600) });
+		await deleted.move(trashed);
+		t.deepEqual(
+			deleted.written.map(({ call }) => call),
+			['plan', 'set'],
+		);
+	}
+	const back = trackerOf(10, trashed, { mayWrite: false });
+	await back.move(long);
+	t.is(back.written.length, 2);
+	await t.throwsAsync(trackerOf(10, trashed, { ...most, mayWrite: true }).move(long), { message: /no room for more/ });
+	// So many would take the last room from others.
+	const many = trackerOf(2000, short, { ...most, inside: longFolder.slice(0, 600) });
+	await t.throwsAsync(many.move(trashed), { message: 'full' });
+	t.deepEqual(many.written, []);
+});
+
 test('nothing with a long path is shared by who has no room for more of these, and what has a short one is', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	await new Client(app).register('bob');
-	const names = ['x', 'y'].map((name) => name.repeat(120));
+	const names = ['x', 'y'].map((name) => name.repeat(240));
 	for (const [level, folderName] of [...names, 'short'].entries()) {
 		const directory = level > 1 ? '' : names.slice(0, level).join('/');
 		t.is((await ada.post('/api/createFolder', { directory, folderName, type: 'private' })).statusCode, 200);
