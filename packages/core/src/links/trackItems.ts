@@ -134,23 +134,34 @@ export function trackItems({ links, databaseReserve, storage, leases, log }: Dep
 		}
 		return sizes;
 	};
-	const planMoves = (linked: ReadonlyMap<string, StoragePath>, source: StoragePath, target: StoragePath) =>
+	/** Calls `assertHeld` before each part: a plan that is written later would undo the one of whoever moves these items then. */
+	const planMoves = (
+		linked: ReadonlyMap<string, StoragePath>,
+		{ source, target }: { source: StoragePath; target: StoragePath },
+		assertHeld: () => void,
+	) =>
 		inParts(
 			linked,
 			(inside) => {
 				const item = { path: joinChecked(source, inside), nextPath: joinChecked(target, inside) };
 				return { item, characters: item.path.length + item.nextPath.length };
 			},
-			(part) => links.planMoves(part),
+			async (part) => {
+				assertHeld();
+				await links.planMoves(part);
+			},
 		);
-	const setPaths = (linked: ReadonlyMap<string, StoragePath>, target: StoragePath) =>
+	/** Ends with the lease: what is planned is valid as well, and is completed by its next holder. */
+	const setPaths = (linked: ReadonlyMap<string, StoragePath>, target: StoragePath, lease: Lease | undefined) =>
 		inParts(
 			linked,
 			(inside) => {
 				const item = joinChecked(target, inside);
 				return { item, characters: item.length };
 			},
-			(part) => links.setPaths(part),
+			async (part) => {
+				if (lease?.isHeld() !== false) await links.setPaths(part);
+			},
 		);
 
 	/** Some of them may have been moved out in time: only missing ones are removed. */
@@ -202,15 +213,14 @@ export function trackItems({ links, databaseReserve, storage, leases, log }: Dep
 					await room.assertRoom(viewer, sizes, { from: source, to: target });
 					assertHeld();
 					isPlanned = true;
-					await planMoves(linked, source, target);
+					await planMoves(linked, { source, target }, assertHeld);
 					assertHeld();
 				}).catch(async (error: unknown) => {
 					if (isPlanned && lease?.isHeld() !== false) await record(settle([...linked.keys()]));
 					throw error;
 				});
-				// The plan is valid as well, and is completed by the holder of the lease.
-				if (lease?.isHeld() === false) return moved;
-				await record(isPublicPath(target) ? links.remove([...linked.keys()]) : setPaths(linked, target));
+				if (!isPublicPath(target)) await record(setPaths(linked, target, lease));
+				else if (lease?.isHeld() !== false) await record(links.remove([...linked.keys()]));
 				return moved;
 			});
 		},

@@ -160,7 +160,7 @@ test('a rename or a deletion reads the links to its item only, however many its 
 const longFolder = parsePath(Array.from({ length: 200 }, () => 'n'.repeat(254)).join('/'));
 
 /** A tracker of so many linked items in the folder `from`, and what is written of them. */
-function trackerOf(count: number, from: StoragePath, { pathBytes = 0, mayWrite = true, inside = '' } = {}) {
+function trackerOf(count: number, from: StoragePath, { pathBytes = 0, mayWrite = true, inside = '', heldFor = Infinity } = {}) {
 	const written: { call: string; items: number; characters: number }[] = [];
 	const asked: number[] = [];
 	const note = (call: string, paths: string[]) =>
@@ -182,7 +182,8 @@ function trackerOf(count: number, from: StoragePath, { pathBytes = 0, mayWrite =
 			if (!mayWrite) throw new Failure('storageFull', 'full');
 		},
 	};
-	const leases = { acquire: async () => ({ isHeld: () => true, async release() {} }) } as never;
+	const isHeld = () => written.length < heldFor;
+	const leases = { acquire: async () => ({ isHeld, async release() {} }) } as never;
 	const tracker = trackItems({ links, databaseReserve, storage: () => ({}) as never, leases, log: {} as never });
 	const move = (to: StoragePath) =>
 		tracker.moving({ kind: 'user', id: 'a', username: 'ada' }, joinPath(parsePath('users/ada'), from), (before) =>
@@ -239,6 +240,21 @@ test('paths that would get long are refused before anything of a move is written
 	const some = trackerOf(10, short);
 	await some.move(long);
 	t.true((some.asked[0] ?? 0) > 10 * longFolder.length);
+});
+
+test('a process that has lost the lease of a move writes no further part of it', async (t) => {
+	const [from, to] = [joinPath(longFolder, 'q'), joinPath(longFolder, 'r')];
+	const whole = trackerOf(500, from);
+	await whole.move(to);
+	const calls = whole.written.map(({ call }) => call);
+	const planned = calls.filter((call) => call === 'plan').length;
+	t.true(planned > 2 && calls.length > planned + 2);
+	const planning = trackerOf(500, from, { heldFor: 2 });
+	await t.throwsAsync(planning.move(to), { message: /is being moved right now/ });
+	t.is(planning.written.length, 2);
+	const settling = trackerOf(500, from, { heldFor: planned + 1 });
+	await settling.move(to);
+	t.is(settling.written.length, planned + 1);
 });
 
 test('what is deleted needs no room for its long paths, nor what is put back a little of the reserve', async (t) => {
