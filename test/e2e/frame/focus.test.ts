@@ -248,6 +248,29 @@ test.serial('a dialog that closes after the folder behind it is gone leaves the 
 	t.pass();
 });
 
+test.serial('nothing that gets the focus lies below the header, also when the page is zoomed in', async (t) => {
+	const { page, faults } = await openLanding(t);
+	await page.setViewportSize({ width: 640, height: 400 });
+	const main = page.getByRole('main');
+	const files = Array.from({ length: 12 }, (_, index) => ({ name: `${index}.txt`, mimeType: 'text/plain' }));
+	await page.setInputFiles(
+		'input[type=file]',
+		files.map((file) => ({ ...file, buffer: Buffer.from('x') })),
+	);
+	const headerEnd = await page.getByRole('banner').evaluate((header) => header.getBoundingClientRect().bottom);
+	await main.getByRole('button', { name: 'Upload All' }).focus();
+	const chooseFiles = main.getByRole('button', { name: 'Choose Files' });
+	for (let times = 0; times < 60 && (await chooseFiles.and(page.locator(':focus')).count()) === 0; times++) {
+		await page.keyboard.press('Shift+Tab');
+		const isBelow = () =>
+			page.evaluate((end) => (document.activeElement?.getBoundingClientRect().top ?? 0) >= end, headerEnd);
+		// The list of files is higher than the window.
+		if ((await page.locator('[role=group]:focus').count()) === 0) await eventually(t, isBelow, true);
+	}
+	await expectFocus(chooseFiles);
+	t.deepEqual(faults, []);
+});
+
 /** Waits until the page was drawn so often, which tells how far it has faded something out. */
 async function drawFrames(page: Page, count: number): Promise<void> {
 	await page.evaluate(async (frames) => {
