@@ -195,6 +195,31 @@ test.serial(
 	},
 );
 
+test.serial('the row with the cursor stays in a low window, such as one that is zoomed in', async (t) => {
+	const app = await fixture.enter(t, { viewport: { width: 640, height: 400 } });
+	const names = Array.from({ length: 30 }, (_, index) => `file ${index + 10}.txt`);
+	await writeFiles(app.home, Object.fromEntries(names.map((name) => [name, ''])));
+	const page = await app.open('/browser?type=private');
+	await rowOf(page, 'Public').focus();
+	const isSeen = (name: string) =>
+		rowOf(page, name)
+			.and(page.locator(':focus'))
+			.evaluate((row) => {
+				const { left, top, bottom } = row.getBoundingClientRect();
+				return [top + 2, bottom - 2].every((y) => row.contains(document.elementFromPoint(left + 80, y)));
+			});
+	for (const name of names) {
+		await page.keyboard.press('ArrowDown');
+		await eventually(t, () => isSeen(name), true, name);
+	}
+	await page.keyboard.press('Home');
+	await eventually(t, () => isSeen('Public'), true);
+	await page.evaluate(() => window.scrollTo(0, 0));
+	await page.keyboard.press('End');
+	await eventually(t, () => isSeen(names.at(-1) ?? ''), true, 'End');
+	t.deepEqual(app.faults, []);
+});
+
 test.serial('a failed call keeps the list and shows the reason', async (t) => {
 	const app = await fixture.enter(t);
 	await writeFiles(app.home, { 'a.txt': 'a', 'b.txt': 'b', 'gone.txt': '' });

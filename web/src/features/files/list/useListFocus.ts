@@ -10,7 +10,7 @@ export interface ListFocus {
 	cursorElement: () => HTMLElement | null;
 	/** Moves the focus to the row with the cursor. */
 	focusCursor: () => void;
-	/** Moves the focus to the row at this index, to which the cursor is moved as well. */
+	/** Moves the focus to the row at this index, to which the cursor is moved as well, and scrolls the page to it. */
 	focusRow: (index: number) => void;
 	handlers: { onFocus: (event: FocusEvent) => void; onBlur: (event: FocusEvent) => void };
 }
@@ -40,7 +40,9 @@ export function useListFocus(
 			if (!element) return;
 			// When the row with the focus is removed, the focus falls to the body.
 			const isLost = hadFocus.current && document.activeElement === document.body;
-			if (isExpected.current || isLost || document.activeElement === grid.current) focusCursor();
+			const isKeyed = isExpected.current;
+			if (isKeyed || isLost || document.activeElement === grid.current) focusCursor();
+			if (isKeyed) scrollPageTo(element);
 		},
 		[grid, focusCursor],
 	);
@@ -54,8 +56,12 @@ export function useListFocus(
 		cursorElement,
 		focusCursor,
 		focusRow: (index) => {
-			if (index === cursor) focusCursor();
-			else isExpected.current = true;
+			if (index !== cursor) {
+				isExpected.current = true;
+				return;
+			}
+			focusCursor();
+			scrollPageTo(row.current);
 		},
 		handlers: {
 			onFocus(event) {
@@ -73,4 +79,9 @@ export function useListFocus(
 			},
 		},
 	};
+}
+
+/** The list scrolls its rows itself, but in a low window, or below other parts of a page, it is partly outside of the window. */
+function scrollPageTo(row: HTMLElement | null): void {
+	row?.scrollIntoView({ block: 'nearest' });
 }
