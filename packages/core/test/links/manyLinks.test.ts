@@ -160,7 +160,11 @@ test('a rename or a deletion reads the links to its item only, however many its 
 const longFolder = parsePath(Array.from({ length: 200 }, () => 'n'.repeat(254)).join('/'));
 
 /** A tracker of so many linked items in the folder `from`, and what is written of them. */
-function trackerOf(count: number, from: StoragePath, { pathBytes = 0, mayWrite = true, inside = '', heldFor = Infinity } = {}) {
+function trackerOf(
+	count: number,
+	from: StoragePath,
+	{ pathBytes = 0, mayWrite = true, inside = '', heldFor = Infinity } = {},
+) {
 	const written: { call: string; items: number; characters: number }[] = [];
 	const asked: number[] = [];
 	const note = (call: string, paths: string[]) =>
