@@ -1,19 +1,30 @@
-import { addTo, isWithin, type MemberRole, type StoragePath } from '@stowage/rules';
+import { addTo, isWithin, type MemberRole, PathMap, type StoragePath } from '@stowage/rules';
+
+interface InnerFolder {
+	root: StoragePath;
+	role: MemberRole;
+}
 
 /** The folders with members that lie in an item, where the role is their own. */
 export class InnerRoles {
 	readonly #item: StoragePath;
-	readonly #roles = new Map<StoragePath, MemberRole>();
-	/** The paths with roles by the child of this item that they lie in: a large listing asks for each child. */
-	readonly #byChild = new Map<string, StoragePath[]>();
+	readonly #folders = new PathMap<InnerFolder>();
+	/** By the name of the child of this item that they lie in: a large listing asks for each child, of which the paths may be long. */
+	readonly #byChild = new Map<string, InnerFolder[]>();
 
 	constructor(item: StoragePath) {
 		this.#item = item;
 	}
 
 	add(root: StoragePath, role: MemberRole): void {
-		this.#roles.set(root, role);
-		addTo(this.#byChild, this.#childOf(root), root);
+		const known = this.#folders.get(root);
+		if (known !== undefined) {
+			known.role = role;
+			return;
+		}
+		const folder = { root, role };
+		this.#folders.set(root, folder);
+		addTo(this.#byChild, this.#childOf(root), folder);
 	}
 
 	/**
@@ -21,11 +32,10 @@ export class InnerRoles {
 	 * apart. `role` is theirs for the item.
 	 */
 	roleOf(path: StoragePath, role: MemberRole): MemberRole {
-		if (this.#roles.size === 0) return role;
-		const roots = path === this.#item ? [...this.#roles.keys()] : (this.#byChild.get(this.#childOf(path)) ?? []);
+		if (this.#folders.size === 0) return role;
+		const folders = path === this.#item ? this.#folders.values() : (this.#byChild.get(this.#childOf(path)) ?? []);
 		let closest = { role, at: '' };
-		for (const root of roots) {
-			const own = this.#roles.get(root) ?? role;
+		for (const { root, role: own } of folders) {
 			if (own === 'view' && isWithin(root, path)) return 'view';
 			if (isWithin(path, root) && root.length >= closest.at.length) closest = { role: own, at: root };
 		}
@@ -33,7 +43,8 @@ export class InnerRoles {
 	}
 
 	#childOf(path: StoragePath): string {
-		const end = path.indexOf('/', this.#item.length + 1);
-		return end === -1 ? path : path.slice(0, end);
+		const start = this.#item === '' ? 0 : this.#item.length + 1;
+		const end = path.indexOf('/', start);
+		return path.slice(start, end === -1 ? undefined : end);
 	}
 }
