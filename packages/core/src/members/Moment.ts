@@ -55,7 +55,7 @@ export class Moment {
 	joined(userId: string, ownerId?: string): Promise<JoinedFolder[]> {
 		return once(this.#joined, `${userId} ${ownerId ?? ''}`, async () => {
 			const folders = await this.#parts.store.joined(userId, ownerId);
-			return folders.filter(({ path, nextPath }) => ![path, nextPath ?? path].some(isTrashedLink));
+			return folders.flatMap((folder) => outsideTrash(folder) ?? []);
 		});
 	}
 
@@ -264,6 +264,15 @@ export class Moment {
 
 function placeOf({ username }: JoinedFolder['owner'], path: StoragePath): StoragePath {
 	return joinChecked(homeRoot(username), path);
+}
+
+/**
+ * A folder by its paths that are not in the trash; undefined where it has none. One that is moving to the trash or out of it may be at
+ * either, and what a member may only look at stays so until it has left.
+ */
+function outsideTrash(folder: JoinedFolder): JoinedFolder | undefined {
+	const [path, nextPath] = recordedPaths(folder).filter((at) => !isTrashedLink(at));
+	return path === undefined ? undefined : { ...folder, path, nextPath };
 }
 
 const recordedPaths = ({ path, nextPath }: JoinedFolder) => (nextPath === undefined ? [path] : [path, nextPath]);

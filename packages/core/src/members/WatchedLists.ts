@@ -48,8 +48,12 @@ export class WatchedLists {
 
 	async #read(userId: string): Promise<string> {
 		const folders = await this.#joined(userId);
-		const listed = folders.filter(({ ends }) => !ends.some(({ first }) => isTrashedLink(parsePath(first))));
-		return JSON.stringify(listed.map(({ id, role, owner, ends }) => [id, role, owner, ends.at(-1)?.last]));
+		const listed = folders.flatMap(({ id, role, owner, ends }) => {
+			const end = ends.findLast(({ first }) => !isTrashedLink(parsePath(first)));
+			// Another number of ends says that a move has ended, such as one out of the trash, before which the folder was not there.
+			return end === undefined ? [] : [[id, role, owner, end.last, ends.length]];
+		});
+		return JSON.stringify(listed);
 	}
 
 	async #check(): Promise<void> {

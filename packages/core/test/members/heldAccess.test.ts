@@ -4,6 +4,7 @@ import test from 'ava';
 import { sharedReads } from '../../src/files/shared/sharedReads.js';
 import { enterFolder } from '../../src/members/enterFolder.js';
 import { SharedFolders } from '../../src/members/SharedFolders.js';
+import { WatchedLists } from '../../src/members/WatchedLists.js';
 import { until } from '../until.js';
 import { memberFixture, sharedNames } from './memberFixture.js';
 
@@ -163,6 +164,23 @@ test('where a folder is whose contents change is looked for once for all who wat
 	t.deepEqual([...new Set(seen.values())], [1]);
 	for (const watch of watches) watch.close();
 	t.is(folders.held.count, 0);
+});
+
+test('an open list is told when a folder begins to move to the trash or out of it, and when it has arrived', async (t) => {
+	const [here, inTrash] = [
+		{ first: 'docs', last: 'Photos' },
+		{ first: ':trash', last: '0' },
+	];
+	let ends = [inTrash];
+	const lists = new WatchedLists(async () => [{ id: '1', role: 'view', owner: 'ada', ends }]);
+	let changes = 0;
+	const { close } = await lists.watch('id of bob', () => changes++);
+	t.teardown(close);
+	for (const [index, next] of [[inTrash, here], [here], [here, inTrash], [inTrash]].entries()) {
+		ends = next;
+		await until('the list is told', () => changes === index + 1);
+	}
+	t.is(changes, 4);
 });
 
 test('the open lists of a user are read together', async (t) => {

@@ -5,8 +5,9 @@ import type { JoinedFolder, StorageProvider } from '@stowage/plugin-api';
 import { Failure, parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { SharedFolders } from '../../src/members/SharedFolders.js';
+import { trashedLinkPath } from '../../src/trees/trash/trashPaths.js';
 import { field, file, json, type TestApp } from '../testApp.js';
-import { memberFixture, sharedRows } from './memberFixture.js';
+import { memberFixture, sharedNames, sharedRows } from './memberFixture.js';
 
 /** Bob may edit `docs`, and look at `docs/Photos`. */
 async function lesserFixture(t: ExecutionContext) {
@@ -99,6 +100,25 @@ test('what lies at the path of a folder that is not there may only be looked at,
 	t.is(await remove('docs/Photos/fox.txt'), 200);
 	t.is(await name('docs/Photos', 'Pics'), 200);
 	t.is(await remove('docs/Pics'), 200);
+});
+
+test('a folder stays what it is while it moves to the trash or out of it, also where that ends in the middle', async (t) => {
+	const fixture = await lesserFixture(t);
+	const { app, bob } = fixture;
+	const { database } = app.services;
+	const row = (await database.members.list()).find(({ path: at }) => at === 'docs/Photos');
+	const inTrash = trashedLinkPath('0'.repeat(32));
+	const here = parsePath('docs/Photos');
+	for (const [at, nextPath] of [
+		[here, inTrash],
+		[inTrash, here],
+	] as const) {
+		await database.links.planMoves(new Map([[row?.id ?? '', { path: at, nextPath }]]));
+		await assertLocked(t, fixture, 'docs/Photos');
+		t.deepEqual(await sharedNames(bob), ['Photos', 'docs']);
+	}
+	await database.links.setPaths(new Map([[row?.id ?? '', inTrash]]));
+	t.deepEqual(await sharedNames(bob), ['docs']);
 });
 
 test('two folders that have changed places keep their roles', async (t) => {
