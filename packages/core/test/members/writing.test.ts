@@ -193,6 +193,21 @@ test('what a member deletes, replaces or moves pushes nothing of the owner out o
 	for (const change of own) t.is((await call(ada, change)).statusCode, 200, 'what its owner does');
 });
 
+test('a member renames and deletes what has versions while the database has no room for long paths', async (t) => {
+	const { app, ada, bob } = await setUp(t, 'edit');
+	const replaced = [field('type', 'private'), field('directory', 'docs/Photos'), field('onConflict', 'replace')];
+	t.is((await ada.upload('/api/upload', [...replaced, file('fox.txt', 'another fox')])).statusCode, 200);
+	app.services.databaseReserve.assertRoom = async () => {
+		throw new Failure('storageFull', 'There is not enough free space on the disk of the database.');
+	};
+	const type = 'shared';
+	const rename: Change = ['POST', '/api/renameItem', { oldPath: 'Photos/fox.txt', newName: 'wolves.txt', type }];
+	for (const change of [rename, ['DELETE', '/api/deleteItem', { filePath: 'Photos/wolves.txt', type }] as const]) {
+		const answer = await call(bob, change);
+		t.is(answer.statusCode, 200, answer.payload);
+	}
+});
+
 test('where there is no trash members delete nothing', async (t) => {
 	const { bob } = await setUp(t, 'edit', { '--trash-keep-for': '0' });
 	t.is((await call(bob, ['DELETE', '/api/deleteItem', { filePath: 'Photos/2030', type: 'shared' }])).statusCode, 403);

@@ -13,7 +13,7 @@ import { trashedPath } from '../trashPaths.js';
 import { bindVersions, finishVersion } from './finishVersion.js';
 import { VersionCounts } from './VersionCounts.js';
 
-/** Bytes of a target for which an owner's versions are not counted: what a path gets longer by is little then. */
+/** Bytes of a target for which the database's disk need not be asked: what a path gets longer by is little then. */
 const shortBytes = 140;
 
 /** Versions of one file. */
@@ -138,7 +138,7 @@ export class Versions {
 		});
 		if (count === 0) return;
 		if (member !== undefined) await this.#bin.assertRoomForVersionPaths(ownerId, count * longer);
-		await assertRoomForLonger(this.#parts, count * longer);
+		if (bytes > shortBytes) await assertRoomForLonger(this.#parts, count * longer);
 	}
 
 	/** A file, or a folder with all in it, has been moved. */
