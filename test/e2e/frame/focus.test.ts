@@ -271,6 +271,21 @@ test.serial('nothing that gets the focus lies below the header, also when the pa
 	t.deepEqual(faults, []);
 });
 
+test.serial('the reason why a form was refused is seen in a low window, too', async (t) => {
+	const { page, faults } = await openLanding(t);
+	await page.setViewportSize({ width: 640, height: 400 });
+	await page.getByRole('button', { name: 'Sign Up' }).click();
+	const dialog = page.getByRole('dialog', { name: 'Sign Up' });
+	await dialog.getByLabel('Username').fill('eve');
+	await dialog.getByLabel('Password', { exact: true }).fill('correct horse');
+	await dialog.getByLabel('Confirm Password').fill('wrong horse');
+	await dialog.getByLabel('Confirm Password').press('Enter');
+	const reason = dialog.getByText('Passwords do not match');
+	const isSeen = () => reason.evaluate((element) => element.getBoundingClientRect().bottom <= window.innerHeight);
+	await eventually(t, isSeen, true);
+	t.deepEqual(faults, []);
+});
+
 /** Waits until the page was drawn so often, which tells how far it has faded something out. */
 async function drawFrames(page: Page, count: number): Promise<void> {
 	await page.evaluate(async (frames) => {

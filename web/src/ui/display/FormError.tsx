@@ -11,12 +11,17 @@ export interface FormErrorProps {
 	reason?: ReactNode;
 }
 
-/** Why the last attempt of a form failed, announced as soon as it appears. */
+/** Why the last attempt of a form failed, announced and scrolled to as soon as it appears. */
 export function FormError({ className = '', children, reason }: FormErrorProps) {
 	return (
-		<div className={`${styles.error} ${className}`} role="alert">
+		<div ref={scrollTo} className={`${styles.error} ${className}`} role="alert">
 			{children}
 			{reason && <div className={styles.reason}>{typeof reason === 'string' ? shownName(reason) : reason}</div>}
 		</div>
 	);
+}
+
+/** Of a long form, or in a low window, its place may lie below the edge: the form would seem to do nothing. */
+function scrollTo(element: HTMLElement | null): void {
+	element?.scrollIntoView({ block: 'nearest' });
 }
