@@ -39,6 +39,23 @@ test('a sandbox that could not be tried is named as that by doctor, not as one t
 	t.regex(message, /^could not be found out/);
 });
 
+test('doctor says in which sandbox videos are converted where the options of the plugin change that, and that there is none', async (t) => {
+	const app = await testApp(t);
+	const conversions = async (options: Record<string, unknown>) => {
+		const plugins = JSON.stringify({ '@stowage/handbrake': options });
+		const { of } = await doctor('--data-dir', app.dataDir, '--plugins', plugins);
+		return of('sandbox of conversions').map(({ state, message }) => `${state} ${message}`);
+	};
+	t.deepEqual(await conversions({}), []);
+	t.regex((await conversions({ bwrap: false })).join('\n'), /^ok Landlock/);
+	const none = { bwrap: false, landlock: false };
+	t.regex((await conversions(none)).join('\n'), /^warn none with the options .* so no videos are converted$/);
+	const accepted = await conversions({ ...none, allowWithoutSandbox: true });
+	t.regex(accepted.join('\n'), /^warn none: HandBrake runs with limits only/);
+	// What works is used all the same.
+	t.regex((await conversions({ allowWithoutSandbox: true })).join('\n'), /^ok /);
+});
+
 test('doctor finds no errors in a sound installation, and each warning has a remedy', async (t) => {
 	const app = await testApp(t);
 	await new Client(app).register('ada');

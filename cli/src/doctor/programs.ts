@@ -57,7 +57,12 @@ export async function checkPrograms(config: Config): Promise<Finding[]> {
 	});
 	// Both sandboxes are tried: which one the server has depends on what may be done where it runs.
 	const [strongest, landlock] = await Promise.all([findSandbox(), findSandbox({ bwrap: false })]);
-	return [...(await Promise.all(found)).flat(), sandboxFinding(strongest, landlock), ...checkSharp(config)];
+	return [
+		...(await Promise.all(found)).flat(),
+		sandboxFinding(strongest, landlock),
+		...(await checkConversions(config)),
+		...checkSharp(config),
+	];
 }
 
 type Program = Pick<(typeof programs)[number], 'name' | 'args' | 'for' | 'package'>;
@@ -101,6 +106,39 @@ export function sandboxFinding(strongest: FoundSandbox, landlock: FoundSandbox):
 	if (strongest.kind === 'landlock') return ok(what, strongest.description);
 	const elsewhere = landlock?.description ?? 'none, this kernel has no Landlock';
 	return ok(what, `${strongest.description}; below a systemd unit without --sandbox: ${elsewhere}`);
+}
+
+/** The sandbox of conversions where the options of their plugin say another than that of decoders, or that there may be none. */
+async function checkConversions({ plugins }: Config): Promise<Finding[]> {
+	const options = plugins.get('@stowage/handbrake') ?? {};
+	const { bwrap = 'bwrap', landlock = true, allowWithoutSandbox = false } = options;
+	if (!['bwrap', 'landlock', 'allowWithoutSandbox'].some((option) => option in options)) return [];
+	const what = 'sandbox of conversions';
+	const program = bwrap === false ? undefined : await findProgram(String(bwrap));
+	const sandbox = await findSandbox({ bwrap: program ?? false, landlock: landlock !== false });
+	if (sandbox?.kind === 'unknown') {
+		return [
+			warn(
+				what,
+				'could not be found out: as long as this is so for the server, it converts nothing',
+				'Run this again later.',
+			),
+		];
+	}
+	if (sandbox !== undefined) return [ok(what, sandbox.description)];
+	return [
+		allowWithoutSandbox === true
+			? warn(
+					what,
+					'none: HandBrake runs with limits only, so a video that takes it over reads what the server can read',
+					'Take `allowWithoutSandbox` out of the options of @stowage/handbrake, and let it use bubblewrap or Landlock.',
+				)
+			: warn(
+					what,
+					'none with the options of @stowage/handbrake, so no videos are converted',
+					'Take `bwrap` and `landlock` out of these options, or install what they name.',
+				),
+	];
 }
 
 function checkSharp({ plugins }: Config): Finding[] {
