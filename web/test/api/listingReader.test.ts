@@ -1,5 +1,5 @@
 import { compareNames } from '@stowage/rules';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { type FirstEntries, ListingReader } from '../../src/api/listings/ListingReader.js';
 import { fetchListing } from '../../src/api/listings/listingQuery.js';
@@ -97,7 +97,21 @@ function sourceOf(names: readonly string[]): FileSource {
 	return { browse: async () => new Response(text) } as unknown as FileSource;
 }
 
+/** A step takes as long as it would on a slow computer, however fast this one is. */
+function slowDown(t: ExecutionContext): void {
+	const { now } = performance;
+	let time = now.call(performance);
+	performance.now = () => {
+		time += 10;
+		return time;
+	};
+	t.teardown(() => {
+		performance.now = now;
+	});
+}
+
 test.serial('the page has its turns while a folder of long names is put in order', async (t) => {
+	slowDown(t);
 	const { signal } = new AbortController();
 	let turns = 0;
 	let isDone = false;
@@ -115,6 +129,7 @@ test.serial('the page has its turns while a folder of long names is put in order
 });
 
 test.serial('a folder of long names that is left while it is put in order is no more work', async (t) => {
+	slowDown(t);
 	const controller = new AbortController();
 	const listing = fetchListing(sourceOf(longNames), { directory: '' }, controller.signal);
 	setTimeout(() => controller.abort(new Error('left')), 1);
