@@ -1,5 +1,6 @@
 import { open, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
 import { execa } from 'execa';
@@ -267,6 +268,26 @@ const locked = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await assertAccessible(t, page, 'a share that is not there');
 	t.deepEqual(faults, []);
 };
+test.serial(
+	'who has typed the password of a share is in its list then, also where the server takes its time',
+	async (t) => {
+		const ada = await fixture.enter(t);
+		await trip(ada);
+		const { page, faults } = await openStranger(t, await share(ada, { items: ['trip'], password: 'correct horse' }));
+		const field = page.getByLabel('Password', { exact: true });
+		await field.and(page.locator(':focus')).waitFor();
+		await page.route(/\/api\/share\/[^/]+$/, async (route) => {
+			await wait(500);
+			await route.continue();
+		});
+		await page.keyboard.type('correct horse');
+		await page.keyboard.press('Enter');
+		await rowOf(page, 'notes.txt').waitFor();
+		await expectFocusInList(page);
+		t.deepEqual(faults, []);
+	},
+);
+
 test.serial('the right password of a share says so where the browser keeps no cookies', async (t) => {
 	const ada = await fixture.enter(t);
 	await trip(ada);

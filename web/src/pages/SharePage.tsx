@@ -41,14 +41,21 @@ function Share({ location }: { location: ShareLocation }) {
 	const source = useMemo(() => shareSource(token), [token]);
 
 	const [needsCookies, setNeedsCookies] = useState(false);
-	const open = async () => setNeedsCookies(isFailure((await refetch()).error, 'passwordRequired'));
+	// A query without data forgets its error while it is fetched: the form would go, and the focus with it, before there is a list.
+	const [isOpening, setIsOpening] = useState(false);
+	const open = async () => {
+		setIsOpening(true);
+		setNeedsCookies(isFailure((await refetch()).error, 'passwordRequired'));
+		setIsOpening(false);
+	};
 
 	const retry = () => void refetch();
-	const refusal = isFailure(error, 'passwordRequired') ? (
-		<SharePassword token={token} needsCookies={needsCookies} onOpened={open} />
-	) : (
-		refusalOf(error, share !== undefined, retry)
-	);
+	const refusal =
+		isFailure(error, 'passwordRequired') || (isOpening && !share) ? (
+			<SharePassword token={token} needsCookies={needsCookies} onOpened={open} />
+		) : (
+			refusalOf(error, share !== undefined, retry)
+		);
 	if (!share) return refusal;
 	const title = shareTitle(share);
 	const folder = (receiving?: ReactNode) => (
