@@ -327,7 +327,8 @@ const kept: Readonly<Record<string, Kept>> = {
 		name: 'followed.mp4',
 		format: 'mp4',
 		damage: (bytes) => Buffer.concat([bytes, bytes, Buffer.alloc(200_000, 'a')]),
-		losses: /^data that no program here reads \(several moov, aaaa, what is in no sample\), \d+\.\d kB that are part of no track$/,
+		losses:
+			/^data that no program here reads \(several moov, aaaa, what is in no sample\), \d+\.\d kB that are part of no track$/,
 	},
 	'that is interlaced': {
 		args: [...picture('160x96', 2, 50), '-vf', 'tinterlace=interleave_top', ...h264, '-flags', '+ilme+ildct'],
