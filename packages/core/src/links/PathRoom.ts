@@ -7,7 +7,7 @@ import { isTrashedLink } from '../trees/trash/trashPaths.js';
  * Bytes of the paths of one user's links, items of shares and folders with members, beyond which none of them gets longer, and no long
  * one is added.
  */
-const mostBytes = 64 * 1024 * 1024;
+const maxBytes = 64 * 1024 * 1024;
 
 /**
  * Of a path that is not longer the limits of how many there are suffice, and the database's disk need not be asked. As many as 130
@@ -50,11 +50,11 @@ export class PathSizes {
 /** Room in the database for the paths of what follows items: some thousands of them get long by one move of a folder. */
 export class PathRoom {
 	readonly #parts: Dependencies;
-	readonly #most: number;
+	readonly #maxBytes: number;
 
-	constructor(parts: Dependencies, most = mostBytes) {
+	constructor(parts: Dependencies, limit = maxBytes) {
 		this.#parts = parts;
-		this.#most = most;
+		this.#maxBytes = limit;
 	}
 
 	/** Throws `storageFull` where the paths would touch the reserve, or their owner would have too many bytes of them. */
@@ -69,7 +69,7 @@ export class PathRoom {
 			await this.#parts.databaseReserve.assertRoom(timesWritten * long);
 		// There a path gets longer by the name of the item in the trash at most.
 		if (isDeleted) return;
-		if (more <= 0 || (await this.#parts.links.pathBytes(id)) + more <= this.#most) return;
+		if (more <= 0 || (await this.#parts.links.pathBytes(id)) + more <= this.#maxBytes) return;
 		const whose = member === undefined ? 'You have' : 'The owner of this folder has';
 		throw new Failure('storageFull', `${whose} no room for more long paths of what is shared.`);
 	}

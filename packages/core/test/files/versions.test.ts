@@ -548,17 +548,30 @@ test('of the versions of a user few are looked up at the same time, however many
 	t.true(most <= 16, `${most}`);
 });
 
-test('nothing is replaced whose former content would take the last room of the database', async (t) => {
-	const { app, ada, call, read, write, list, contents, onDisk } = await setUp(t);
-	await write('docs/a', 'one', 'two');
-	const [version] = await list('docs/a');
+/** Has the database's disk refuse what is asked for, in bytes, until it gives room. */
+function refuseRoom({ services: { databaseReserve } }: Pick<TestApp, 'services'>): {
+	asked: number[];
+	giveRoom(): void;
+} {
 	const asked: number[] = [];
-	const { databaseReserve } = app.services;
 	const { assertRoom } = databaseReserve;
 	databaseReserve.assertRoom = async (bytes) => {
 		asked.push(bytes);
 		throw new Failure('storageFull', 'There is not enough free space on the disk of the database.');
 	};
+	return {
+		asked,
+		giveRoom() {
+			databaseReserve.assertRoom = assertRoom;
+		},
+	};
+}
+
+test('nothing is replaced whose former content would take the last room of the database', async (t) => {
+	const { app, ada, call, read, write, list, contents, onDisk } = await setUp(t);
+	await write('docs/a', 'one', 'two');
+	const [version] = await list('docs/a');
+	const { asked, giveRoom } = refuseRoom(app);
 	const parts = [field('directory', 'docs'), field('onConflict', 'replace'), file('a', 'three')];
 	const answer = await ada.upload('/api/upload', parts);
 	t.is(answer.statusCode, 507);
@@ -571,7 +584,7 @@ test('nothing is replaced whose former content would take the last room of the d
 	t.is((await onDisk()).length, 1);
 	await call('POST', '/api/createFile', { directory: 'docs', fileName: 'new.txt', type });
 	t.is(asked.length, 2, 'what replaces nothing asks for none');
-	databaseReserve.assertRoom = assertRoom;
+	giveRoom();
 	await call('POST', '/api/versions/restore', { filePath: 'docs/a', type, id: version?.id });
 	t.deepEqual([await read('docs/a'), await contents('docs/a')], ['one', ['two']]);
 });
@@ -582,13 +595,7 @@ test('a folder is not moved where the longer paths of its versions would take th
 	const names = ['x', 'y'].map((name) => name.repeat(120));
 	for (const [level, folderName] of names.entries())
 		await call('POST', '/api/createFolder', { directory: names.slice(0, level).join('/'), folderName, type });
-	const asked: number[] = [];
-	const { databaseReserve } = app.services;
-	const { assertRoom } = databaseReserve;
-	databaseReserve.assertRoom = async (bytes) => {
-		asked.push(bytes);
-		throw new Failure('storageFull', 'There is not enough free space on the disk of the database.');
-	};
+	const { asked, giveRoom } = refuseRoom(app);
 	const move = (fromPath: string, toPath: string) => ada.post('/api/moveItem', { fromPath, toPath, type });
 	const deep = `${names.join('/')}/docs`;
 	t.is((await move('docs', deep)).statusCode, 507);
@@ -596,7 +603,7 @@ test('a folder is not moved where the longer paths of its versions would take th
 	t.deepEqual(await contents('docs/a'), ['one']);
 	t.is((await ada.post('/api/renameItem', { oldPath: 'docs', newName: 'papers', type })).statusCode, 200);
 	t.is(asked.length, 1, 'short paths need no room');
-	databaseReserve.assertRoom = assertRoom;
+	giveRoom();
 	t.is((await move('papers', deep)).statusCode, 200);
 	t.deepEqual(await contents(`${deep}/a`), ['one']);
 });

@@ -187,6 +187,7 @@ export class RootAdministration {
 		try {
 			return await this.#answered(location, opening);
 		} catch (error) {
+			// Why it could not be opened or closed later is asked by nobody: the caller has its answer, and a command has ended.
 			opening.then((storage) => storage.close()).catch(() => undefined);
 			throw error;
 		}
