@@ -10,7 +10,7 @@ import {
 } from '@stowage/plugin-api';
 import type { Conversion } from './conversion.js';
 import { encoderFailure, isOfFilm, notReadable, unlessDiskFailed } from './encoderFailure.js';
-import { delayIn } from './films/containers/aviDelay.js';
+import { delayIn } from './films/containers/avi/aviDelay.js';
 import { unendedIn } from './films/containers/oggEnds.js';
 import { walkContainer } from './films/containers/walkContainer.js';
 import { countPackets, secondsByPackets } from './films/countPackets.js';

@@ -1,6 +1,6 @@
 import { Failure, wasDisturbed } from '@stowage/plugin-api';
 import { noFreeSpace } from '@stowage/rules';
-import { readerOf, unlessUnreadable } from './films/containers/readAt.js';
+import { readerOf, unlessUnreadable } from './films/containers/reading/readAt.js';
 import type { ProgramOutcome } from './SandboxedProgram.js';
 
 /** Exit codes of HandBrake. It ends by itself, with the first one, when it is interrupted. */

@@ -1,5 +1,5 @@
 import { formatQueueSize } from '@stowage/rules';
-import type { Contents } from './containers/scanner.js';
+import type { Contents } from './containers/reading/scanner.js';
 import type { FilmPackets, TrackPackets } from './countPackets.js';
 import type { DecodedFilm } from './decodeFilm.js';
 import type { HiddenPart } from './hiddenParts.js';

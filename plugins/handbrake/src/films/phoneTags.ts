@@ -1,6 +1,6 @@
 import { write } from 'node:fs';
 import { promisify } from 'node:util';
-import { readerOf } from './containers/readAt.js';
+import { readerOf } from './containers/reading/readAt.js';
 import { withoutLanguage } from './texts.js';
 
 const writeOnce = promisify(write);

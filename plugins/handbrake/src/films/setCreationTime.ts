@@ -1,8 +1,8 @@
 import { write } from 'node:fs';
 import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
-import { elementAt, maxHead } from './containers/ebml.js';
-import { type ReadAt, readerOf } from './containers/readAt.js';
+import { elementAt, maxHead } from './containers/matroska/ebml.js';
+import { type ReadAt, readerOf } from './containers/reading/readAt.js';
 
 const writeOnce = promisify(write);
 

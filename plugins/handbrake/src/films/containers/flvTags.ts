@@ -1,5 +1,5 @@
-import { type ReadAt, readerOf } from './readAt.js';
-import { type Contents, Findings, Scanner } from './scanner.js';
+import { type ReadAt, readerOf } from './reading/readAt.js';
+import { type Contents, Findings, Scanner } from './reading/scanner.js';
 import { textsOfXmp } from './xmp.js';
 
 const [sound, picture, script] = [8, 9, 18];

@@ -1,6 +1,6 @@
 import { Yielder } from '@stowage/plugin-api';
-import { readerOf, unlessUnreadable } from './readAt.js';
-import { rest, stepsOfTurn } from './rest.js';
+import { readerOf, unlessUnreadable } from './reading/readAt.js';
+import { rest, stepsOfTurn } from './reading/rest.js';
 
 /** Reads bytes from a place of a file on; fewer at its end. */
 type ReadAt = (at: number, length: number) => Promise<Buffer>;

@@ -1,5 +1,5 @@
-import { type ReadAt, readerOf } from './readAt.js';
-import { type Contents, Findings, Scanner } from './scanner.js';
+import { type ReadAt, readerOf } from './reading/readAt.js';
+import { type Contents, Findings, Scanner } from './reading/scanner.js';
 
 /** The file, its traits, its texts, its tracks, their packets and the index of these. */
 const known: ReadonlySet<string> = new Set(['.RMF', 'PROP', 'CONT', 'MDPR', 'DATA', 'INDX']);

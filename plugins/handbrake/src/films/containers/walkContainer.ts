@@ -1,14 +1,14 @@
 import type { VideoContainer } from '@stowage/rules';
-import { asfObjectsIn } from './asfObjects.js';
-import { aviChunksIn } from './aviChunks.js';
+import { asfObjectsIn } from './asf/asfObjects.js';
+import { aviChunksIn } from './avi/aviChunks.js';
 import { flvTagsIn } from './flvTags.js';
-import { matroskaElementsIn } from './matroskaElements.js';
-import { movBoxesIn } from './movBoxes.js';
-import { programPacketsIn } from './programPackets.js';
-import { unlessUnreadable } from './readAt.js';
+import { matroskaElementsIn } from './matroska/matroskaElements.js';
+import { movBoxesIn } from './mov/movBoxes.js';
+import { programPacketsIn } from './mpeg/programPackets.js';
+import { transportPacketsIn } from './mpeg/transportPackets.js';
+import { unlessUnreadable } from './reading/readAt.js';
+import { type Contents, Findings } from './reading/scanner.js';
 import { realChunksIn } from './realChunks.js';
-import { type Contents, Findings } from './scanner.js';
-import { transportPacketsIn } from './transportPackets.js';
 
 type Walker = (descriptor: number, signal: AbortSignal) => Promise<Contents | undefined>;
 

@@ -1,7 +1,7 @@
+import { type ReadAt, readerOf } from '../reading/readAt.js';
+import { type Contents, Findings, Scanner } from '../reading/scanner.js';
+import { textsOfXmp } from '../xmp.js';
 import { AsfTexts } from './asfTexts.js';
-import { type ReadAt, readerOf } from './readAt.js';
-import { type Contents, Findings, Scanner } from './scanner.js';
-import { textsOfXmp } from './xmp.js';
 
 /** A file itself, in which its header is. */
 const theFile = '';

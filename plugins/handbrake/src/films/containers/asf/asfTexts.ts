@@ -1,5 +1,5 @@
-import { isTechnical } from '../texts.js';
-import type { Findings } from './scanner.js';
+import { isTechnical } from '../../texts.js';
+import type { Findings } from '../reading/scanner.js';
 
 /** A film has some dozens. */
 const maxTexts = 1000;

@@ -1,12 +1,12 @@
-import { isTechnical, plainName } from '../texts.js';
+import { isTechnical, plainName } from '../../texts.js';
+import { type ReadAt, readerOf } from '../reading/readAt.js';
+import { type Contents, Findings, Scanner } from '../reading/scanner.js';
+import { textsOfXmp } from '../xmp.js';
 import { MetadataTracks, maxDescription } from './movMetadata.js';
 import { isPadding, takePaddingBox } from './movPadding.js';
 import { MovSamples } from './movSamples.js';
 import { PrintedTexts } from './movTexts.js';
 import { TrackNames } from './movTracks.js';
-import { type ReadAt, readerOf } from './readAt.js';
-import { type Contents, Findings, Scanner } from './scanner.js';
-import { textsOfXmp } from './xmp.js';
 
 /** A film of half a day may be in fragments of a second, each of a dozen boxes. */
 const maxBoxes = 1_000_000;

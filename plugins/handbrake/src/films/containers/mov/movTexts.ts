@@ -1,5 +1,5 @@
-import { isTechnical } from '../texts.js';
-import type { Findings, Scanner } from './scanner.js';
+import { isTechnical } from '../../texts.js';
+import type { Findings, Scanner } from '../reading/scanner.js';
 
 /** The most bytes of a text that are compared, and of a list of names. */
 const maxText = 2000;

@@ -1,4 +1,4 @@
-import type { Scanner } from './scanner.js';
+import type { Scanner } from '../reading/scanner.js';
 
 /** An element of Matroska. */
 export interface Element {

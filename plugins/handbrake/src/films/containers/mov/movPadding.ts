@@ -1,4 +1,4 @@
-import type { Scanner } from './scanner.js';
+import type { Scanner } from '../reading/scanner.js';
 
 const padding: ReadonlySet<string> = new Set(['free', 'skip', 'wide']);
 

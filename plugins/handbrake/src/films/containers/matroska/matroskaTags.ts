@@ -1,6 +1,6 @@
-import { isTechnical } from '../texts.js';
+import { isTechnical } from '../../texts.js';
+import type { Findings, Scanner } from '../reading/scanner.js';
 import { elementsIn } from './ebml.js';
-import type { Findings, Scanner } from './scanner.js';
 
 const [targets, targetValue, text, textName] = [0x63c0, 0x68ca, 0x67c8, 0x45a3];
 

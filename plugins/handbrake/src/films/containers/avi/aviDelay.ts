@@ -1,4 +1,4 @@
-import { type ReadAt, readerOf, unlessUnreadable } from './readAt.js';
+import { type ReadAt, readerOf, unlessUnreadable } from '../reading/readAt.js';
 
 /** An AVI has some dozens before its film. */
 const maxChunks = 1000;

@@ -1,8 +1,8 @@
 import { Yielder } from '@stowage/plugin-api';
-import { Padding } from './padding.js';
-import { type ReadAt, readerOf } from './readAt.js';
-import { rest, stepsOfTurn } from './rest.js';
-import { type Contents, Findings } from './scanner.js';
+import { Padding } from '../reading/padding.js';
+import { type ReadAt, readerOf } from '../reading/readAt.js';
+import { rest, stepsOfTurn } from '../reading/rest.js';
+import { type Contents, Findings } from '../reading/scanner.js';
 
 /** Some hundred packets. */
 const windowBytes = 2 ** 20;

@@ -1,7 +1,7 @@
-import type { Padding } from './padding.js';
-import { type ReadAt, readerOf } from './readAt.js';
-import { stepsOfTurn } from './rest.js';
-import { type Contents, Findings, Scanner } from './scanner.js';
+import type { Padding } from '../reading/padding.js';
+import { type ReadAt, readerOf } from '../reading/readAt.js';
+import { stepsOfTurn } from '../reading/rest.js';
+import { type Contents, Findings, Scanner } from '../reading/scanner.js';
 
 /** As broadcast, and as cameras and Blu-ray discs have it, with a time before each packet. */
 const strides = [188, 192];

@@ -1,6 +1,6 @@
-import { type ReadAt, readerOf } from './readAt.js';
-import { type Contents, Findings, Scanner } from './scanner.js';
-import { textsOfXmp } from './xmp.js';
+import { type ReadAt, readerOf } from '../reading/readAt.js';
+import { type Contents, Findings, Scanner } from '../reading/scanner.js';
+import { textsOfXmp } from '../xmp.js';
 
 /** A file itself, in which its lists are: one, and further ones of a long film, or of those that were joined. */
 const theFile = '';

@@ -1,6 +1,6 @@
-import { isMoreSaid, type SaidLanguage } from '../languages.js';
+import { isMoreSaid, type SaidLanguage } from '../../languages.js';
+import type { Findings, Scanner } from '../reading/scanner.js';
 import { elementsIn, numberAt, vintAt } from './ebml.js';
-import type { Findings, Scanner } from './scanner.js';
 
 const [trackNumber, trackType, plainLanguage, fullLanguage] = [0xd7, 0x83, 0x22b59c, 0x22b59d];
 

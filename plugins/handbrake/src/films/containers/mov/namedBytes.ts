@@ -1,4 +1,4 @@
-import type { Scanner } from './scanner.js';
+import type { Scanner } from '../reading/scanner.js';
 
 /** A part of a file. */
 export interface ByteSpan {

@@ -1,8 +1,8 @@
+import { type ReadAt, readerOf } from '../reading/readAt.js';
+import { type Contents, Findings, Scanner } from '../reading/scanner.js';
 import { elementAt, elementsIn, maxHead, numberAt, TooMany } from './ebml.js';
 import { MatroskaTags } from './matroskaTags.js';
 import { MatroskaTracks } from './matroskaTracks.js';
-import { type ReadAt, readerOf } from './readAt.js';
-import { type Contents, Findings, Scanner } from './scanner.js';
 
 /** Elements are known by their ids, which are written here as they are in the file. */
 type Id = number;

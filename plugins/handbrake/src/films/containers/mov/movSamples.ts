@@ -1,7 +1,7 @@
+import type { ReadAt } from '../reading/readAt.js';
+import { Scanner } from '../reading/scanner.js';
 import { isPadding, takePaddingBox } from './movPadding.js';
 import { NamedBytes } from './namedBytes.js';
-import type { ReadAt } from './readAt.js';
-import { Scanner } from './scanner.js';
 
 /** A box, and where its content begins. */
 export interface Box {
