@@ -1,6 +1,15 @@
 import { randomInt } from 'node:crypto';
 import { type Files, type ItemRef, statIfPresent, type TakenItem, type WalkedItem } from '@stowage/plugin-api';
-import { baseName, Failure, joinPath, pathSegments, rootPath, type StoragePath, type Viewer } from '@stowage/rules';
+import {
+	baseName,
+	Failure,
+	joinPath,
+	pathDepth,
+	pathSegments,
+	rootPath,
+	type StoragePath,
+	type Viewer,
+} from '@stowage/rules';
 import { cannotCopyAll, TreeDigest } from '../trees/across/walkHome.js';
 import { notFound } from '../trees/Tree.js';
 
@@ -15,7 +24,7 @@ export async function digestOfItem(
 	signal?: AbortSignal,
 ): Promise<string> {
 	const digest = new TreeDigest();
-	const above = pathSegments(ref.path).length;
+	const above = pathDepth(ref.path);
 	/** What is above may be renamed meanwhile. */
 	const relative = ({ path }: WalkedItem) => pathSegments(path).slice(above).join('/') as StoragePath;
 	const folders: StoragePath[] = [];

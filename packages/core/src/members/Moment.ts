@@ -8,7 +8,7 @@ import {
 	type MemberRole,
 	PathMap,
 	parentPath,
-	pathSegments,
+	pathDepth,
 	pathsTo,
 	type StoragePath,
 	undefinedIf,
@@ -99,9 +99,9 @@ export class Moment {
 			if (known.length === 0) continue;
 			// One that was moved by another program is not where its row says.
 			const root = await this.locate(each);
-			if (root === undefined && role === 'view') lostDepth = Math.max(lostDepth, ...known.map(depthOf));
+			if (root === undefined && role === 'view') lostDepth = Math.max(lostDepth, ...known.map(pathDepth));
 			if (root === undefined || !isWithin(path, root)) continue;
-			const depth = depthOf(root);
+			const depth = pathDepth(root);
 			if (closest === undefined || depth > closest.depth) closest = { folder: each, root, depth, role };
 		}
 		if (closest?.role !== 'edit') return closest?.role;
@@ -141,7 +141,7 @@ export class Moment {
 			const isRecorded = recordedPaths(each).some((at) => isWithin(at, path));
 			if (isRecorded && !(await this.#isTaken(folders, each))) return true;
 		}
-		const depth = depthOf(path);
+		const depth = pathDepth(path);
 		for (const each of locked) {
 			for (const at of recordedPaths(each)) {
 				const above = upTo(at, depth);
@@ -177,7 +177,7 @@ export class Moment {
 		{ folder, root }: { folder: JoinedFolder; root: StoragePath },
 	): Promise<boolean> {
 		if (path === root || folders.every(({ role }) => role === 'edit')) return false;
-		if (depthOf(path) - depthOf(root) > maxLevels) return true;
+		if (pathDepth(path) - pathDepth(root) > maxLevels) return true;
 		const locked = await once(this.#locked, folder, () => this.#readLocked(folders, root));
 		for (let end = root.length; end < path.length; ) {
 			end = endOfName(path, end + 1);
@@ -209,7 +209,7 @@ export class Moment {
 
 	/** Whether a path leads below a folder, by whatever spelling: that has as many names in each. */
 	async #leadsThrough(owner: JoinedFolder['owner'], path: StoragePath, folder: StoragePath): Promise<boolean> {
-		const above = upTo(path, depthOf(folder));
+		const above = upTo(path, pathDepth(folder));
 		if (above === undefined || above === path) return false;
 		return above === folder || (await this.#itemAt(owner, above))?.id === (await this.#itemAt(owner, folder))?.id;
 	}
@@ -276,8 +276,6 @@ function outsideTrash(folder: JoinedFolder): JoinedFolder | undefined {
 }
 
 const recordedPaths = ({ path, nextPath }: JoinedFolder) => (nextPath === undefined ? [path] : [path, nextPath]);
-
-const depthOf = (path: StoragePath) => pathSegments(path).length;
 
 /** Where the name ends that begins there. */
 function endOfName(path: StoragePath, start: number): number {

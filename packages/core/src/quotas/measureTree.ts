@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { StorageProvider } from '@stowage/plugin-api';
-import { Failure, isFailure, joinPath, maxListedDepth, pathSegments, type StoragePath } from '@stowage/rules';
+import { Failure, isFailure, joinPath, maxListedDepth, pathDepth, type StoragePath } from '@stowage/rules';
 
 /** The content of a home, or its maximum. */
 export interface Amount {
@@ -31,7 +31,7 @@ export async function measureTree(
 	const sum: Amount = { bytes: 0, entries: 0 };
 	const folders = [root];
 	for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-		if (pathSegments(folder).length >= maxListedDepth) throw new TooDeep();
+		if (pathDepth(folder) >= maxListedDepth) throw new TooDeep();
 		let began = performance.now();
 		try {
 			for await (const rows of storage.list(folder)) {

@@ -70,7 +70,7 @@ const maxKnown = 16;
 function sizeOf(path: StoragePath): { levels: number; bytes: number } {
 	const known = knownSizes.get(path);
 	if (known !== undefined) return known;
-	const size = { levels: levelsOf(path), bytes: utf8Length(path) };
+	const size = { levels: pathDepth(path), bytes: utf8Length(path) };
 	if (isShort(path)) return size;
 	if (knownSizes.size === maxKnown) knownSizes.clear();
 	knownSizes.set(path, size);
@@ -94,12 +94,6 @@ function isLonger(text: string, bytes: number): boolean {
 	return text.length * bytesPerUnit > bytes && utf8Length(text) > bytes;
 }
 
-function levelsOf(path: string): number {
-	let levels = 1;
-	for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1)) levels++;
-	return levels;
-}
-
 function invalidPath(): Failure {
 	return new Failure('invalidPath', 'That is not a valid path.');
 }
@@ -109,7 +103,7 @@ function invalidPath(): Failure {
  * other programs, folders get as deep as somebody likes.
  */
 export function listedNames(folder: StoragePath): (name: string) => boolean {
-	if (pathSegments(folder).length >= maxListedDepth) return () => false;
+	if (pathDepth(folder) >= maxListedDepth) return () => false;
 	const room = maxPathBytes - furtherBytes - utf8Length(folder) - 1;
 	return room >= maxNameBytes ? () => true : (name) => utf8Length(name) <= room;
 }
@@ -131,6 +125,14 @@ export function baseName(path: StoragePath): string {
 
 export function pathSegments(path: StoragePath): string[] {
 	return path === '' ? [] : path.split('/');
+}
+
+/** The number of segments: how many levels below the root the path is. */
+export function pathDepth(path: StoragePath): number {
+	if (path === '') return 0;
+	let depth = 1;
+	for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1)) depth++;
+	return depth;
 }
 
 /**

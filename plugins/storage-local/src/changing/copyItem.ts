@@ -1,5 +1,5 @@
 import type { CopyOptions, StorageItem } from '@stowage/plugin-api';
-import { baseName, isWithin, maxListedDepth, parentPath, pathSegments, type StoragePath } from '@stowage/rules';
+import { baseName, isWithin, maxListedDepth, parentPath, pathDepth, type StoragePath } from '@stowage/rules';
 import { itemAt } from '../reading/items.js';
 import type { Disk } from '../root/Disk.js';
 import { stagingFolder } from '../root/privateFolder.js';
@@ -92,7 +92,7 @@ async function fill(
 	{ from, to }: { from: StoragePath; to: StoragePath },
 	options: CopyOptions,
 ): Promise<void> {
-	const means: CopyDependencies = { disk, options, maxLevels: maxListedDepth - pathSegments(to).length };
+	const means: CopyDependencies = { disk, options, maxLevels: maxListedDepth - pathDepth(to) };
 	if (copy.type === 'file') {
 		const fd = await open(source.at(baseName(from)), readFileFlags);
 		try {

@@ -5,7 +5,7 @@ import {
 	isPathSegment,
 	maxListedDepth,
 	maxNameBytes,
-	pathSegments,
+	pathDepth,
 	rootPath,
 	type StoragePath,
 	TriedNames,
@@ -25,7 +25,7 @@ export async function* findUnusable(disk: Disk, path: StoragePath): AsyncGenerat
 	try {
 		using folder = await disk.folder(path, 'read');
 		yield { inspected: 1, unusable: [] };
-		yield* inspectFolder(disk, { folder, location: await realPath(folder), depth: pathSegments(path).length });
+		yield* inspectFolder(disk, { folder, location: await realPath(folder), depth: pathDepth(path) });
 	} catch (error) {
 		if (!isSystemError(error, 'EACCES', 'EPERM')) throw toFailure(error, path);
 		yield { inspected: 1, unusable: [await unreadable(disk, path)] };

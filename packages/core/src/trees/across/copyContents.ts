@@ -12,7 +12,7 @@ import {
 	isFailure,
 	joinPath,
 	maxListedDepth,
-	pathSegments,
+	pathDepth,
 	type StoragePath,
 	tooDeepToCopy,
 	undefinedIf,
@@ -103,7 +103,7 @@ export async function copyContents(
 	options: ContentsOptions,
 ): Promise<void> {
 	// What is in it is not listed, and whoever moves it removes the original.
-	if (pathSegments(from).length >= maxListedDepth) throw tooDeepToCopy();
+	if (pathDepth(from) >= maxListedDepth) throw tooDeepToCopy();
 	const there = new Map<string, StorageItem>();
 	for await (const { items } of itemsIn(target, folder)) for (const item of items) there.set(item.name, item);
 	const copied = new Set<string>();

@@ -1,5 +1,5 @@
 import type { StorageProvider } from '@stowage/plugin-api';
-import { parentPath, pathSegments, type StoragePath, undefinedIf } from '@stowage/rules';
+import { parentPath, pathDepth, type StoragePath, undefinedIf } from '@stowage/rules';
 
 /** Folders of fewer levels are soon found, and which root a home is on is known below it only. */
 const leastLevels = 8;
@@ -23,7 +23,7 @@ export class MissingParents {
 
 	async #isMissing(folder: StoragePath): Promise<boolean> {
 		try {
-			if (pathSegments(folder).length < leastLevels) return false;
+			if (pathDepth(folder) < leastLevels) return false;
 			return (await undefinedIf(this.storage().stat(folder), 'notFound')) === undefined;
 		} catch {
 			// The search for the folder itself says what is wrong.

@@ -1,4 +1,4 @@
-import { type Area, joinPath, pathSegments, pathsTo, type StoragePath } from '@stowage/rules';
+import { type Area, joinPath, pathDepth, pathSegments, pathsTo, type StoragePath } from '@stowage/rules';
 import type { TakenNames } from '../../../api/listings/takenNames.js';
 import { areaOf, baseOf, fullName, type IfExists, isWaiting, type QueueItem } from '../queueItem.js';
 
@@ -32,7 +32,7 @@ export function lookupsOf(item: QueueItem): readonly Lookup[] {
 	if (!found) {
 		const area = areaOf(item);
 		const base = baseOf(item);
-		const folders = [base, ...pathsTo(joinPath(base, item.folder)).slice(pathSegments(base).length)];
+		const folders = [base, ...pathsTo(joinPath(base, item.folder)).slice(pathDepth(base))];
 		const names = [...pathSegments(item.folder), fullName(item)];
 		found = folders.map((directory, index) => {
 			return { area, directory, key: folderKey(area, directory), name: names[index] as string };
