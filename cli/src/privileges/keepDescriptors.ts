@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { loadKoffi } from '../loadKoffi.js';
 
 const setFlags = 2;
 const closeOnExec = 1;
@@ -21,8 +21,7 @@ export function keepDescriptors(): void {
 /** Node can't change the flags of a descriptor. Undefined where the library can't be called: there is no sandbox then either. */
 function fcntlHere() {
 	try {
-		const koffi: typeof import('koffi').default = createRequire(import.meta.url)('koffi');
-		return koffi.load(null).func('int fcntl(int, int, ...)');
+		return loadKoffi().load(null).func('int fcntl(int, int, ...)');
 	} catch {
 		return undefined;
 	}

@@ -1,4 +1,5 @@
 import { getSystemErrorName } from 'node:util';
+import { loadKoffi } from '../loadKoffi.js';
 
 /** A message to the service manager, as in sd_notify(3): one `NAME=value` a line. */
 export type Notify = (state: string) => Promise<void>;
@@ -17,7 +18,7 @@ const maxPath = 108;
  */
 export async function openNotifySocket(address: string): Promise<Notify> {
 	const target = socketAddress(address);
-	const { default: koffi } = await import('koffi');
+	const koffi = loadKoffi();
 	const libc = koffi.load(null);
 	const fail = (call: string): never => {
 		throw new Error(`${call} at ${address} failed: ${getSystemErrorName(-koffi.errno())}`);

@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module';
+import { loadKoffi } from '../loadKoffi.js';
 
 /** How long what a command has left may take to end. */
 const leftMs = 2000;
@@ -18,8 +18,7 @@ export async function endInTime(code: number): Promise<void> {
 export function exitWithoutThreads(code: number): never {
 	process.once('exit', () => {
 		try {
-			const koffi: typeof import('koffi').default = createRequire(import.meta.url)('koffi');
-			koffi.load(null).func('void _exit(int)')(code);
+			loadKoffi().load(null).func('void _exit(int)')(code);
 		} catch {
 			// It can't on this machine: the process ends once its threads have.
 		}
