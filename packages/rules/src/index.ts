@@ -5,6 +5,7 @@ export * from './access/permissions.js';
 export * from './access/settings.js';
 export * from './access/shares.js';
 export * from './addTo.js';
+export * from './batches.js';
 export * from './display/clients.js';
 export * from './display/controls.js';
 export * from './display/dates.js';

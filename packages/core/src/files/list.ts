@@ -1,7 +1,6 @@
 import type { ItemRef, StorageEntry } from '@stowage/plugin-api';
-import { assertAllowed, browseDenial, type Entry, isFailure, type Owner, type Viewer } from '@stowage/rules';
+import { assertAllowed, batchesOf, browseDenial, type Entry, isFailure, type Owner, type Viewer } from '@stowage/rules';
 import { batchCharacters } from '../responses/inOrder.js';
-import { batches } from '../trees/batches.js';
 import { notFound, type Place, placeIn } from '../trees/Tree.js';
 import { countedRows, entryIn, type Found } from './entries.js';
 import type { FileParts } from './FileParts.js';
@@ -65,8 +64,8 @@ export async function* listPlace(place: Place, versionsOf: FindVersions): AsyncG
 		}
 		// A turn may be over though nothing was found in it.
 		if (batch.length === 0) yield [];
-		for (const part of batches(files, mostRows)) yield part.map((item) => fileRow(place, item, versions));
-		for (const part of batches(folders, Math.min(mostRows, folderConcurrency))) yield await countedRows(part);
+		for (const part of batchesOf(files, mostRows)) yield part.map((item) => fileRow(place, item, versions));
+		for (const part of batchesOf(folders, Math.min(mostRows, folderConcurrency))) yield await countedRows(part);
 	}
 }
 

@@ -1,5 +1,5 @@
 import { Yielder } from '@stowage/plugin-api';
-import { type Entry, isFailure, NameOrder, type SortMode, sortEntries } from '@stowage/rules';
+import { batchesOfLength, type Entry, isFailure, NameOrder, type SortMode, sortEntries } from '@stowage/rules';
 import { isVisitorKey } from '../http/requests/proxy.js';
 import { Budget } from '../limits/Budget.js';
 
@@ -88,16 +88,5 @@ function placeFor(client: string): (() => void) | undefined {
 
 const charactersOf = ({ name, path }: Entry): number => name.length + path.length;
 
-function* inBatches(entries: readonly Entry[]): Generator<Entry[]> {
-	let batch: Entry[] = [];
-	let characters = 0;
-	for (const entry of entries) {
-		batch.push(entry);
-		characters += charactersOf(entry);
-		if (batch.length < batchLength && characters < batchCharacters) continue;
-		yield batch;
-		batch = [];
-		characters = 0;
-	}
-	if (batch.length > 0) yield batch;
-}
+const inBatches = (entries: readonly Entry[]) =>
+	batchesOfLength(entries, { count: batchLength, length: batchCharacters }, charactersOf);

@@ -1,6 +1,7 @@
 import { type FoundListing, type ItemRef, type Turn, Yielder } from '@stowage/plugin-api';
 import {
 	type Area,
+	batchesOf,
 	type Entry,
 	homeRoot,
 	isFailure,
@@ -15,7 +16,6 @@ import {
 } from '@stowage/rules';
 import { rowsOf } from '../../search/marks.js';
 import { type IndexScope, UnreadableIndexError } from '../../search/SearchIndex.js';
-import { batches } from '../../trees/batches.js';
 import { childOf, notFound, type Place, placeIn } from '../../trees/Tree.js';
 import { countedRows } from '../entries.js';
 import type { FileParts } from '../FileParts.js';
@@ -181,7 +181,7 @@ async function searchPlaces(
 	/** Counting the children of many folders may take as long as the walk. */
 	async function rowsOfHits(found: readonly Hit[]): Promise<Entry[]> {
 		const rows: Entry[] = [];
-		for (const part of batches(withoutTwins(found), countedAtOnce)) {
+		for (const part of batchesOf(withoutTwins(found), countedAtOnce)) {
 			await pause();
 			rows.push(...(await countedRows(part, signal)));
 		}

@@ -1,6 +1,7 @@
+import { batchesOf } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { ownTurn } from '../../connection/ownTurn.js';
-import { batches, idBatches, type SizedRow } from '../batches.js';
+import { idBatches, type SizedRow } from '../batches.js';
 
 /** Rows of `temp_links` that one statement reads or writes, and the bytes of their paths: each may have 64,000. */
 export const rowsAtOnce = { count: 200, length: 500_000 };
@@ -17,7 +18,7 @@ export async function* readInParts<Row>(
 	read: (ids: readonly string[]) => Promise<Row[]>,
 ): AsyncGenerator<Row[]> {
 	let isFirst = true;
-	for (const some of batches(ids, rowsAtOnce.count)) {
+	for (const some of batchesOf(ids, rowsAtOnce.count)) {
 		const sized: SizedRow[] =
 			some.length === 1
 				? some.map((id) => ({ id, bytes: 0 }))

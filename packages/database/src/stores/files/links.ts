@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { LinkRecord, LinkStore } from '@stowage/plugin-api';
-import { Failure, isWithin, type StoragePath } from '@stowage/rules';
+import { batchesOfLength, Failure, isWithin, type StoragePath } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { ownTurn } from '../../connection/ownTurn.js';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
 import { lockUser } from '../accounts/lockUser.js';
-import { batches, batchesOfLength } from '../batches.js';
+import { batches } from '../batches.js';
 import { followedItem } from './followedItem.js';
 import { readInParts, rowsAtOnce } from './itemRows.js';
 

@@ -1,6 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { JoinedFolder, JoinedNames, MemberLimits, MemberStore, SharedFolderRecord } from '@stowage/plugin-api';
-import { baseName, Failure, type MemberRole, maxNameBytes, parentPath, type StoragePath } from '@stowage/rules';
+import {
+	baseName,
+	batchesOf,
+	batchesOfLength,
+	Failure,
+	type MemberRole,
+	maxNameBytes,
+	parentPath,
+	type StoragePath,
+} from '@stowage/rules';
 import type { Knex } from 'knex';
 import { isMysql } from '../../connection/dialect.js';
 import { atOneMoment } from '../../connection/oneMoment.js';
@@ -8,7 +17,7 @@ import { ownTurn } from '../../connection/ownTurn.js';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
 import { lockUser, lockUsers } from '../accounts/lockUser.js';
-import { batches, batchesOfLength, idBatches, type SizedRow } from '../batches.js';
+import { batches, idBatches, type SizedRow } from '../batches.js';
 import { deleteInParts } from '../inParts.js';
 import { followedItem } from './followedItem.js';
 import { pathBytes, readInParts, rowsAtOnce } from './itemRows.js';
@@ -240,7 +249,7 @@ export function memberStore(knex: Knex, now: () => number): MemberStore {
 			const counts = new Map<string, number>();
 			// Members may be by the hundred thousand: of some folders they are counted by their key in less than a millisecond, and others have
 			// their turns in between.
-			for (const part of batches([...names.keys()], countedFolders)) {
+			for (const part of batchesOf([...names.keys()], countedFolders)) {
 				if (names.size > countedFolders) await ownTurn();
 				const found: { folder_id: string; count: number | string }[] = await knex('members')
 					.whereIn('folder_id', part)

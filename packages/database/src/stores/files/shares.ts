@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { SharedItemRecord, ShareHead, ShareRecord, ShareSettings, ShareStore } from '@stowage/plugin-api';
-import { Failure, type ShareMode, type StoragePath } from '@stowage/rules';
+import { batchesOf, batchesOfLength, Failure, type ShareMode, type StoragePath } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { ownTurn } from '../../connection/ownTurn.js';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
 import { lockUser } from '../accounts/lockUser.js';
-import { batches, batchesOfLength, idBatches, type SizedRow } from '../batches.js';
+import { idBatches, type SizedRow } from '../batches.js';
 import { pathBytes, rowsAtOnce } from './itemRows.js';
 
 interface ShareRow {
@@ -171,7 +171,7 @@ export function shareStore(knex: Knex, now: () => number): ShareStore {
 			return (await page).map(toHead);
 		},
 		async withItems(shares) {
-			const [some] = batches(shares, sharesAtOnce);
+			const [some] = batchesOf(shares, sharesAtOnce);
 			if (some === undefined) return [];
 			const ids = some.map(({ id }) => id);
 			const found: { share_id: string; count: number | string }[] = await knex('temp_links')

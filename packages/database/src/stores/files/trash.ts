@@ -6,13 +6,13 @@ import type {
 	TrashState,
 	TrashStore,
 } from '@stowage/plugin-api';
-import { parentPath, type StoragePath, utf8Length } from '@stowage/rules';
+import { batchesOfLength, parentPath, type StoragePath, utf8Length } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { isMysql } from '../../connection/dialect.js';
 import { atOneMoment } from '../../connection/oneMoment.js';
 import { ownTurn } from '../../connection/ownTurn.js';
 import { plainRow } from '../../connection/plainValues.js';
-import { batches, batchesOfLength, idBatches, type SizedRow } from '../batches.js';
+import { batches, idBatches, type SizedRow } from '../batches.js';
 
 /** The last four are set for a version only. */
 export interface TrashRow {

@@ -1,11 +1,21 @@
 import type { FileVersion, VersionCount, VersionedFile, VersionStore } from '@stowage/plugin-api';
-import { addTo, isWithin, joinChecked, parentPath, relativePath, type StoragePath, utf8Length } from '@stowage/rules';
+import {
+	addTo,
+	batchesOf,
+	batchesOfLength,
+	isWithin,
+	joinChecked,
+	parentPath,
+	relativePath,
+	type StoragePath,
+	utf8Length,
+} from '@stowage/rules';
 import type { Knex } from 'knex';
 import { isMysql } from '../../connection/dialect.js';
 import { ownTurn } from '../../connection/ownTurn.js';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
-import { batches, batchesOfLength, idBatches, type SizedRow } from '../batches.js';
+import { batches, idBatches, type SizedRow } from '../batches.js';
 import { sizedColumns, type TrashRow, toRecord, writtenAtOnce } from './trash.js';
 
 /** Rows that get another path in one transaction, which all other writers wait for, and the bytes of their paths before and after it. */
@@ -154,7 +164,7 @@ export function versionStore(knex: Knex, now: () => number): VersionStore {
 		},
 		async beginPurging(ownerId, files) {
 			let marked = 0;
-			for (const part of batches(files, purgedAtOnce)) {
+			for (const part of batchesOf(files, purgedAtOnce)) {
 				const marking = (rows: Knex.QueryBuilder) =>
 					rows.whereIn('version_of', part).whereNot('state', 'purging').whereRaw('version_of <> replaced_id');
 				// Without another condition for what has files: SQLite would read all versions of the user by that.

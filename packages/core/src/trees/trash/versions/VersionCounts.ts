@@ -1,6 +1,7 @@
 import { type VersionCount, type VersionedFile, Yielder } from '@stowage/plugin-api';
 import {
 	baseName,
+	batchesOf,
 	homeRoot,
 	joinChecked,
 	PathMap,
@@ -11,7 +12,7 @@ import {
 	type User,
 	undefinedIf,
 } from '@stowage/rules';
-import { batches, filterInBatches } from '../../batches.js';
+import { filterInBatches } from '../../filterInBatches.js';
 import { identityOf } from '../../identity.js';
 import type { TrashParts } from '../trashParts.js';
 
@@ -85,7 +86,7 @@ export class VersionCounts {
 		const counts = new PathMap<number>();
 		if (!this.#isOn) return counts;
 		const yielder = new Yielder();
-		const open = [...batches(folders, foldersAtOnce)];
+		const open = [...batchesOf(folders, foldersAtOnce)];
 		for (let some = open.pop(); some !== undefined; some = open.pop()) {
 			for (let after: VersionCount | undefined; ; ) {
 				const page = await this.#parts.versions.countsIn(ownerId, some, { limit: countedAtOnce, after });
@@ -93,7 +94,7 @@ export class VersionCounts {
 				const isLast = page.length < countedAtOnce;
 				if (!isLast && some.length > 1) {
 					// Those of one folder only can be continued.
-					open.push(...batches(some, Math.ceil(some.length / 2)));
+					open.push(...batchesOf(some, Math.ceil(some.length / 2)));
 					break;
 				}
 				for (const { path, count } of page) counts.set(keyOf(path), (counts.get(keyOf(path)) ?? 0) + count);

@@ -1,7 +1,7 @@
 import { type FileVersion, type OpenFile, type StorageItem, type VersionedFile, Yielder } from '@stowage/plugin-api';
 import { type StoragePath, type User, undefinedIf, utf8Length } from '@stowage/rules';
 import { createKeyedMutex } from '../../../limits/keyedMutex.js';
-import { filterInBatches } from '../../batches.js';
+import { filterInBatches } from '../../filterInBatches.js';
 import { identityOf } from '../../identity.js';
 import type { HomeStorage } from '../../storage/HomeStorage.js';
 import { prefixedFile } from '../../storage/rootIds.js';
