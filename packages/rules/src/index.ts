@@ -22,10 +22,24 @@ export * from './kinds/sniff.js';
 export * from './kinds/videoContainer.js';
 export * from './kinds/xmlProlog.js';
 export * from './listing/alphabet.js';
+export * from './listing/insertEntries.js';
 export * from './listing/listing.js';
 export * from './listing/parts.js';
 export * from './listing/search.js';
-export * from './listing/sorting.js';
+export {
+	compareNames,
+	defaultSortMode,
+	isSortMode,
+	NameOrder,
+	type SortColumn,
+	type SortMode,
+	sortColumns,
+	sortEntries,
+	sortingByName,
+	sortModes,
+	sortOrder,
+	toggleSort,
+} from './listing/sorting.js';
 export * from './names/dialogPaths.js';
 export * from './names/names.js';
 export * from './names/PathMap.js';

@@ -6,6 +6,7 @@ import { useMayConvert } from '../features/conversion/useMayConvert.js';
 import { useRefreshAfterConversion } from '../features/conversion/useRefreshAfterConversion.js';
 import { type Download, useDownloads } from '../features/downloads/useDownloads.js';
 import type { FolderView } from '../features/files/folder/useFolderView.js';
+import { useListingPatch } from '../features/files/folder/useListingPatch.js';
 import type { BrowserLocation } from '../features/files/location/location.js';
 import type { BrowserNavigation } from '../features/files/location/useBrowserNavigation.js';
 import { type FileActions, useFileActions } from '../features/files/operations/useFileActions.js';
@@ -54,7 +55,7 @@ export function useFolderActions(options: FolderActionsOptions): FolderActions {
 	const asking = useQuestions();
 	const operations = useFileOperations({
 		...place,
-		patch: folder.patch,
+		patch: useListingPatch(location),
 		show: folder.show,
 		remember,
 		kept,

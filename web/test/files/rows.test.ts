@@ -1,6 +1,7 @@
-import type { Entry, Owner } from '@stowage/rules';
+import { type Entry, type Owner, sortEntries, sortModes } from '@stowage/rules';
 import test from 'ava';
-import { patchEntries } from '../../src/features/files/folder/listingPatch.js';
+import { sortedEntries } from '../../src/features/files/folder/sortedEntries.js';
+import { patchEntries } from '../../src/features/files/folder/useListingPatch.js';
 import { gridLayout, listLayout, positionOf, totalHeight } from '../../src/features/files/layout/layout.js';
 import { anchoredScroll } from '../../src/features/files/layout/useScrollAnchor.js';
 import { nameParts, rowLabel, tileName } from '../../src/features/files/list/items/rowText.js';
@@ -13,6 +14,7 @@ function file(name: string, owner?: Owner): Entry {
 	return { name, path: name, type: 'file', size: 1, mtime: 0, ...(owner === undefined ? {} : { owner }) };
 }
 
+const paths = (entries: readonly Entry[]) => entries.map(({ path }) => path);
 const names = (entries: readonly Entry[]) => entries.map(({ name }) => name).join(' ');
 
 test('Up Directory is the first row and has no entry', (t) => {
@@ -74,6 +76,47 @@ test('a change is shown before the folder is fetched again', (t) => {
 	const entries = [file('a'), file('b')];
 	t.is(names(patchEntries(entries, { removed: [file('a')], added: [file('c')] })), 'b c');
 	t.is(names(patchEntries(entries, { added: [file('b')] })), 'a b');
+});
+
+for (const mode of sortModes) {
+	test(`in the order ${mode} a change of a large folder compares few of its entries and leaves all at their places`, (t) => {
+		let compared = 0;
+		/** Each comparison reads names or what the column shows. */
+		const counted = (n: number, name: string): Entry => ({
+			...{ path: `docs/${name}`, mtime: (n * 31) % 977 },
+			get name() {
+				compared++;
+				return name;
+			},
+			get type() {
+				compared++;
+				return n % 3 === 0 ? ('directory' as const) : ('file' as const);
+			},
+			get size() {
+				compared++;
+				return (n * 7919) % 5003;
+			},
+			...(n % 3 === 0 ? { count: n % 5 } : {}),
+		});
+		const entries = Array.from({ length: 4000 }, (_, n) => counted(n, `f${(n * 7919) % 4001}`));
+		let shown = [...entries];
+		sortedEntries(shown, mode);
+		compared = 0;
+		const [renamed, deleted] = [entries[7], entries[2500]] as [Entry, Entry];
+		shown = patchEntries(shown, { removed: [deleted] });
+		sortedEntries(shown, mode);
+		const last = counted(7, 'another name');
+		shown = patchEntries(shown, { removed: [renamed], added: [last] });
+		const sorted = sortedEntries(shown, mode);
+		t.true(compared < 200, `${compared}`);
+		const others = entries.filter((entry) => entry !== renamed && entry !== deleted);
+		t.deepEqual(paths(sorted), paths(sortEntries([...others, last], mode)));
+	});
+}
+
+test('a listing without what was removed is still the same one, and is not shown anew', (t) => {
+	const entries = [file('a'), file('b')];
+	t.is(patchEntries(entries, { removed: [file('c')] }), entries);
 });
 
 test('a name that turns its direction does not look like that of another kind of file', (t) => {

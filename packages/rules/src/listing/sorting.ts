@@ -51,7 +51,7 @@ export function sortEntries(entries: readonly Entry[], mode: SortMode): Entry[] 
 }
 
 /** Caches the order of names, which is most of the work of every sort, as long as the entries exist. */
-const sortedByNameCache = new WeakMap<readonly Entry[], readonly Entry[]>();
+export const sortedByNameCache = new WeakMap<readonly Entry[], readonly Entry[]>();
 
 function sortedByName(entries: readonly Entry[]): readonly Entry[] {
 	let sorted = sortedByNameCache.get(entries);
@@ -76,7 +76,8 @@ interface Row {
 	text: string | undefined;
 }
 
-function rowOf(entry: Entry): Row {
+/** What an entry is compared by. */
+export function rowOf(entry: Entry): Row {
 	return { entry, key: nameKey(entry.name), text: undefined };
 }
 
@@ -175,7 +176,7 @@ function lengthOf(a: Row, b: Row): number {
 }
 
 /** The number that a column sorts by before names do. */
-const weights: Record<Exclude<SortColumn, 'name'>, (entry: Entry) => number> = {
+export const weights: Record<Exclude<SortColumn, 'name'>, (entry: Entry) => number> = {
 	size: (entry) => entry.size,
 	time: (entry) => entry.mtime,
 	type: (entry) => (entry.type === 'directory' ? 0 : 1),
@@ -183,7 +184,8 @@ const weights: Record<Exclude<SortColumn, 'name'>, (entry: Entry) => number> = {
 	count: (entry) => entry.count ?? -1,
 };
 
-function compareRows(a: Row, b: Row): number {
+/** The order of names, then owners, then paths. */
+export function compareRows(a: Row, b: Row): number {
 	const byKey = a.key === undefined || b.key === undefined ? collate(textOf(a), textOf(b)) : compareText(a.key, b.key);
 	return (
 		byKey ||

@@ -4,6 +4,7 @@ import {
 	compareNames,
 	defaultSortMode,
 	type Entry,
+	insertEntries,
 	isSortMode,
 	NameOrder,
 	type SortColumn,
@@ -190,6 +191,16 @@ test('NameOrder sorts entries that are added in batches as sortEntries does', (t
 			const shown = (list: Entry[]) => list.map(({ name, owner, path }) => [name, owner, path]);
 			t.deepEqual(shown(whole), shown(sortEntries(parts.flat(), 'name')));
 			t.deepEqual(shown(sortEntries(whole, mode)), shown(sortEntries(parts.flat(), mode)));
+		}),
+	);
+});
+
+test('entries that are inserted in an order are where sorting all of them anew puts them', (t) => {
+	fc.assert(
+		fc.property(anyEntries, anyEntries, anyMode, (given, added, mode) => {
+			const inserted = insertEntries(sortEntries(given, mode), added, mode);
+			const shown = (list: Entry[]) => list.map(({ name, owner, path }) => [name, owner, path]);
+			t.deepEqual(shown(inserted), shown(sortEntries([...given, ...added], mode)));
 		}),
 	);
 });

@@ -1,6 +1,6 @@
-import { type Entry, type LetterFilter, type MemberRole, type SortMode, sortEntries } from '@stowage/rules';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useCallback, useMemo } from 'react';
+import type { LetterFilter, MemberRole } from '@stowage/rules';
+import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
 import { NetworkFailure } from '../../../api/client/client.js';
 import { isTransient } from '../../../api/client/retries.js';
 import { firstEntriesQuery, listingQuery } from '../../../api/listings/listingQuery.js';
@@ -8,8 +8,8 @@ import { isSearch } from '../../../api/listings/search.js';
 import { useFileSource } from '../../../api/sources/FileSource.js';
 import { filterByLetter, type Rows, rowsOf } from '../list/rows.js';
 import type { FolderLocation } from '../location/location.js';
-import { type ListingPatch, patchEntries } from './listingPatch.js';
 import { refetchIntervalAfter } from './refreshPolicy.js';
+import { sortedEntries } from './sortedEntries.js';
 
 export interface Listing {
 	/** Undefined while they are loading, or if they can't be shown. */
@@ -29,14 +29,12 @@ export interface Listing {
 	/** Files of an unavailable disk are missing. */
 	isIncomplete: boolean;
 	refresh: () => Promise<unknown>;
-	patch: (patch: ListingPatch) => void;
 }
 
 /** The rows of a folder or a search, sorted and filtered. Where there are events of it, its page listens to them (`useFolderEvents`). */
 export function useListing(location: FolderLocation, letter: LetterFilter): Listing {
 	const { directory, sort } = location;
 	const source = useFileSource();
-	const queryClient = useQueryClient();
 	const { data, error, refetch } = useQuery({
 		...listingQuery(source, directory, location, sort),
 		enabled: source.reader !== undefined,
@@ -58,13 +56,6 @@ export function useListing(location: FolderLocation, letter: LetterFilter): List
 		[first, sort, letter, directory],
 	);
 
-	const patch = useCallback(
-		(change: ListingPatch) => {
-			const { queryKey } = listingQuery(source, location.directory, location);
-			queryClient.setQueryData(queryKey, (old) => old && { ...old, entries: patchEntries(old.entries, change) });
-		},
-		[queryClient, location, source],
-	);
 	// After a transient error the last rows stay; after any other, such as a removed folder, they do not.
 	const isKept = rows !== undefined && (error === null || isTransient(error));
 	const isOffline = isKept && error instanceof NetworkFailure;
@@ -79,17 +70,5 @@ export function useListing(location: FolderLocation, letter: LetterFilter): List
 		isTruncated: data?.truncated ?? false,
 		isIncomplete: (data?.missing ?? []).length > 0,
 		refresh: refetch,
-		patch,
 	};
-}
-
-/** Caches the sorted entries for each sort mode, as long as the entries exist. */
-const sortCache = new WeakMap<readonly Entry[], Map<SortMode, Entry[]>>();
-
-function sortedEntries(entries: readonly Entry[], sort: SortMode): Entry[] {
-	const cached = sortCache.get(entries) ?? new Map<SortMode, Entry[]>();
-	sortCache.set(entries, cached);
-	const sorted = cached.get(sort) ?? sortEntries(entries, sort);
-	cached.set(sort, sorted);
-	return sorted;
 }

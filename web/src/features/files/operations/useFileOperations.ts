@@ -7,7 +7,7 @@ import { isReplaced } from '../../../api/session/sessionQuery.js';
 import type { Version } from '../../../api/versions.js';
 import type { Notice } from '../../../ui/notifications/notifications.js';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
-import { patchEntries } from '../folder/listingPatch.js';
+import { patchEntries } from '../folder/useListingPatch.js';
 import { useTargetNames } from '../folder/useTargetNames.js';
 import { useBatch } from './useBatch.js';
 import { useLookUp } from './useLookUp.js';

@@ -1,7 +1,7 @@
 import type { Area, Entry, StoragePath, Viewer } from '@stowage/rules';
 import type { TakenNames } from '../../../../api/listings/takenNames.js';
 import type { Notice } from '../../../../ui/notifications/notifications.js';
-import type { ListingPatch } from '../../folder/listingPatch.js';
+import type { ListingPatch } from '../../folder/useListingPatch.js';
 import type { Kept } from '../../undo/reversals.js';
 import type { Undoing, UndoOffer } from '../../undo/useUndo.js';
 import { reasonOf } from '../runEach.js';
