@@ -201,7 +201,7 @@ export function createServices({
 		tickets,
 		transfers: new Transfers({ notifications, tickets, onSessionEnd: sessions.subscribe }),
 		streams: new EventStreams(share),
-		rootAdministration: auditedRoots(new RootAdministration(roots, database, config), audit),
+		rootAdministration: auditedRoots(new RootAdministration(roots, database, config, log), audit),
 		pasting: createPasting(jobs, {
 			...{ files, sharedFolders, walkQueue, log, monotonic },
 			uploadLimits: uploads.uploadLimits,

@@ -11,6 +11,7 @@ import { identifyProcess } from '../../src/leases/processIdentity.js';
 import { assertApart, assertFirstApart, assertUnreserved } from '../../src/trees/roots/assertApart.js';
 import { RootAdministration } from '../../src/trees/roots/RootAdministration.js';
 import { reservedFolders, serverFolders } from '../../src/trees/roots/reservedFolders.js';
+import { logLines } from '../logLines.js';
 import { Client, testApp } from '../testApp.js';
 import { until } from '../until.js';
 
@@ -60,7 +61,8 @@ test('a root whose disk does not answer is not added, nor one relocated there, a
 			}),
 		identify: () => new Promise(() => {}),
 	});
-	const impatient = new RootAdministration(roots, database, config, 200);
+	const { log, lines } = logLines();
+	const impatient = new RootAdministration(roots, database, config, log, 200);
 	const isRefused = async (asking: Promise<unknown>) => {
 		const error = await t.throwsAsync(asking);
 		t.true(isFailure(error, 'unavailable'));
@@ -70,10 +72,20 @@ test('a root whose disk does not answer is not added, nor one relocated there, a
 	// On a busy machine what is asked before may be too late as well.
 	while (answer === undefined) await isRefused(impatient.add('other', 'local', other));
 	t.deepEqual(await database.roots.list(), before);
-	const closed = new Promise<void>((resolve) => {
-		answer?.({ close: async () => resolve() } as StorageProvider);
+	const late = (close: () => Promise<void>) => answer?.({ close } as StorageProvider);
+	await t.notThrowsAsync(
+		new Promise<void>((resolve) => late(async () => resolve())),
+		'what is open too late is closed',
+	);
+	t.deepEqual(lines, []);
+	answer = undefined;
+	while (answer === undefined) await isRefused(impatient.add('other', 'local', other));
+	late(() => Promise.reject(new Error('the disk is gone')));
+	await until('its failure is logged', () => lines.length === 1);
+	t.like(JSON.parse(lines[0] ?? ''), {
+		...{ root: other, err: { message: 'the disk is gone' } },
+		msg: 'a storage root that is not used could not be closed',
 	});
-	await t.notThrowsAsync(closed, 'what is open too late is closed');
 });
 
 test('a root inside or around another one is refused, also through symbolic links', async (t) => {

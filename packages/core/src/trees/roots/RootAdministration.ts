@@ -4,6 +4,7 @@ import type { RootRecord, RootStore, StorageProvider } from '@stowage/plugin-api
 import { Failure, isFailure, isValidUsername, parsePath, undefinedIf } from '@stowage/rules';
 import type { Config } from '../../config/schema.js';
 import { inTime } from '../../limits/inTime.js';
+import type { Log } from '../../log.js';
 import { ensureFolder } from '../storage/folders.js';
 import { homesOnDisk } from '../storage/homes.js';
 import type { Mount } from '../storage/Mounts.js';
@@ -16,7 +17,7 @@ import {
 	type RemovalStores,
 	unassignRemovedHomes,
 } from './assertUnused.js';
-import { firstSettings, unownedFolders } from './RootOpener.js';
+import { closeLate, firstSettings, unownedFolders } from './RootOpener.js';
 import type { Roots } from './Roots.js';
 import { reservedFolders } from './reservedFolders.js';
 import { waitForReaders } from './waitForReaders.js';
@@ -46,19 +47,22 @@ export class RootAdministration {
 	readonly #store: RootStore;
 	readonly #database: RemovalStores;
 	readonly #config: Pick<Config, 'dataDir' | 'databaseUrl' | 'storage'>;
+	readonly #log: Log;
 	readonly #answerMs: number;
 
 	constructor(
 		roots: Roots,
 		database: RemovalStores & Pick<Database, 'roots'>,
 		config: Pick<Config, 'dataDir' | 'databaseUrl' | 'storage'>,
+		log: Log,
 		answerWithinMs = answerMs,
 	) {
-		this.#answerMs = answerWithinMs;
 		this.#roots = roots;
 		this.#store = database.roots;
 		this.#database = database;
 		this.#config = config;
+		this.#log = log;
+		this.#answerMs = answerWithinMs;
 	}
 
 	async list(): Promise<RootState[]> {
@@ -187,8 +191,7 @@ export class RootAdministration {
 		try {
 			return await this.#answered(location, opening);
 		} catch (error) {
-			// Why it could not be opened or closed later is asked by nobody: the caller has its answer, and a command has ended.
-			opening.then((storage) => storage.close()).catch(() => undefined);
+			void closeLate(opening, location, this.#log);
 			throw error;
 		}
 	}

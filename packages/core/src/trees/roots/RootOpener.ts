@@ -127,20 +127,7 @@ export class RootOpener {
 		for (const [key, opening] of this.#opening) {
 			if (known.has(key)) continue;
 			this.#opening.delete(key);
-			void this.#closeLate(opening, key);
-		}
-	}
-
-	async #closeLate(opening: Promise<StorageProvider>, key: string): Promise<void> {
-		// Nobody asks any more why it could not be opened.
-		const storage = await opening.catch(() => undefined);
-		try {
-			await storage?.close();
-		} catch (error) {
-			this.#dependencies.log.warn(
-				{ err: error, root: key },
-				'a storage root that is no longer used could not be closed',
-			);
+			void closeLate(opening, key, this.#dependencies.log);
 		}
 	}
 
@@ -230,6 +217,17 @@ export class RootOpener {
 			'invalid',
 			`No plugin offers the storage ${name} (offered: ${[...drivers.all().keys()].join(', ')}). Install the one that does and name it below plugins.`,
 		);
+	}
+}
+
+/** Closes a root once it is open: nobody waits for it any more. `root` is what the log calls it. */
+export async function closeLate(opening: Promise<StorageProvider>, root: string, log: Log): Promise<void> {
+	// Nobody asks any more why it could not be opened.
+	const storage = await opening.catch(() => undefined);
+	try {
+		await storage?.close();
+	} catch (error) {
+		log.warn({ err: error, root }, 'a storage root that is not used could not be closed');
 	}
 }
 
