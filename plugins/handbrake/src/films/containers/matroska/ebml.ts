@@ -54,6 +54,19 @@ export async function* elementsIn(scanner: Scanner, at: number, end: number): As
 	}
 }
 
+/** The most bytes of a text that are looked at: of an id, a name or a language. */
+const maxText = 200;
+
+/** The beginning of a text. */
+export async function textAt(
+	scanner: Scanner,
+	at: number,
+	length: number,
+	encoding: 'utf8' | 'latin1',
+): Promise<string> {
+	return (await scanner.bytes(at, Math.min(maxText, length))).toString(encoding);
+}
+
 /** A number; some programs write all of them with 8 bytes, the first of which are zeros. */
 export async function numberAt(scanner: Scanner, at: number, length: number): Promise<number> {
 	const digits = Math.min(6, length);

@@ -1,11 +1,11 @@
 import { isTechnical } from '../../texts.js';
 import type { Findings, Scanner } from '../reading/scanner.js';
-import { elementsIn } from './ebml.js';
+import { elementsIn, textAt } from './ebml.js';
 
 const [targets, targetValue, text, textName] = [0x63c0, 0x68ca, 0x67c8, 0x45a3];
 
-/** The most of the ids and names in a tag that is looked at. */
-const maxText = 200;
+/** The most characters of what a tag is of. */
+const maxTargets = 200;
 /** A film has some hundred, and 20 for each track. */
 const maxTags = 100_000;
 
@@ -30,7 +30,7 @@ export class MatroskaTags {
 		for await (const { id, content, length } of elementsIn(this.#scanner, at, end)) {
 			if (id !== text) continue;
 			for await (const part of elementsIn(this.#scanner, content, content + length))
-				if (part.id === textName) this.#add(of, await this.#textAt(part.content, part.length, 'utf8'));
+				if (part.id === textName) this.#add(of, await textAt(this.#scanner, part.content, part.length, 'utf8'));
 		}
 	}
 
@@ -40,15 +40,11 @@ export class MatroskaTags {
 		for await (const { id, content, length } of elementsIn(this.#scanner, at, end)) {
 			if (id !== targets) continue;
 			for await (const target of elementsIn(this.#scanner, content, content + length)) {
-				if (target.id === targetValue || of.length > maxText) continue;
-				of += `${target.id}=${await this.#textAt(target.content, target.length, 'latin1')} `;
+				if (target.id === targetValue || of.length > maxTargets) continue;
+				of += `${target.id}=${await textAt(this.#scanner, target.content, target.length, 'latin1')} `;
 			}
 		}
 		return of;
-	}
-
-	async #textAt(at: number, length: number, encoding: 'utf8' | 'latin1'): Promise<string> {
-		return (await this.#scanner.bytes(at, Math.min(maxText, length))).toString(encoding);
 	}
 
 	#add(of: string, said: string): void {

@@ -1,6 +1,6 @@
 import { isMoreSaid, type SaidLanguage } from '../../languages.js';
 import type { Findings, Scanner } from '../reading/scanner.js';
-import { elementsIn, numberAt, vintAt } from './ebml.js';
+import { elementsIn, numberAt, textAt, vintAt } from './ebml.js';
 
 const [trackNumber, trackType, plainLanguage, fullLanguage] = [0xd7, 0x83, 0x22b59c, 0x22b59d];
 
@@ -11,8 +11,6 @@ const pictures = '1';
 
 /** ffprobe reads no more. */
 const maxTracks = 1000;
-/** The most of a language that is looked at. */
-const maxText = 200;
 
 /** The tracks of a Matroska file: what ffprobe does not read of them is added to what no program reads. */
 export class MatroskaTracks {
@@ -38,8 +36,8 @@ export class MatroskaTracks {
 				if (!trackTypes.has(kind)) this.#found.addUnread('tracks of another kind');
 				said.kind = String(kind);
 			}
-			if (id === plainLanguage) said.plain = await this.#textAt(content, length);
-			if (id === fullLanguage) said.full = await this.#textAt(content, length);
+			if (id === plainLanguage) said.plain = await this.#languageAt(content, length);
+			if (id === fullLanguage) said.full = await this.#languageAt(content, length);
 		}
 		if (said.kind !== pictures && this.#languages.length < maxTracks) this.#languages.push(said);
 	}
@@ -55,8 +53,7 @@ export class MatroskaTracks {
 		if (isMoreSaid(this.#languages)) this.#found.addUnread('languages of tracks');
 	}
 
-	async #textAt(at: number, length: number): Promise<string> {
-		const bytes = await this.#scanner.bytes(at, Math.min(maxText, length));
-		return bytes.toString('latin1').replaceAll('\0', '');
+	async #languageAt(at: number, length: number): Promise<string> {
+		return (await textAt(this.#scanner, at, length, 'latin1')).replaceAll('\0', '');
 	}
 }
