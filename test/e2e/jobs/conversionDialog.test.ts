@@ -6,7 +6,7 @@ import { isLong } from '../../long.js';
 import { assertAccessible } from '../support/axe.js';
 import { desktop, phone } from '../support/browser.js';
 import { absent, eventually, gone } from '../support/expect.js';
-import { holdRequest, overlaysClosed, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
+import { fadedOut, holdRequest, overlaysClosed, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
 import { mouse } from '../support/inputMethods.js';
 import { answerConversions, jobOf } from '../support/jobAnswers.js';
 import { expectNotice } from '../support/notices.js';
@@ -127,6 +127,38 @@ test.serial(
 	desktop,
 );
 if (isLong) test.serial('the conversion dialog starts and shows conversions by keyboard, on a phone', journey, phone);
+
+test.serial('a click beside the conversion dialog closes it only while nothing was chosen in it', async (t) => {
+	const ada = await fixture.enter(t);
+	await writeFiles(ada.home, { 'b.mp4': 'x' });
+	const page = await ada.open('/browser?type=private');
+	await answerConversions(page);
+	const dialog = page.getByRole('dialog', { name: 'Convert 1 Video', exact: true });
+	const beside = () => page.mouse.click(5, 400);
+	const open = async () => {
+		await rowOf(page, 'b.mp4').focus();
+		await page.keyboard.press('Control+A');
+		await page.keyboard.press('F8');
+		await dialog.getByRole('radio', { name: 'MP4' }).and(page.locator(':focus')).waitFor();
+	};
+	await open();
+	await beside();
+	await gone(t, dialog);
+	await open();
+	await page.keyboard.press('Tab');
+	await page.keyboard.press('ArrowRight');
+	await beside();
+	await fadedOut();
+	await eventually(t, () => dialog.getByRole('slider').getAttribute('aria-valuenow'), '29');
+	await page.keyboard.press('Escape');
+	await gone(t, dialog);
+	await open();
+	await dialog.getByRole('checkbox').check({ force: true });
+	await beside();
+	await fadedOut();
+	await eventually(t, () => dialog.getByRole('checkbox').isChecked(), true);
+	t.deepEqual(ada.faults, []);
+});
 
 test.serial('the conversion dialog reports the outcome or the failed start in one sentence', async (t) => {
 	const ada = await fixture.enter(t);

@@ -9,6 +9,7 @@ import { basePath, desktop, phone } from '../support/browser.js';
 import { absent, eventually, gone } from '../support/expect.js';
 import {
 	type FileManager,
+	fadedOut,
 	overlaysClosed,
 	rowOf,
 	setUpFixture,
@@ -75,6 +76,15 @@ const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 	const dialog = page.getByRole('dialog', { name: 'Temporary Link' });
 	await eventually(t, () => dialog.getByRole('radio', { name: '1 hour' }).isChecked(), true);
 	await assertAccessible(t, page, 'temporary link');
+	await dialog.getByRole('radio', { name: '1 week' }).click();
+	await page.mouse.click(5, 5);
+	await fadedOut();
+	await eventually(
+		t,
+		() => dialog.getByRole('radio', { name: '1 week' }).isChecked(),
+		true,
+		'a click beside it discards nothing',
+	);
 	await page.keyboard.press('Escape');
 	await overlaysClosed(page);
 	await page.getByRole('grid', { name: 'Files' }).locator(':focus').waitFor();

@@ -7,6 +7,7 @@ import { desktop, phone } from '../support/browser.js';
 import { absent, eventually, gone } from '../support/expect.js';
 import {
 	expectOnDisk,
+	fadedOut,
 	holdRequest,
 	menuItems,
 	namesOf,
@@ -135,6 +136,30 @@ test.serial('who is made a member in the dialog sees the folder at once, and ope
 	await theirs.getByRole('dialog', { name: 'fox.txt' }).getByText('a fox').waitFor();
 	await absent(t, theirs.getByRole('button', { name: 'Edit' }));
 	t.deepEqual([...ada.faults, ...bob.faults], []);
+});
+
+test.serial('a click beside the dialog of members closes it only while no name is typed', async (t) => {
+	const { ada, bob } = await enterBoth(t);
+	const page = await ada.open('/browser?type=private');
+	const dialog = await openMembers(page, 'Photos');
+	const field = dialog.getByLabel('Username');
+	const beside = () => page.mouse.click(5, 400);
+	await field.fill(bob.username);
+	await beside();
+	await fadedOut();
+	await eventually(t, () => field.inputValue(), bob.username);
+	await dialog.getByRole('button', { name: 'Add' }).click();
+	await dialog.getByRole('listitem', { name: bob.username, exact: true }).waitFor();
+	await eventually(t, () => field.inputValue(), '');
+	await beside();
+	await gone(t, dialog);
+	await openMembers(page, 'Photos');
+	await field.fill('nobody');
+	await page.keyboard.press('Escape');
+	await gone(t, dialog);
+	await openMembers(page, 'Photos');
+	await eventually(t, () => field.inputValue(), '');
+	t.deepEqual(ada.faults, []);
 });
 
 test.serial('two people work in one folder and see each other’s changes', async (t) => {

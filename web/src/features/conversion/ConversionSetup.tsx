@@ -20,13 +20,16 @@ export interface ConversionSetupProps {
 	isStarting: boolean;
 	/** Why it could not be started. */
 	problem: ReactNode;
+	/** Something was chosen. */
+	onInput: () => void;
 	onStart: (choice: ConversionChoice) => void;
 	/** Closes the dialog. What is being started goes on. */
 	onCancel: () => void;
 }
 
 /** The options before videos are converted. */
-export function ConversionSetup({ videos, isStarting, problem, onStart, onCancel }: ConversionSetupProps) {
+export function ConversionSetup(props: ConversionSetupProps) {
+	const { videos, isStarting, problem, onInput, onStart, onCancel } = props;
 	const [format, setFormat] = useState<ConversionFormat>(defaultConversionFormat);
 	const [quality, setQuality] = useState<number>(conversionQuality.default);
 	const [deletesOriginal, setDeletesOriginal] = useState(false);
@@ -41,7 +44,7 @@ export function ConversionSetup({ videos, isStarting, problem, onStart, onCancel
 				if (!isStarting) onStart({ format, quality, deletesOriginal });
 			}}
 		>
-			<DialogBody>
+			<DialogBody onInput={onInput}>
 				<RadioGroup
 					className={styles.formats}
 					label={messages.format}
@@ -73,7 +76,10 @@ export function ConversionSetup({ videos, isStarting, problem, onStart, onCancel
 						handleHtmlProps={handle}
 						disabled={isStarting}
 						value={quality}
-						onChange={setQuality}
+						onChange={(value) => {
+							setQuality(value);
+							onInput();
+						}}
 					/>
 				</div>
 				<Checkbox

@@ -4,6 +4,7 @@ import type { Area, Entry } from '@stowage/rules';
 import { useEffect, useId, useRef, useState } from 'react';
 import { isActive } from '../../api/jobs/jobs.js';
 import { dialogMilliseconds } from '../../ui/dialogs/dialogs.js';
+import { useTyping } from '../../ui/dialogs/useTyping.js';
 import { FormError } from '../../ui/display/FormError.js';
 import { ConversionList } from './ConversionList.js';
 import { ConversionSetup } from './ConversionSetup.js';
@@ -53,6 +54,7 @@ export function ConvertDialog(props: ConvertDialogProps) {
 	const isRunning = conversions.some(isActive);
 	const canCancel = conversions.some((each) => isActive(each) && !each.isCancelling);
 	const isSetup = state === 'setup';
+	const { hasTyped, onInput } = useTyping(isOpen && isSetup);
 	/** The element that had the focus before the question may be gone by the time that it is answered. */
 	const keepFocus = () => {
 		if (!dialogElement()?.contains(document.activeElement)) focusFirst();
@@ -85,7 +87,7 @@ export function ConvertDialog(props: ConvertDialogProps) {
 			className={styles.dialog}
 			aria-labelledby={titleId}
 			canEscapeKeyClose={!isStarting && !isRunning}
-			canOutsideClickClose={!isStarting && !isRunning}
+			canOutsideClickClose={!isStarting && !isRunning && !hasTyped}
 			transitionDuration={dialogMilliseconds}
 			onClose={close}
 			onClosed={onClosed}
@@ -106,7 +108,14 @@ export function ConvertDialog(props: ConvertDialogProps) {
 				)}
 			</div>
 			{isSetup ? (
-				<ConversionSetup videos={videos} isStarting={isStarting} problem={problems} onStart={start} onCancel={close} />
+				<ConversionSetup
+					videos={videos}
+					isStarting={isStarting}
+					problem={problems}
+					onInput={onInput}
+					onStart={start}
+					onCancel={close}
+				/>
 			) : (
 				<>
 					<DialogBody>

@@ -15,6 +15,7 @@ import { useState } from 'react';
 import { usePublicOrigin } from '../../api/capabilities.js';
 import { createLink, revokeMadeLink } from '../../api/links.js';
 import { dialogMilliseconds } from '../../ui/dialogs/dialogs.js';
+import { useTyping } from '../../ui/dialogs/useTyping.js';
 import { LinkForm, MadeLinkFooter } from './LinkForm.js';
 import { linkMessages as messages } from './messages.js';
 import styles from './TemporaryLinkDialog.module.css';
@@ -31,11 +32,13 @@ export interface TemporaryLinkDialogProps {
 /** Asks for the expiration, creates the link and shows it this once, to be copied. */
 export function TemporaryLinkDialog({ isOpen, entry, onClose, onClosed }: TemporaryLinkDialogProps) {
 	const { expiration, setExpiration, generate, link, isLoading, error } = useTemporaryLink(entry, isOpen);
+	const { hasTyped, onInput } = useTyping(isOpen && !link);
 	return (
 		<Dialog
 			isOpen={isOpen}
 			title={messages.temporaryLink}
 			isCloseButtonShown={false}
+			canOutsideClickClose={!hasTyped}
 			transitionDuration={dialogMilliseconds}
 			onClose={onClose}
 			onClosed={onClosed}
@@ -61,7 +64,10 @@ export function TemporaryLinkDialog({ isOpen, entry, onClose, onClosed }: Tempor
 						fill
 						value={expiration}
 						options={linkExpirations.map((value) => ({ value, label: linkExpirationLabels[value] }))}
-						onValueChange={(value) => setExpiration(value as LinkExpiration)}
+						onValueChange={(value) => {
+							setExpiration(value as LinkExpiration);
+							onInput();
+						}}
 					/>
 				</LinkForm>
 			)}

@@ -1,6 +1,6 @@
 import { Button } from '@blueprintjs/core';
 import { type Entry, shownName } from '@stowage/rules';
-import { useRef, useState } from 'react';
+import { type Dispatch, type SetStateAction, useRef, useState } from 'react';
 import { ListDialog, ListEmpty, ListError, ListLoading } from '../../ui/dialogs/ListDialog.js';
 import { FormError } from '../../ui/display/FormError.js';
 import { TextField } from '../../ui/fields/TextField.js';
@@ -19,22 +19,31 @@ export interface MembersDialogProps {
 
 /** Who else has a folder, and what they can do in it. Each change holds at once. */
 export function MembersDialog({ isOpen, entry, onClose, onClosed }: MembersDialogProps) {
+	const [typed, setTyped] = useState('');
+	if (typed !== '' && !isOpen) setTyped('');
 	return (
 		<ListDialog
 			isOpen={isOpen}
 			className={styles.dialog}
 			title={messages.members}
+			hasTyped={typed !== ''}
 			onClose={onClose}
 			onClosed={onClosed}
 		>
-			{() => <Members entry={entry} />}
+			{() => <Members entry={entry} typed={typed} setTyped={setTyped} />}
 		</ListDialog>
 	);
 }
 
-function Members({ entry: { path, name } }: { entry: Entry }) {
+interface MembersProps {
+	entry: Entry;
+	/** The name of who is to be added. */
+	typed: string;
+	setTyped: Dispatch<SetStateAction<string>>;
+}
+
+function Members({ entry: { path, name }, typed, setTyped }: MembersProps) {
 	const { members, error, retry, failure, done, isBusy, add, setRole, remove } = useMembers(path);
-	const [typed, setTyped] = useState('');
 	const field = useRef<HTMLInputElement>(null);
 	async function submit() {
 		field.current?.focus();

@@ -10,6 +10,8 @@ export interface ListDialogProps {
 	/** Its width. */
 	className: string | undefined;
 	title: string;
+	/** Something is typed in it, which a click beside it must not discard. @default false */
+	hasTyped?: boolean;
 	onClose: () => void;
 	onClosed?: () => void;
 	/**
@@ -20,7 +22,15 @@ export interface ListDialogProps {
 }
 
 /** A dialog that shows a list and has `Close` as its only button, which has the focus initially. */
-export function ListDialog({ isOpen, className, title, onClose, onClosed, children }: ListDialogProps) {
+export function ListDialog({
+	isOpen,
+	className,
+	title,
+	hasTyped = false,
+	onClose,
+	onClosed,
+	children,
+}: ListDialogProps) {
 	const close = useRef<HTMLButtonElement>(null);
 	const openings = useOpenings(isOpen);
 	return (
@@ -30,6 +40,7 @@ export function ListDialog({ isOpen, className, title, onClose, onClosed, childr
 			className={className}
 			title={title}
 			isCloseButtonShown={false}
+			canOutsideClickClose={!hasTyped}
 			transitionDuration={dialogMilliseconds}
 			onClose={onClose}
 			{...(onClosed && { onClosed })}
