@@ -3,7 +3,6 @@ import type { Command } from 'commander';
 import { keepDescriptors } from './privileges/keepDescriptors.js';
 import { createProgram } from './program.js';
 import { endInTime, exitWithoutThreads } from './terminal/endInTime.js';
-import { onlyLists } from './terminal/onlyLists.js';
 
 /**
  * V8 doubles the space for new objects whenever many of them stay, as all do while modules are loaded, and an idle
@@ -13,9 +12,19 @@ function setGrowth(factor: 1 | 2): void {
 	setFlagsFromString(`--semi-space-growth-factor=${factor}`);
 }
 
+/** Commands that only print what is there, beside those that are called `list` or `show`. */
+const printingCommands: ReadonlySet<string> = new Set([
+	'audit',
+	'completion',
+	'config print',
+	'search status',
+	'service print',
+	'share members',
+]);
+
 const isServer = process.argv[2] === 'serve';
 
-/** Whether nothing is left half done if the process ends now: no command has begun, or one that only lists. */
+/** Whether nothing is left half done if the process ends now: no command has begun, or one that only prints what is there. */
 let mayEnd = true;
 
 /** That of a program that SIGPIPE ends, which Node ignores. */
@@ -58,7 +67,7 @@ try {
 	}
 	const program = await createProgram(process.argv.slice(2));
 	program.hook('preAction', (_program, action) => {
-		mayEnd = onlyLists(nameOf(action));
+		mayEnd = onlyPrints(nameOf(action));
 	});
 	await program.parseAsync();
 	if (isServer) setGrowth(2);
@@ -72,6 +81,10 @@ try {
 	}
 	if (isServer) exitWithoutThreads(code);
 	void endInTime(code);
+}
+
+function onlyPrints(name: string): boolean {
+	return printingCommands.has(name) || / (list|show)$/.test(name);
 }
 
 /** Such as `user list`. */

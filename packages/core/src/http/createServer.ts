@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Server as HttpServer } from 'node:http';
 import type { Boom } from '@hapi/boom';
 import {
 	server as createHapi,
@@ -25,46 +25,17 @@ import { hasUnreadBody, leaveBodyUnread } from './connections/unreadBody.js';
 import { answerError } from './errors.js';
 import { createFailureLog } from './failureLog.js';
 import { addStep } from './requests/addStep.js';
-import { collapseBlanks } from './requests/collapseBlanks.js';
+import { checkHeaders } from './requests/checkHeaders.js';
 import { assertSameSite } from './requests/crossSite.js';
 import { handleExpectContinue } from './requests/expectContinue.js';
 import { type ClientInfo, createClientReader, createPeers, limitAddress, restorePrefix } from './requests/proxy.js';
 import { checkRawPath } from './requests/rawPath.js';
-import { trimBlanks } from './requests/trimBlanks.js';
 
 declare module '@hapi/hapi' {
 	interface Request {
 		/** The client, as far as proxies can be trusted. */
 		client: ClientInfo;
 	}
-}
-
-/**
- * Throws `invalid` for a request that names no host, or several: two readers could take it for different ones. HTTP/1.0 knows no hosts.
- */
-function assertHost(request: IncomingMessage, response: ServerResponse): void {
-	const hosts = request.headersDistinct.host?.length ?? 0;
-	if (hosts === 1 || (hosts === 0 && request.httpVersion === '1.0')) return;
-	response.setHeader('connection', 'close');
-	throw new Failure('invalid', 'The request must have one Host header.');
-}
-
-/** hapi would wait for a body that it finds too long. */
-function assertLength({ headers }: IncomingMessage): void {
-	if (Number(headers['content-length'] ?? 0) > Number.MAX_SAFE_INTEGER)
-		throw new Failure('tooLarge', 'The request is longer than any file can be.');
-}
-
-/**
- * Throws for a body in another coding than that of its file: nothing undoes it, and what arrives would be kept as the
- * file's content. Node passes on any coding that is named before `chunked`.
- */
-function assertPlainBody({ headers }: IncomingMessage): void {
-	const coding = trimBlanks(headers['content-encoding'] ?? '').toLowerCase() || 'identity';
-	if (coding !== 'identity') throw new Failure('unsupportedMediaType', 'Send the request without a Content-Encoding.');
-	const transfer = trimBlanks(headers['transfer-encoding'] ?? 'chunked').toLowerCase();
-	if (transfer !== 'chunked')
-		throw new Failure('invalid', 'The only Transfer-Encoding that a request may have is chunked.');
 }
 
 /** The hapi server with the rules of every route: refusals before the body, one shape of errors, safe headers. */
@@ -76,37 +47,7 @@ export function createServer(
 	listens: boolean,
 ): HapiServer {
 	const listener = createListener();
-	const socketPath = socketPathOf(config);
-	const server = createHapi({
-		listener,
-		...(listens
-			? socketPath === undefined
-				? { host: config.host, port: config.port }
-				: { port: socketPath }
-			: { autoListen: false }),
-		compression: { minBytes: 1024 },
-		// A user's text file must keep its length and ranges, so only the server's own answers are compressed.
-		mime: { override: { 'text/plain': { compressible: false } } },
-		router: { stripTrailingSlash: false },
-		routes: {
-			cors: false,
-			cache: { otherwise: 'private, no-store' },
-			// Another program on this host may have left a cookie that hapi can't parse; that is no reason to lock anyone out.
-			state: { parse: true, failAction: 'ignore' },
-			// Ranges, several of them too, are answered by the downloads themselves.
-			response: { ranges: false, emptyStatusCode: 204 },
-			payload: {
-				output: 'stream',
-				parse: false,
-				maxBytes: Number.MAX_SAFE_INTEGER,
-				timeout: false,
-				// The route that reads a body checks its type. hapi would wait for all of a body whose type it can't parse, however long that
-				// takes.
-				override: 'application/octet-stream',
-			},
-			timeout: { server: false, socket: false },
-		},
-	});
+	const server = createHapiServer(config, listener, listens);
 	handleExpectContinue(server, listener);
 	const assertNotOverloaded = createLoadCheck(server, maxEventLoopDelayMs);
 	const peers = createPeers(config);
@@ -125,10 +66,7 @@ export function createServer(
 		assertNotOverloaded();
 		request.client = readClient(request.raw.req);
 		setRequestCaller(request);
-		assertHost(request.raw.req, request.raw.res);
-		assertLength(request.raw.req);
-		assertPlainBody(request.raw.req);
-		collapseBlanks(request.raw.req.headers);
+		checkHeaders(request.raw.req, request.raw.res);
 		checkHost(request.client.host);
 		checkRawPath(request.raw.req.url ?? '/');
 	});
@@ -167,6 +105,41 @@ export function createServer(
 		log.error({ err: event.error }, 'request failed'),
 	);
 	return server;
+}
+
+/** hapi's own server: it neither parses nor buffers bodies, and answers no ranges. */
+function createHapiServer(config: Config, listener: HttpServer, listens: boolean): HapiServer {
+	const socketPath = socketPathOf(config);
+	return createHapi({
+		listener,
+		...(listens
+			? socketPath === undefined
+				? { host: config.host, port: config.port }
+				: { port: socketPath }
+			: { autoListen: false }),
+		compression: { minBytes: 1024 },
+		// A user's text file must keep its length and ranges, so only the server's own answers are compressed.
+		mime: { override: { 'text/plain': { compressible: false } } },
+		router: { stripTrailingSlash: false },
+		routes: {
+			cors: false,
+			cache: { otherwise: 'private, no-store' },
+			// Another program on this host may have left a cookie that hapi can't parse; that is no reason to lock anyone out.
+			state: { parse: true, failAction: 'ignore' },
+			// Ranges, several of them too, are answered by the downloads themselves.
+			response: { ranges: false, emptyStatusCode: 204 },
+			payload: {
+				output: 'stream',
+				parse: false,
+				maxBytes: Number.MAX_SAFE_INTEGER,
+				timeout: false,
+				// The route that reads a body checks its type. hapi would wait for all of a body whose type it can't parse, however long that
+				// takes.
+				override: 'application/octet-stream',
+			},
+			timeout: { server: false, socket: false },
+		},
+	});
 }
 
 const methods = ['get', 'post', 'put', 'patch', 'delete', 'options'] as const;
