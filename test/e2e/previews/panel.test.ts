@@ -105,6 +105,29 @@ test.serial(
 	},
 );
 
+test.serial('the arrow keys of a picture are the page’s again once its panel is closed', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, {
+		'a.png': await picture('png', '40x30', 'red'),
+		'b.png': await picture('png', '40x30', 'blue'),
+		'c.png': await picture('png', '40x30', 'green'),
+	});
+	const page = await app.open('/browser?type=private');
+	const viewer = await openPreview(page, 'b.png');
+	await viewer.getByRole('img', { name: 'b.png' }).waitFor();
+	await closePreview(page);
+	for (const key of ['ArrowRight', 'ArrowLeft']) {
+		await rowOf(page, 'b.png').focus();
+		await page.keyboard.press(key);
+		await page.keyboard.press('F2');
+		// Above an open viewer it would not come.
+		await page.getByRole('dialog', { name: 'Rename' }).waitFor();
+		await page.keyboard.press('Escape');
+		await overlaysClosed(page);
+	}
+	t.deepEqual(app.faults, []);
+});
+
 test.serial('a preview panel fills a screen below 600 px, and a tap closes it', async (t) => {
 	const app = await fixture.enter(t, { viewport: phone, hasTouch: true });
 	await writeFiles(app.home, { 'b.png': await picture('png', '40x30', 'red') });

@@ -64,7 +64,8 @@ function Panel({ viewer, area, entry, entries, isOpen, onShow: show, onClose: cl
 	useSelectAll(isOpen, body);
 	useKeys(({ key }) => {
 		const other = key === 'ArrowLeft' ? previous : key === 'ArrowRight' ? next : undefined;
-		if (kind !== 'image' || !other) return false;
+		// A closed panel stays mounted, and the keys are the page's then.
+		if (!isOpen || kind !== 'image' || !other) return false;
 		onShow(other);
 		return true;
 	}, 'panel');
