@@ -2,6 +2,7 @@ import { parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import knexOf, { type Knex } from 'knex';
 import Libsql from 'libsql';
+import { linksWithin } from '../../conformance/src/repositories/rules.js';
 import { SqliteClient } from '../src/connection/sqlite/SqliteClient.js';
 import { linkStore } from '../src/stores/files/links.js';
 import { assertRoom, memberStore } from '../src/stores/files/members.js';
@@ -131,7 +132,7 @@ test('the links to an item, and a page of links, are found by indexes', async (t
 	const { knex, plans } = await explained(t);
 	const links = linkStore(knex, Date.now);
 	const after = { createdAt: 1, id: 'a' };
-	await links.within('ada', parsePath('docs'));
+	await linksWithin(links, 'ada', parsePath('docs'));
 	for (const [index, bound] of [
 		['user_path', 'path='],
 		['user_path', 'path>'],

@@ -1,5 +1,6 @@
 import { parentPath, parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
+import { linksWithin } from '../../conformance/src/repositories/rules.js';
 import { SqliteClient, SqliteReader } from '../src/connection/sqlite/SqliteClient.js';
 import { userStore } from '../src/stores/accounts/users.js';
 import { batches } from '../src/stores/batches.js';
@@ -176,9 +177,9 @@ test.serial('whoever adds or follows items with long paths reads and writes few 
 	const ids = share.items.map(({ id }) => id);
 	await most(async () => t.is((await links.get(ids)).length, count));
 	const some = parentPath(pathOf(0));
-	await most(async () => t.is((await links.within(share.owner.id, some)).length, count));
+	await most(async () => t.is((await linksWithin(links, share.owner.id, some)).length, count));
 	await knex('temp_links').whereIn('id', ids.slice(100)).delete();
-	await most(async () => t.is((await links.within(share.owner.id, some)).length, 100));
+	await most(async () => t.is((await linksWithin(links, share.owner.id, some)).length, 100));
 });
 
 test.serial('of folders with members and long paths few are read by a statement', async (t) => {

@@ -1,5 +1,5 @@
 import { parsePath } from '@stowage/rules';
-import { day, hostileTexts, type Rule, refuses, second, turnsDuring } from './rules.js';
+import { day, hostileTexts, linksWithin, type Rule, refuses, second, turnsDuring } from './rules.js';
 
 const linkOf = (owner: { id: string }, name: string, expiresAt = 1000) => ({
 	tokenHash: `hash of ${name}`,
@@ -205,14 +205,14 @@ export function linkRules(assertThat: Rule): void {
 				await links.add({ ...linkOf(alice, name), tokenHash: `hash ${n}`, itemId: `id ${n}` }, 100);
 			await links.add({ ...linkOf(bob, 'a/b'), tokenHash: 'of bob' }, 100);
 			const namesIn = async (path: string) =>
-				(await links.within(alice.id, parsePath(path))).map(({ path }) => String(path)).sort();
+				(await linksWithin(links, alice.id, parsePath(path))).map(({ path }) => String(path)).sort();
 			t.deepEqual(await namesIn('a'), ['a', 'a/b', 'a/b/c', 'a/%', 'a/_', `${deep}/x`].sort());
 			t.deepEqual(await namesIn('a/b'), ['a/b', 'a/b/c']);
 			t.deepEqual(await namesIn('a/_'), ['a/_']);
 			t.deepEqual(await namesIn(deep), [`${deep}/x`]);
 			t.deepEqual(await namesIn('a/b/c/d'), []);
 			t.is((await namesIn('')).length, names.length);
-			const [moved] = await links.within(alice.id, parsePath('b'));
+			const [moved] = await linksWithin(links, alice.id, parsePath('b'));
 			await links.planMoves(new Map([[String(moved?.id), { path: parsePath('b'), nextPath: parsePath('z/b') }]]));
 			t.deepEqual([await namesIn('z'), await namesIn('b')], [['b'], ['b']]);
 		},
@@ -231,11 +231,11 @@ export function linkRules(assertThat: Rule): void {
 		await links.countDownload(other.id);
 		t.false(isPlanned, 'others write between two parts');
 		await planning;
-		t.is((await links.within(alice.id, parsePath('b'))).length, 450);
-		t.is((await links.within(alice.id, parsePath('b/7'))).length, 1);
-		t.is((await links.within(alice.id, parsePath(''))).length, 451);
+		t.is((await linksWithin(links, alice.id, parsePath('b'))).length, 450);
+		t.is((await linksWithin(links, alice.id, parsePath('b/7'))).length, 1);
+		t.is((await linksWithin(links, alice.id, parsePath(''))).length, 451);
 		for (const path of ['a', '']) {
-			const turns = await turnsDuring(() => links.within(alice.id, parsePath(path)));
+			const turns = await turnsDuring(() => linksWithin(links, alice.id, parsePath(path)));
 			t.true(turns >= 2, 'others have turns while many are read');
 		}
 		t.true((await turnsDuring(() => links.get(ids))) >= 2);
@@ -265,7 +265,7 @@ export function linkRules(assertThat: Rule): void {
 			clock.now += 2 * second;
 			await links.add(linkOf(alice, 'e', clock.now + day), 3);
 			t.deepEqual(await names(), ['a', 'b', 'e'], 'b has expired as well');
-			const [a] = await links.within(alice.id, parsePath('a'));
+			const [a] = await linksWithin(links, alice.id, parsePath('a'));
 			await links.end(String(a?.id));
 			// More than there may be, as after a limit that was lowered.
 			await links.add(linkOf(alice, 'f', clock.now + day), 2);

@@ -1,5 +1,5 @@
 import { parsePath } from '@stowage/rules';
-import { hostileTexts, type Rule, refuses, second, turnsDuring } from './rules.js';
+import { hostileTexts, linksWithin, type Rule, refuses, second, turnsDuring } from './rules.js';
 
 const folderOf = (owner: { id: string }, path: string) => ({
 	ownerId: owner.id,
@@ -68,7 +68,7 @@ export function memberRules(assertThat: Rule): void {
 		await members.set(folderOf(ada, 'a/moved'), [one], limits);
 		await members.set(folderOf(ada, 'top'), [one], limits);
 		await members.set(folderOf(bob, 'a/of bob'), both.slice(1), limits);
-		const [moved] = await links.within(ada.id, parsePath('a/moved'));
+		const [moved] = await linksWithin(links, ada.id, parsePath('a/moved'));
 		const id = moved?.id ?? '';
 		await links.planMoves(new Map([[id, { path: parsePath('a/moved'), nextPath: parsePath('a/there') }]]));
 		const counts = async (folder: string) => Object.fromEntries(await members.countsIn(ada.id, parsePath(folder)));
@@ -108,7 +108,7 @@ export function memberRules(assertThat: Rule): void {
 		const bob = await users.add({ username: 'bob', secret: 's' });
 		await members.set(folderOf(ada, 'a/one'), [{ userId: bob.id, role: 'edit' }], limits);
 		t.true(await links.hasAny(ada.id));
-		const [row] = await links.within(ada.id, parsePath('a'));
+		const [row] = await linksWithin(links, ada.id, parsePath('a'));
 		t.deepEqual(await links.page({ limit: 10 }), []);
 		t.is((await links.page({ limit: 10, withShares: true })).length, 1);
 		t.is(await links.find(`members of ${row?.id}`), undefined);

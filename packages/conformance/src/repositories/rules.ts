@@ -1,5 +1,5 @@
-import type { Stores } from '@stowage/plugin-api';
-import { isFailure } from '@stowage/rules';
+import type { LinkRecord, Stores } from '@stowage/plugin-api';
+import { isFailure, type StoragePath } from '@stowage/rules';
 import type { ExecutionContext } from 'ava';
 
 /** The current time of the database under test. */
@@ -61,6 +61,19 @@ export async function refuses(
 ) {
 	const error = await t.throwsAsync(call);
 	t.true(isFailure(error, kind), `${error}`);
+}
+
+/** All links at a path and below. */
+export async function linksWithin(
+	{ eachWithin }: Stores['links'],
+	ownerId: string,
+	path: StoragePath,
+): Promise<LinkRecord[]> {
+	const found: LinkRecord[] = [];
+	await eachWithin(ownerId, path, async (some) => {
+		found.push(...some);
+	});
+	return found;
 }
 
 /** How many turns of the event loop others have while this runs. */

@@ -1,6 +1,6 @@
 import type { NewShare, SharedItemsPart, ShareHead, ShareRecord } from '@stowage/plugin-api';
 import { parsePath } from '@stowage/rules';
-import { day, hostileTexts, type Rule, refuses, second, turnsDuring } from './rules.js';
+import { day, hostileTexts, linksWithin, type Rule, refuses, second, turnsDuring } from './rules.js';
 
 const limits = { shares: 3, items: 5 };
 
@@ -57,7 +57,7 @@ export function shareRules(assertThat: Rule): void {
 		const [one, two] = items;
 		t.true(await links.hasAny(alice.id));
 		t.deepEqual(
-			(await links.within(alice.id, parsePath('a'))).map(({ id }) => id),
+			(await linksWithin(links, alice.id, parsePath('a'))).map(({ id }) => id),
 			[one?.id],
 		);
 		t.deepEqual(await links.page({ limit: 10 }), []);

@@ -17,11 +17,13 @@ export async function rebindTrashedLinks(
 		const item = await undefinedIf(storage.stat(joinChecked(trashedPath(id), relativePath(path, root))), 'notFound');
 		return item && identityOf(prefixed(item, idPrefix));
 	};
-	for (const link of await links.within(ownerId, root)) {
-		// Its former path may be left beside it, where the end of the deletion could not be recorded.
-		const path = [link.path, link.nextPath].find((at) => at !== undefined && isWithin(at, root));
-		if (path === undefined) continue;
-		const [before, after] = [await identityAt(from, path), await identityAt(to, path)];
-		if (before === link.itemId && after !== undefined) await links.rebind(link.id, before, after, path);
-	}
+	await links.eachWithin(ownerId, root, async (some) => {
+		for (const link of some) {
+			// Its former path may be left beside it, where the end of the deletion could not be recorded.
+			const path = [link.path, link.nextPath].find((at) => at !== undefined && isWithin(at, root));
+			if (path === undefined) continue;
+			const [before, after] = [await identityAt(from, path), await identityAt(to, path)];
+			if (before === link.itemId && after !== undefined) await links.rebind(link.id, before, after, path);
+		}
+	});
 }

@@ -45,6 +45,15 @@ const waitMs = 20_000;
 /** Items whose paths are written together at most, and characters of these. */
 const writtenAtOnce = { items: 1_000, characters: 4_000_000 };
 
+/** Characters of paths of linked items that a move keeps in memory. Further ones, of very many or very long paths, are read again. */
+const keptCharacters = 4_000_000;
+
+/** Items that are read at once by their ids: the paths of each may have 64,000 characters. */
+const readAtOnce = 100;
+
+/** Linked items by their ids, with their paths below an item that is moved; undefined for what is to be read again. */
+type LinkedItems = ReadonlyMap<string, StoragePath | undefined>;
+
 /** Milliseconds for which the use of a link waits for a replacement: it may be a long copy. */
 const replacementMs = 1_000;
 
@@ -82,16 +91,43 @@ export function trackItems({ links, databaseReserve, storage, leases, log }: Dep
 	/** Replacements under way, by the owners of their files. */
 	const replacements = new Map<string, Set<Promise<unknown>>>();
 
-	/** The paths of linked items at `source` or below, relative to that. */
-	const linkedWithin = async (ownerId: string, source: StoragePath): Promise<Map<string, StoragePath>> => {
-		const paths = new Map<string, StoragePath>();
+	/** The linked items at `source` or below. */
+	const linkedWithin = async (ownerId: string, source: StoragePath): Promise<LinkedItems> => {
+		const linked = new Map<string, StoragePath | undefined>();
 		const yielder = new Yielder();
-		for (const link of await links.within(ownerId, source)) {
-			if (yielder.shouldYield) await yielder.yield();
-			const path = await currentPath(link);
-			if (path !== undefined && isWithin(path, source)) paths.set(link.id, relativePath(path, source));
+		let characters = 0;
+		await links.eachWithin(ownerId, source, async (some) => {
+			for (const link of some) {
+				if (yielder.shouldYield) await yielder.yield();
+				const path = await currentPath(link);
+				if (path === undefined || !isWithin(path, source)) continue;
+				characters += path.length;
+				linked.set(link.id, characters > keptCharacters ? undefined : relativePath(path, source));
+			}
+		});
+		return linked;
+	};
+	/** Items that exist, a part after the other: together their paths may take hundreds of megabytes. */
+	const readParts = async function* (ids: readonly string[]): AsyncGenerator<LinkRecord[]> {
+		for (let start = 0; start < ids.length; start += readAtOnce)
+			yield await links.get(ids.slice(start, start + readAtOnce));
+	};
+	/** The paths of linked items below `folder`. Those that are read again are where `pathOf` says; what has left the folder is no more. */
+	const pathsOf = async function* (
+		linked: LinkedItems,
+		folder: StoragePath,
+		pathOf: (link: LinkRecord) => Promise<StoragePath | undefined>,
+	): AsyncGenerator<[id: string, inside: StoragePath]> {
+		const unread: string[] = [];
+		for (const [id, inside] of linked) {
+			if (inside === undefined) unread.push(id);
+			else yield [id, inside];
 		}
-		return paths;
+		for await (const some of readParts(unread))
+			for (const link of some) {
+				const path = await pathOf(link);
+				if (path !== undefined && isWithin(path, folder)) yield [link.id, relativePath(path, folder)];
+			}
 	};
 	const currentPath = async (link: LinkRecord) => {
 		if (link.nextPath === undefined) return link.path;
@@ -101,14 +137,14 @@ export function trackItems({ links, databaseReserve, storage, leases, log }: Dep
 
 	/** Calls `use` with a part of the items after the other: as whole paths all of them can take hundreds of megabytes. */
 	const inParts = async <T>(
-		linked: ReadonlyMap<string, StoragePath>,
+		paths: AsyncIterable<[id: string, inside: StoragePath]>,
 		itemOf: (inside: StoragePath) => { item: T; characters: number },
 		use: (part: ReadonlyMap<string, T>) => Promise<void>,
 	): Promise<void> => {
 		const yielder = new Yielder();
 		const part = new Map<string, T>();
 		let sum = 0;
-		for (const [id, inside] of linked) {
+		for await (const [id, inside] of paths) {
 			if (yielder.shouldYield) await yielder.yield();
 			const { item, characters } = itemOf(inside);
 			if (part.size === writtenAtOnce.items || (part.size > 0 && sum + characters > writtenAtOnce.characters)) {
@@ -122,11 +158,11 @@ export function trackItems({ links, databaseReserve, storage, leases, log }: Dep
 		if (part.size > 0) await use(part);
 	};
 	/** Throws `invalidPath` for a target that is too long for one of the items. */
-	const sizesOf = async (linked: ReadonlyMap<string, StoragePath>, source: StoragePath, target: StoragePath) => {
+	const sizesOf = async (linked: LinkedItems, source: StoragePath, target: StoragePath) => {
 		const sizes = new PathSizes();
 		const [from, to] = [utf8Length(source), utf8Length(target)];
 		const yielder = new Yielder();
-		for (const inside of linked.values()) {
+		for await (const [, inside] of pathsOf(linked, source, currentPath)) {
 			if (yielder.shouldYield) await yielder.yield();
 			joinChecked(target, inside);
 			const below = inside === '' ? 0 : utf8Length(inside) + 1;
@@ -136,12 +172,12 @@ export function trackItems({ links, databaseReserve, storage, leases, log }: Dep
 	};
 	/** Calls `assertHeld` before each part: a plan that is written later would undo the one of whoever moves these items then. */
 	const planMoves = (
-		linked: ReadonlyMap<string, StoragePath>,
+		linked: LinkedItems,
 		{ source, target }: { source: StoragePath; target: StoragePath },
 		assertHeld: () => void,
 	) =>
 		inParts(
-			linked,
+			pathsOf(linked, source, currentPath),
 			(inside) => {
 				const item = { path: joinChecked(source, inside), nextPath: joinChecked(target, inside) };
 				return { item, characters: item.path.length + item.nextPath.length };
@@ -152,9 +188,9 @@ export function trackItems({ links, databaseReserve, storage, leases, log }: Dep
 			},
 		);
 	/** Ends with the lease: what is planned is valid as well, and is completed by its next holder. */
-	const setPaths = (linked: ReadonlyMap<string, StoragePath>, target: StoragePath, lease: Lease | undefined) =>
+	const setPaths = (linked: LinkedItems, target: StoragePath, lease: Lease | undefined) =>
 		inParts(
-			linked,
+			pathsOf(linked, target, async ({ nextPath }) => nextPath),
 			(inside) => {
 				const item = joinChecked(target, inside);
 				return { item, characters: item.length };
@@ -168,10 +204,11 @@ export function trackItems({ links, databaseReserve, storage, leases, log }: Dep
 	const removeMissing = async (ids: readonly string[]): Promise<void> => {
 		const missing: string[] = [];
 		const yielder = new Yielder();
-		for (const link of await links.get(ids)) {
-			if (yielder.shouldYield) await yielder.yield();
-			if ((await locateLink(storage(), link)) === undefined) missing.push(link.id);
-		}
+		for await (const some of readParts(ids))
+			for (const link of some) {
+				if (yielder.shouldYield) await yielder.yield();
+				if ((await locateLink(storage(), link)) === undefined) missing.push(link.id);
+			}
 		await links.remove(missing);
 	};
 
@@ -180,14 +217,16 @@ export function trackItems({ links, databaseReserve, storage, leases, log }: Dep
 	 * bound to a new file.
 	 */
 	const settle = async (ids: readonly string[]): Promise<void> => {
-		const places = new Map<string, StoragePath>();
 		const yielder = new Yielder();
-		for (const link of await links.get(ids)) {
-			if (yielder.shouldYield) await yielder.yield();
-			const located = await locateLink(storage(), link);
-			if (located !== undefined) places.set(link.id, located.path);
+		for await (const some of readParts(ids)) {
+			const places = new Map<string, StoragePath>();
+			for (const link of some) {
+				if (yielder.shouldYield) await yielder.yield();
+				const located = await locateLink(storage(), link);
+				if (located !== undefined) places.set(link.id, located.path);
+			}
+			await links.setPaths(places);
 		}
-		await links.setPaths(places);
 	};
 
 	/** The disk has changed already: a record that can't be written now is corrected by the next use of the link. */
@@ -251,12 +290,18 @@ export function trackItems({ links, databaseReserve, storage, leases, log }: Dep
 
 		async replaced({ ownerId, path, former, file }) {
 			if (former === file || !(await links.hasAny(ownerId))) return;
-			const bound = async () => (await links.within(ownerId, path)).filter(({ itemId }) => itemId === former);
+			const bound = async () => {
+				const ids: string[] = [];
+				await links.eachWithin(ownerId, path, async (some) => {
+					for (const { id, itemId } of some) if (itemId === former) ids.push(id);
+				});
+				return ids;
+			};
 			if ((await bound()).length === 0) return;
 			await underLease(ownerId, async () => {
 				let isBound = true;
 				// A move whose end could not be recorded has ended: nothing is moved under the lease.
-				for (const { id } of await bound()) isBound = (await links.rebind(id, former, file, path)) && isBound;
+				for (const id of await bound()) isBound = (await links.rebind(id, former, file, path)) && isBound;
 				// Who has replaced the file tries it again later, also where the process ends before that.
 				if (!isBound && (await bound()).length > 0) throw beingMoved();
 			});

@@ -5,6 +5,7 @@ import type { LinkStore, StatsListingStorage } from '@stowage/plugin-api';
 import { Failure, isFailure, parsePath, type StoragePath, type Viewer } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
+import { linksWithin } from '../../../conformance/src/repositories/rules.js';
 import { storedText } from '../../../database/test/sharedServers.js';
 import type { Lease, Leases } from '../../src/leases/createLeases.js';
 import { createLinks, type Links } from '../../src/links/createLinks.js';
@@ -682,7 +683,7 @@ test('a version is completed later where a link could not be bound to the file t
 	const { rebind } = s.app.services.database.links;
 	const links = linksAt(s, { now: Date.now() }, { rebind: async () => false });
 	await links.make(s.viewer, parsePath('docs/fox.txt'), '1h');
-	const [link] = await s.app.services.database.links.within(s.viewer.id, parsePath('docs/fox.txt'));
+	const [link] = await linksWithin(s.app.services.database.links, s.viewer.id, parsePath('docs/fox.txt'));
 	const replaced = {
 		ownerId: s.viewer.id,
 		path: parsePath('docs/fox.txt'),

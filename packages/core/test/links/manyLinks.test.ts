@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { LinkStore } from '@stowage/plugin-api';
 import { Failure, joinPath, parsePath, type StoragePath, type Viewer } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
+import { linksWithin } from '../../../conformance/src/repositories/rules.js';
 import { clientKey } from '../../src/http/requests/proxy.js';
 import { trackItems } from '../../src/links/trackItems.js';
 import { identityOf } from '../../src/trees/identity.js';
@@ -134,7 +135,14 @@ function counting(store: LinkStore): { store: LinkStore; calls: string[]; read: 
 			return result;
 		},
 	]);
-	return { store: Object.fromEntries(counted) as LinkStore, calls, read: () => rows };
+	const eachWithin: LinkStore['eachWithin'] = async (ownerId, at, use) => {
+		calls.push('eachWithin');
+		await store.eachWithin(ownerId, at, async (some) => {
+			rows += some.length;
+			await use(some);
+		});
+	};
+	return { store: { ...Object.fromEntries(counted), eachWithin } as LinkStore, calls, read: () => rows };
 }
 
 test('a rename or a deletion reads the links to its item only, however many its user has', async (t) => {
@@ -147,14 +155,14 @@ test('a rename or a deletion reads the links to its item only, however many its 
 		await before(parsePath('users/ada/other'));
 	});
 	await tracker.removing(viewer, parsePath('users/ada/free'), async () => {});
-	t.deepEqual([calls, read(), lookUps], [['hasAny', 'within', 'hasAny', 'within'], 0, []]);
+	t.deepEqual([calls, read(), lookUps], [['hasAny', 'eachWithin', 'hasAny', 'eachWithin'], 0, []]);
 	calls.length = 0;
 	await tracker.moving(viewer, parsePath('users/ada/docs/a'), async (before) => {
 		await before(parsePath('users/ada/docs/c'));
 		await storage.move(parsePath('users/ada/docs/a'), parsePath('users/ada/docs/c'));
 	});
-	t.deepEqual([calls, read(), lookUps], [['hasAny', 'within', 'planMoves', 'setPaths'], 200, []]);
-	t.is((await database.links.within(viewer.id, parsePath('docs/c'))).length, 200);
+	t.deepEqual([calls, read(), lookUps], [['hasAny', 'eachWithin', 'planMoves', 'setPaths'], 200, []]);
+	t.is((await linksWithin(database.links, viewer.id, parsePath('docs/c'))).length, 200);
 });
 
 const longFolder = parsePath(Array.from({ length: 200 }, () => 'n'.repeat(254)).join('/'));
@@ -167,18 +175,33 @@ function trackerOf(
 ) {
 	const written: { call: string; items: number; characters: number }[] = [];
 	const asked: number[] = [];
+	const read: number[] = [];
+	const places = new Map<string, { path: StoragePath; nextPath?: StoragePath }>();
+	for (let n = 0; n < count; n++) places.set(`${n}`, { path: joinPath(from, inside, `${n}`) });
+	const get = async (ids: readonly string[]) => {
+		read.push(ids.length);
+		return ids.flatMap((id) => (places.has(id) ? { id, ...places.get(id) } : []));
+	};
 	const note = (call: string, paths: string[]) =>
 		written.push({ call, items: paths.length, characters: paths.reduce((sum, { length }) => sum + length, 0) });
 	const links = {
 		hasAny: async () => true,
-		within: async () => Array.from({ length: count }, (_, n) => ({ id: `${n}`, path: joinPath(from, inside, `${n}`) })),
+		eachWithin: async (_owner: string, _path: string, use: (some: unknown[]) => Promise<void>) => {
+			for (const [id, place] of places) await use([{ id, ...place }]);
+		},
+		get,
 		pathBytes: async () => pathBytes,
-		planMoves: async (plan: Map<string, { nextPath: string }>) =>
+		planMoves: async (plan: Map<string, { path: StoragePath; nextPath: StoragePath }>) => {
+			for (const [id, place] of plan) places.set(id, place);
 			note(
 				'plan',
 				[...plan.values()].map(({ nextPath }) => nextPath),
-			),
-		setPaths: async (places: Map<string, string>) => note('set', [...places.values()]),
+			);
+		},
+		setPaths: async (paths: Map<string, StoragePath>) => {
+			for (const [id, path] of paths) places.set(id, { path });
+			note('set', [...paths.values()]);
+		},
 	} as unknown as LinkStore;
 	const databaseReserve = {
 		async assertRoom(bytes: number) {
@@ -193,7 +216,7 @@ function trackerOf(
 		tracker.moving({ kind: 'user', id: 'a', username: 'ada' }, joinPath(parsePath('users/ada'), from), (before) =>
 			before(joinPath(parsePath('users/ada'), to)),
 		);
-	return { move, written, asked };
+	return { move, written, asked, read, places };
 }
 
 test('a folder with thousands of shared items is renamed in parts, between which others have turns', async (t) => {
@@ -214,6 +237,21 @@ test('a folder with thousands of shared items is renamed in parts, between which
 		);
 		t.true(parts.every(({ characters }) => characters < 5_000_000));
 	}
+});
+
+test('of linked items with very long paths a move keeps few in memory, and each of them gets to its new place', async (t) => {
+	const [from, to] = [joinPath(longFolder, 'q'), joinPath(longFolder, 'r')];
+	const { move, read, places } = trackerOf(500, from);
+	await move(to);
+	t.true(read.length > 3 && read.every((ids) => ids <= 100), `${read}`);
+	t.true(read.reduce((sum, ids) => sum + ids, 0) > 3 * 400, 'most are read again for each step');
+	t.deepEqual(
+		[...places],
+		Array.from({ length: 500 }, (_, n) => [`${n}`, { path: joinPath(to, `${n}`) }]),
+	);
+	const few = trackerOf(500, parsePath('q'));
+	await few.move(parsePath('r'));
+	t.deepEqual(few.read, [], 'ordinary paths are read once');
 });
 
 test('paths that would get long are refused before anything of a move is written where their owner has too many, or the disk is full', async (t) => {

@@ -31,6 +31,7 @@ import {
 } from '@stowage/plugin-api';
 import { Failure, isFailure, parsePath, type StoragePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
+import { linksWithin } from '../../../conformance/src/repositories/rules.js';
 import { recoverTrash } from '../../src/index.js';
 import { LeftCopies } from '../../src/trees/trash/LeftCopies.js';
 import { moveAllTrash } from '../../src/trees/trash/moveTrash.js';
@@ -280,7 +281,7 @@ test('the trash follows a home with links whose deletion could not be recorded t
 	links.setPaths = () => Promise.reject(new Failure('storageFull', 'The disk of the database is full.'));
 	const id = json(await ada.call('DELETE', '/api/deleteItem', { filePath: 'docs', type: 'private' })).trashId as string;
 	links.setPaths = setPaths;
-	const [link] = await links.within((await users.find('ada'))?.id ?? '', parsePath('docs'));
+	const [link] = await linksWithin(links, (await users.find('ada'))?.id ?? '', parsePath('docs'));
 	t.truthy(link?.nextPath);
 	const { start, ended } = mover(fixture);
 	t.like(await ended(await start()), { status: 'completed' });

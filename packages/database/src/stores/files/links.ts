@@ -61,11 +61,6 @@ export function linkStore(knex: Knex, now: () => number): LinkStore {
 		const rows: OwnedRow[] = await owned().whereIn('temp_links.id', ids);
 		return rows.map(toLink);
 	};
-	const get = async (ids: readonly string[], isMeant: (link: LinkRecord) => boolean = () => true) => {
-		const found: LinkRecord[] = [];
-		for await (const links of readInParts(knex, ids, read)) found.push(...links.filter(isMeant));
-		return found;
-	};
 	// The sign keeps SQLite from reading all items of shares, which have no end, by the index of ends.
 	const good = (all: Knex.QueryBuilder) => all.where('is_ended', false).whereRaw('+expires_at > ?', [now()]);
 
@@ -132,7 +127,7 @@ export function linkStore(knex: Knex, now: () => number): LinkStore {
 		async hasAny(ownerId) {
 			return (await links().where({ user_id: ownerId }).first('id')) !== undefined;
 		},
-		async within(ownerId, path) {
+		async eachWithin(ownerId, path, use) {
 			const own = () => links().where({ user_id: ownerId }).limit(rowsAtOnce.count);
 			// Texts compare byte for byte, and '0' is what follows '/'. Each is a look-up in an index.
 			const found = ['path', 'next_path'].flatMap((column) => [
@@ -144,7 +139,8 @@ export function linkStore(knex: Knex, now: () => number): LinkStore {
 				? [...new Set(few.flat())]
 				: await links().where({ user_id: ownerId }).pluck('id');
 			const isMeant = (at: StoragePath | undefined) => at !== undefined && isWithin(at, path);
-			return get(ids, (link) => isMeant(link.path) || isMeant(link.nextPath));
+			for await (const some of readInParts(knex, ids, read))
+				await use(some.filter((link) => isMeant(link.path) || isMeant(link.nextPath)));
 		},
 		async pathBytes(ownerId) {
 			const sum = knex.raw('sum(octet_length(path)) as bytes');
@@ -153,7 +149,11 @@ export function linkStore(knex: Knex, now: () => number): LinkStore {
 				.first(sum);
 			return Number(row?.bytes ?? 0);
 		},
-		get: (ids) => get(ids),
+		async get(ids) {
+			const found: LinkRecord[] = [];
+			for await (const some of readInParts(knex, ids, read)) found.push(...some);
+			return found;
+		},
 		planMoves: (moves) => setPaths(mapped(moves, ({ path, nextPath }) => ({ path, next_path: nextPath }))),
 		setPaths: (places) => setPaths(mapped(places, (path) => ({ path, next_path: null }))),
 		async completeMove(id, nextPath) {

@@ -29,7 +29,7 @@ export type LinkPosition = Pick<LinkRecord, 'createdAt' | 'id'>;
 
 /**
  * Temporary links by the hash of their token: the token itself is never stored. What follows items when they are moved, replaced and
- * removed (`hasAny`, `within`, `pathBytes`, `get`, `planMoves`, `setPaths`, `completeMove`, `rebind`, `remove`) is for items of shares and
+ * removed (`hasAny`, `eachWithin`, `pathBytes`, `get`, `planMoves`, `setPaths`, `completeMove`, `rebind`, `remove`) is for items of shares and
  * for folders with members as well.
  */
 export interface LinkStore {
@@ -55,8 +55,8 @@ export interface LinkStore {
 	 */
 	page(options: { limit: number; ownerId?: string; after?: LinkPosition; withShares?: boolean }): Promise<LinkRecord[]>;
 	hasAny(ownerId: string): Promise<boolean>;
-	/** The owner's links whose path or planned path is this one or below it. */
-	within(ownerId: string, path: StoragePath): Promise<LinkRecord[]>;
+	/** Calls `use`, one call after the other, with the owner's links whose path or planned path is this one or below it. */
+	eachWithin(ownerId: string, path: StoragePath, use: (some: LinkRecord[]) => Promise<void>): Promise<void>;
 	/** The bytes of the paths of all that the owner has, without planned ones. */
 	pathBytes(ownerId: string): Promise<number>;
 	/** The links with these ids that exist. */
