@@ -28,6 +28,10 @@ const mayScan: readonly (readonly [statement: RegExp, reason: string])[] = [
 	[/^select `temp_links`.`id` .* where `temp_links`.`share_id` = \? order by users/, '`stowage share members`'],
 	[/^select `id` from `temp_links` where `user_id` = \? limit \?$/, 'whether there is any, or the first ones'],
 	[/^select `id` from `temp_links` where `user_id` = \?$/, 'those in a whole home, or in a folder that has very many'],
+	[
+		/^select sum\(octet_length\(path\)\) as bytes from `temp_links` where `user_id` = \? limit \?$/,
+		'in an index that has them, where a long path is added',
+	],
 	[/^delete from `users` where `id` = \?$/, 'all of a user who is removed'],
 	[
 		/from `jobs` where status = \? and `kind` = \? .*order by `turn` asc, .* limit \?$/,
