@@ -13,7 +13,6 @@ import type { SiblingEvents } from '../events/SiblingEvents.js';
 import { createWalkQueue } from '../limits/createWalkQueue.js';
 import { Probe } from '../limits/Probe.js';
 import { createChangeQueue, createListingQueue } from '../limits/turnQueues.js';
-import { PathRoom } from '../links/PathRoom.js';
 import { auditedMembers } from '../members/auditedMembers.js';
 import { createMembers } from '../members/createMembers.js';
 import { auditedHomeMoves } from '../moving/auditedHomeMoves.js';
@@ -115,15 +114,14 @@ export function createServices({
 		leases: given.leases,
 	});
 	const states = createShareStates({ store: database.shares, config, log, now, monotonic });
-	const pathRoom = new PathRoom({ links: database.links, databaseReserve });
+	const { links, sharedFolders } = given;
 	const shares = createShares({
-		...{ store: database.shares, states, config, storage, accounts, databaseReserve, pathRoom, now },
+		...{ store: database.shares, states, config, storage, links, accounts, databaseReserve, now },
 		encryption: createEncryption('shares', secret),
 	});
-	const { links, sharedFolders } = given;
 	const members = createMembers({
-		...{ store: database.members, users, storage, folders: sharedFolders, notifications },
-		...{ limits: database.limits, databaseReserve, pathRoom, now },
+		...{ store: database.members, users, storage, folders: sharedFolders, links, notifications },
+		...{ limits: database.limits, databaseReserve, now },
 	});
 	const shareUses = new ShareUses({ store: database.shareUses, processes, now, log });
 	const guests = createGuests({ store: database.shares, states, config, storage, links, accounts, uses: shareUses });

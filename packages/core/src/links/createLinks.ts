@@ -26,9 +26,8 @@ import { isTrashedLink } from '../trees/trash/trashPaths.js';
 import { Lifetimes } from './Lifetimes.js';
 import { linksOf } from './linksOf.js';
 import { type LocatedLink, locateLink, openLink } from './locateLink.js';
-import { PathRoom, PathSizes } from './PathRoom.js';
 import { recordIfPossible } from './recordIfPossible.js';
-import { trackItems } from './trackItems.js';
+import { type LinkTracker, trackItems } from './trackItems.js';
 
 export interface ResolvedLink extends LocatedLink {
 	id: string;
@@ -81,6 +80,7 @@ export interface Links {
 	/** Forgets those that expired long ago. */
 	sweep(): Promise<void>;
 	tracker: ItemTracker;
+	adding: LinkTracker['adding'];
 	/** Runs `work` while no linked or shared item of that user is being moved by this process, nor replaced, unless that takes long. */
 	withoutMoves<T>(ownerId: string, work: () => Promise<T>): Promise<T>;
 	/** Binds links to a file that was replaced to the one that is in its place. May be called again. */
@@ -175,7 +175,6 @@ export function createLinks({
 		return removed;
 	};
 
-	const room = new PathRoom({ links, databaseReserve });
 	const tracker = trackItems({ links, databaseReserve, storage, leases, log });
 	/** The link as it is now, and its item if that is where the link says. Throws `expired`, and `notFound` for an unknown one. */
 	const read = async (token: string) => {
@@ -201,11 +200,10 @@ export function createLinks({
 			// The item has another id on another root.
 			return storage().changing(username, async () => {
 				const itemId = identityOf(await storage().stat(joinChecked(home, path)));
-				await room.assertRoom({ id: ownerId }, PathSizes.of(path));
 				const token = randomBytes(32).toString('base64url');
 				const expiresAt = now() + linkExpirationMilliseconds[expiration];
 				const row = { tokenHash: secretHash(token), ownerId, path, itemId, expiresAt };
-				const link = await links.add(row, maxLinks);
+				const link = await tracker.adding(ownerId, [path], () => links.add(row, maxLinks));
 				lifetimes.stateOf(link);
 				if ((await locateLink(storage(), link)) === undefined) {
 					// It was moved while the link did not exist yet.
@@ -263,6 +261,8 @@ export function createLinks({
 		},
 
 		tracker,
+
+		adding: (ownerId, paths, add) => tracker.adding(ownerId, paths, add),
 
 		withoutMoves: (ownerId, work) => tracker.withoutMoves(ownerId, work),
 

@@ -27,6 +27,11 @@ export interface LinkTracker extends ItemTracker {
 	withoutMoves<T>(ownerId: string, work: () => Promise<T>): Promise<T>;
 	/** Runs `work` while no linked item of that user is being moved by any process. Throws `locked` if a move takes too long. */
 	alone<T>(ownerId: string, work: () => Promise<T>): Promise<T>;
+	/**
+	 * Runs `add`, which writes new paths of that user, if there is room for them: long ones while no others are added, nor a linked item
+	 * moved. Throws `storageFull`, and `locked` if a move takes too long.
+	 */
+	adding<T>(ownerId: string, paths: readonly StoragePath[], add: () => Promise<T>): Promise<T>;
 	/** Binds links to a file that was replaced to the one that is in its place. May be called again. */
 	replaced(file: ReplacedFile): Promise<void>;
 }
@@ -315,6 +320,15 @@ export function trackItems({ links, databaseReserve, storage, leases, log }: Dep
 		},
 
 		alone: (ownerId, work) => underLease(ownerId, work),
+
+		async adding(ownerId, paths, add) {
+			const sizes = PathSizes.of(...paths);
+			if (sizes.long === 0) return add();
+			return underLease(ownerId, async () => {
+				await room.assertRoom({ id: ownerId }, sizes);
+				return add();
+			});
+		},
 	};
 }
 

@@ -24,8 +24,8 @@ import {
 } from '@stowage/rules';
 import type { DatabaseReserve } from '../limits/databaseReserve.js';
 import { rateLimited } from '../limits/rateLimited.js';
+import type { Links } from '../links/createLinks.js';
 import { locateLink } from '../links/locateLink.js';
-import { type PathRoom, PathSizes } from '../links/PathRoom.js';
 import { identityOf } from '../trees/identity.js';
 import type { MountedStorage } from '../trees/storage/MountedStorage.js';
 import type { SharedFolders } from './SharedFolders.js';
@@ -73,7 +73,7 @@ interface Dependencies {
 	notifications: Pick<Notifications, 'publish'>;
 	limits: Pick<CounterStore, 'find' | 'hit'>;
 	databaseReserve: Pick<DatabaseReserve, 'assertRoom'>;
-	pathRoom: Pick<PathRoom, 'assertRoom'>;
+	links: Pick<Links, 'adding'>;
 	/** The time of day, milliseconds since the epoch. */
 	now(): number;
 }
@@ -89,7 +89,7 @@ const maxUnknown = 100;
 const guessWindowMs = 10 * 60_000;
 
 export function createMembers(parts: Dependencies): Members {
-	const { store, users, storage, folders, notifications, limits, databaseReserve, pathRoom, now } = parts;
+	const { store, users, storage, folders, notifications, links, limits, databaseReserve, now } = parts;
 	const notify = (userIds: Iterable<string>) => {
 		for (const userId of new Set(userIds)) notifications.publish({ userId }, { kind: 'shared' });
 	};
@@ -158,8 +158,9 @@ export function createMembers(parts: Dependencies): Members {
 					);
 				const itemId = identityOf(item);
 				const before = await store.find(ownerId, itemId);
-				if (before === undefined && chosen.length > 0) await pathRoom.assertRoom({ id: ownerId }, PathSizes.of(path));
-				if (!(await store.set({ ownerId, path, itemId }, chosen, memberLimits))) return [];
+				const added = before === undefined && chosen.length > 0 ? [path] : [];
+				const set = () => store.set({ ownerId, path, itemId }, chosen, memberLimits);
+				if (!(await links.adding(ownerId, added, set))) return [];
 				const made = await store.find(ownerId, itemId);
 				const touched = [...(before?.members ?? []), ...(made?.members ?? [])].map(({ user }) => user.id);
 				notify([ownerId, ...touched]);

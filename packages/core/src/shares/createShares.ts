@@ -28,8 +28,8 @@ import type { Accounts, Caller } from '../accounts/accounts.js';
 import type { Config } from '../config/schema.js';
 import type { Encryption } from '../events/encryption.js';
 import type { DatabaseReserve } from '../limits/databaseReserve.js';
+import type { Links } from '../links/createLinks.js';
 import { locateLink } from '../links/locateLink.js';
-import { type PathRoom, PathSizes } from '../links/PathRoom.js';
 import { secretHash } from '../secretHash.js';
 import { identityOf } from '../trees/identity.js';
 import type { MountedStorage } from '../trees/storage/MountedStorage.js';
@@ -86,7 +86,7 @@ interface Dependencies {
 	accounts: Pick<Accounts, 'hash'>;
 	encryption: Encryption;
 	databaseReserve: Pick<DatabaseReserve, 'assertRoom'>;
-	pathRoom: Pick<PathRoom, 'assertRoom'>;
+	links: Pick<Links, 'adding'>;
 	/** The time of day, milliseconds since the epoch. */
 	now(): number;
 }
@@ -101,7 +101,7 @@ const rowBytes = 1024;
 const pageSize = 100;
 
 export function createShares(parts: Dependencies): Shares {
-	const { store, states, config, storage, encryption, databaseReserve, pathRoom } = parts;
+	const { store, states, config, storage, encryption, links, databaseReserve } = parts;
 
 	const listed = async (share: ShareRecord): Promise<ListedShare> => {
 		const state = await states.stateOf(share);
@@ -152,7 +152,6 @@ export function createShares(parts: Dependencies): Shares {
 				assertAllowed(shareDenial(viewer, { area: 'private', path }));
 			}
 			await databaseReserve.assertRoom(chosen.reduce((sum, path) => sum + rowBytes + 2 * Buffer.byteLength(path), 0));
-			await pathRoom.assertRoom({ id: ownerId }, PathSizes.of(...chosen));
 			const settings = await settingsOf(parts, { ...choices, password: choices.password ?? null }, client);
 			const home = homeRoot(username);
 			// Items have other ids on another root.
@@ -167,18 +166,16 @@ export function createShares(parts: Dependencies): Shares {
 				if (mode !== 'view' && (items.length !== 1 || only?.type !== 'directory'))
 					throw new Failure('invalid', 'Files can be received into one folder.');
 				const token = randomBytes(32).toString('base64url');
-				const share = await store.add(
-					{
-						...{
-							title: only !== undefined && items.length === 1 && mode !== 'upload' ? baseName(only.path) : '',
-							message: '',
-						},
-						...{ expiresAt: null, passwordSecret: null, maxDownloads: null, maxUploadBytes: null },
-						...settings,
-						...{ tokenHash: secretHash(token), sealedToken: encryption.encrypt(token), ownerId, mode, asksName, items },
+				const made = {
+					...{
+						title: only !== undefined && items.length === 1 && mode !== 'upload' ? baseName(only.path) : '',
+						message: '',
 					},
-					limits,
-				);
+					...{ expiresAt: null, passwordSecret: null, maxDownloads: null, maxUploadBytes: null },
+					...settings,
+					...{ tokenHash: secretHash(token), sealedToken: encryption.encrypt(token), ownerId, mode, asksName, items },
+				};
+				const share = await links.adding(ownerId, chosen, () => store.add(made, limits));
 				await assertThere(share.items).catch(async (error: unknown) => {
 					await store.remove(share.id);
 					throw error;

@@ -340,6 +340,12 @@ test('nothing with a long path is shared by who has no room for more of these, a
 	links.pathBytes = async () => 64 * 1024 ** 2;
 	t.deepEqual(await statusesOf(names.join('/')), [507, 507, 507]);
 	t.deepEqual(await statusesOf('short'), [200, 201, 200]);
+	// There is room for one and a half more of them.
+	const room = 1.5 * names.join('/').length;
+	const had = await pathBytes((await app.services.database.users.find('ada'))?.id ?? '');
+	links.pathBytes = async (id) => 64 * 1024 ** 2 - room - had + (await pathBytes(id));
+	const statuses = (await Promise.all([1, 2, 3].map(() => statusesOf(names.join('/'))))).flat();
+	t.is(statuses.filter((status) => status === 507).length, 8, `of what is shared at once one has room: ${statuses}`);
 	links.pathBytes = pathBytes;
 	t.deepEqual(await statusesOf(names.join('/')), [200, 201, 200]);
 });
