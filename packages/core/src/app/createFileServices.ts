@@ -111,7 +111,8 @@ export function createFileServices(dependencies: Dependencies) {
 		shared: { store: database.homeUsage, leases, identity, log, monotonic },
 	});
 	const feeds = new FolderFeeds(storage, log, relay);
-	const sharedFolders = new SharedFolders({ store: database.members, storage });
+	const rootOf = async (username: string) => (await storage().homes.mountOf(username)).name;
+	const sharedFolders = new SharedFolders({ store: database.members, storage, rootOf });
 	const diskUses = new DiskUses({ dataDir: config.dataDir, identity, mayHaveOthers: dependencies.mayHaveOthers, log });
 	const trees = new Trees({
 		...{ config, storage, users, quotas, trash: trashBin, diskUses, feeds },

@@ -1,9 +1,13 @@
 import { Yielder } from '@stowage/plugin-api';
-import { isFailure, type MemberRole, PathMap, type StoragePath } from '@stowage/rules';
+import { addTo, isFailure, type MemberRole, PathMap, type StoragePath } from '@stowage/rules';
+import { BoundedDisks } from '../limits/BoundedDisks.js';
 import { once } from './once.js';
 
 /** How often it is checked whether members still have what they use. */
 const pollMs = 500;
+
+/** How long a disk may take for where one item is: then it is not known. */
+const diskMs = 5_000;
 
 /** Where an item of a folder is, wherever that was moved. */
 export interface KnownPlace {
@@ -35,8 +39,18 @@ interface Listener {
 	seen: MemberRole | undefined;
 }
 
-/** Where what is held is, and what the member may do with it. Throws `notFound` for who may do nothing. */
-type Round = (held: Held) => Promise<{ role: MemberRole; path: StoragePath }>;
+/** What is asked at one check, as of the same moment. */
+interface Round {
+	/** What the rows alone say: the most that the member may do with what is held. Throws `notFound` for who is no member any more. */
+	atMost(held: Held): Promise<MemberRole>;
+	/** The root that the home lies on, by its name. */
+	rootOf(held: Held): Promise<string>;
+	/** Where what is held is by rows and disk, and what the member may do with it. Throws `notFound` for who may do nothing. */
+	locate(held: Held): Promise<{ role: MemberRole; path: StoragePath }>;
+}
+
+/** What was asked at a check. Undefined where it is not known: an outage ends nothing. */
+type Known<T> = Promise<T | 'none' | undefined>;
 
 /** What members have under way in this process, which ends with their role, whoever takes it and in whatever process. */
 export class HeldAccess {
@@ -44,8 +58,10 @@ export class HeldAccess {
 	readonly #held = new Map<Held, Listener>();
 	#timer: NodeJS.Timeout | undefined;
 	#isChecking = false;
+	readonly #disks = new BoundedDisks(diskMs);
+	/** The roots that are being asked. */
+	readonly #asked = new Set<string>();
 
-	/** All that is asked in one round is answered as of the same moment. */
 	constructor(beginRound: () => Round) {
 		this.#beginRound = beginRound;
 	}
@@ -81,35 +97,73 @@ export class HeldAccess {
 		}
 	}
 
+	/** The rows of all are asked first, since a membership that has ended needs no disk; then each root on its own. */
 	async #checkAll(): Promise<void> {
 		const round = this.#beginRound();
-		const places = new PathMap<ReturnType<typeof look>>();
+		const roles = new Map<string, Known<MemberRole>>();
+		const roots = new Map<string, Known<string>>();
 		const yielder = new Yielder();
-		for (const [held, listener] of [...this.#held]) {
+		for (const held of [...this.#held.keys()]) {
 			// What is known of the folders is awaited at once, and gives nobody else a turn.
 			if (yielder.shouldYield) await yielder.yield();
-			if (!this.#held.has(held)) continue;
-			// Hundreds may watch one folder, or read one file.
-			const { user, ownerId, folderId, inside } = held;
-			const found = await once(places, `${user.id} ${ownerId} ${folderId} ${inside}`, () => look(held, round));
-			if (found === undefined || !this.#held.has(held)) continue;
-			if (found === 'none' || (held.role === 'edit' && found.role === 'view')) {
-				this.#held.delete(held);
-				listener.onLost();
-			} else {
-				const { watched, seen } = listener;
-				listener.seen = found.role;
-				if (seen !== undefined && seen !== found.role) watched?.onRole();
-				watched?.onPlace(found.path);
-			}
+			const role = await once(roles, folderKey(held), () => known(round.atMost(held)));
+			if (role !== undefined) this.#endIfLess(held, role);
 		}
+		const onRoots = new Map<string, Held[]>();
+		for (const held of [...this.#held.keys()]) {
+			if (yielder.shouldYield) await yielder.yield();
+			const root = await once(roots, folderKey(held), () => known(round.rootOf(held)));
+			if (root !== undefined) addTo(onRoots, root, held);
+		}
+		for (const [root, all] of onRoots) if (!this.#asked.has(root)) void this.#checkOn(root, all, round);
+	}
+
+	async #checkOn(root: string, all: readonly Held[], round: Round): Promise<void> {
+		this.#asked.add(root);
+		try {
+			const places = new PathMap<Known<Awaited<ReturnType<Round['locate']>>>>();
+			const yielder = new Yielder();
+			for (const held of all) {
+				if (yielder.shouldYield) await yielder.yield();
+				if (!this.#held.has(held)) continue;
+				// Hundreds may watch one folder, or read one file.
+				const found = await once(places, `${folderKey(held)} ${held.inside}`, () =>
+					known(this.#disks.ask(root, () => round.locate(held))),
+				);
+				if (found === undefined) continue;
+				const role = found === 'none' ? found : found.role;
+				if (!this.#endIfLess(held, role) && found !== 'none') this.#notify(held, found);
+			}
+		} finally {
+			this.#asked.delete(root);
+		}
+	}
+
+	/** Ends what is held where that role is less than it needs. Returns whether it has ended. */
+	#endIfLess(held: Held, role: MemberRole | 'none'): boolean {
+		if (role !== 'none' && (held.role === 'view' || role === 'edit')) return false;
+		const listener = this.#held.get(held);
+		this.#held.delete(held);
+		listener?.onLost();
+		return true;
+	}
+
+	#notify(held: Held, { role, path }: { role: MemberRole; path: StoragePath }): void {
+		const listener = this.#held.get(held);
+		if (listener === undefined) return;
+		const { watched, seen } = listener;
+		listener.seen = role;
+		if (seen !== undefined && seen !== role) watched?.onRole();
+		watched?.onPlace(path);
 	}
 }
 
-/** Undefined where it is not known: an outage ends nothing. */
-async function look(held: Held, round: Round): Promise<Awaited<ReturnType<Round>> | 'none' | undefined> {
+/** What is held by one member in one folder has the same. */
+const folderKey = ({ user, ownerId, folderId }: Held) => `${user.id} ${ownerId} ${folderId}`;
+
+async function known<T>(asked: Promise<T>): Known<T> {
 	try {
-		return await round(held);
+		return await asked;
 	} catch (error) {
 		return isFailure(error, 'notFound') ? 'none' : undefined;
 	}

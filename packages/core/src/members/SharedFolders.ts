@@ -14,6 +14,7 @@ import {
 	type User,
 	viewOnlyMessage,
 } from '@stowage/rules';
+import { BoundedDisks } from '../limits/BoundedDisks.js';
 import { createKeyedMutex } from '../limits/keyedMutex.js';
 import type { MemberRights } from '../trees/MemberHome.js';
 import type { MountedStorage } from '../trees/storage/MountedStorage.js';
@@ -39,6 +40,8 @@ export interface SharedPlace extends NamedFolder {
 interface Dependencies extends MomentParts {
 	store: Pick<MemberStore, 'joined' | 'joinedNames' | 'countsIn'>;
 	storage: () => Pick<MountedStorage, 'list' | 'open' | 'stat' | 'count'>;
+	/** The name of the root that a home lies on. */
+	rootOf(username: string): Promise<string>;
 }
 
 /** How often the folders may be moved while one of them is looked for. */
@@ -47,22 +50,32 @@ const maxMoves = 3;
 /** For how long what was read counts for other items of the same call. */
 const readForMs = 100;
 
+/** How long a list of all that is shared waits for the disk of one folder, which may have a million items. */
+const diskMs = 10_000;
+
 /** The folders that are shared with users, as the database and the disk have them at the moment: nothing is remembered. */
 export class SharedFolders implements MemberRights {
 	/** What members have under way. */
 	readonly held = new HeldAccess(() => {
 		const now = this.#now();
-		return (held) => this.#locate(held, now);
+		return {
+			atMost: (held) => atMost(held, now),
+			rootOf: async (held) => this.#parts.rootOf((await rowOf(held, now)).owner.username),
+			locate: (held) => this.#locate(held, now),
+		};
 	});
 	/** Their lists of shared folders that are open. */
 	readonly lists = new WatchedLists((userId) => this.#parts.store.joinedNames(userId));
 	readonly #parts: Dependencies;
+	readonly #disks: BoundedDisks;
 	/** Counts of members that have not begun yet. */
 	readonly #counts = new Map<string, Promise<ReadonlyMap<string, number>>>();
 	readonly #countAlone = createKeyedMutex();
 
-	constructor(parts: Dependencies) {
+	/** A list of all that is shared waits `listMs` for each disk. */
+	constructor(parts: Dependencies, listMs = diskMs) {
 		this.#parts = parts;
+		this.#disks = new BoundedDisks(listMs);
 	}
 
 	/**
@@ -89,8 +102,17 @@ export class SharedFolders implements MemberRights {
 		return next;
 	}
 
-	/** What a list says of a folder; undefined for one that is not there. Throws `unavailable`. */
-	async look({ folder }: NamedFolder): Promise<{ mtime: number; count: number } | undefined> {
+	/** What `ask` finds in a home. Throws `unavailable` where its disk doesn't answer in time: for who looks into many homes. */
+	async inTime<T>(username: string, ask: () => Promise<T>): Promise<T> {
+		return this.#disks.ask(await this.#parts.rootOf(username), ask);
+	}
+
+	/** What a list says of a folder; undefined for one that is not there. Throws `unavailable`, also where its disk doesn't answer in time. */
+	look({ folder }: NamedFolder): Promise<{ mtime: number; count: number } | undefined> {
+		return this.inTime(folder.owner.username, () => this.#look(folder));
+	}
+
+	async #look(folder: JoinedFolder): Promise<{ mtime: number; count: number } | undefined> {
 		const root = await this.#now().locate(folder);
 		if (root === undefined) return undefined;
 		const storage = this.#parts.storage();
@@ -228,6 +250,20 @@ export class SharedFolders implements MemberRights {
 			first,
 		);
 	}
+}
+
+/** The folder of something that was found once, whether it is there or not. Throws `notFound` for who is no member any more. */
+async function rowOf({ user, folderId, ownerId }: Held, now: Moment): Promise<JoinedFolder> {
+	const folder = (await now.joined(user.id, ownerId)).find(({ id }) => id === folderId);
+	if (folder === undefined) throw notFound();
+	return folder;
+}
+
+/** The most that a member may do with something that was found once, wherever that is. Throws `notFound` as `rowOf` does. */
+async function atMost(held: Held, now: Moment): Promise<MemberRole> {
+	await rowOf(held, now);
+	const folders = await now.joined(held.user.id, held.ownerId);
+	return folders.some(({ role }) => role === 'edit') ? 'edit' : 'view';
 }
 
 /** The refusal of a change by a member who may only look. */

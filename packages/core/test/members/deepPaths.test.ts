@@ -17,6 +17,7 @@ const folder = {
 };
 const folders = new SharedFolders({
 	store: { joined: async () => [folder], joinedNames: async () => [] },
+	rootOf: async () => 'first',
 	storage: () => ({ stat: async () => ({ id: '1', type: 'directory', size: 0, mtime: 0 }) }),
 } as never);
 
@@ -82,6 +83,7 @@ function longFolders(count: number): SharedFolders {
 	}));
 	return new SharedFolders({
 		store: { joined: async () => rows, joinedNames: async () => [] },
+		rootOf: async () => 'first',
 		storage: () => ({
 			stat: async (path: string) => ({
 				id: path.slice(path.lastIndexOf('/') + 1),

@@ -29,6 +29,7 @@ function countingFolders(count: number) {
 			},
 			joinedNames: async () => each((name) => ({ owner: 'ada', ends: [{ first: name, last: name }] })),
 		},
+		rootOf: async () => 'first',
 		storage: () => ({
 			stat: async (path: string) => itemOf(path),
 			async *list() {},
@@ -88,6 +89,7 @@ function heldInFirst(insides: readonly string[]) {
 				return rows;
 			},
 		},
+		rootOf: async () => 'first',
 		storage: () => ({ stat: async (id: string) => ({ type: 'directory', id, mayReuseId: false }) }),
 	} as never);
 	let turn = 0;
@@ -137,6 +139,94 @@ test('long paths of one length that members have under way are not compared with
 	];
 	// Thirty times as much, and not nine hundred times.
 	t.true(many < 100 * few + 1000, `${many} ms, and ${few} ms for a thirtieth`);
+});
+
+/** Folders of two owners on disks of their own, that of carol answers nothing. Bob and dave are members of both. */
+function withHangingDisk() {
+	const rows = new Map<string, 'view' | 'edit'>();
+	let hanging = 0;
+	const owners = ['ada', 'carol'];
+	const users = ['bob', 'dave'];
+	for (const user of users) for (const owner of owners) rows.set(`${user} ${owner}`, 'edit');
+	const folders = new SharedFolders(
+		{
+			store: {
+				async joined(userId: string, ownerId?: string) {
+					return owners.flatMap((username, createdAt) => {
+						const role = rows.get(`${userId} ${username}`);
+						if (role === undefined || (ownerId ?? username) !== username) return [];
+						const itemId = `users/${username}/docs of ${username}`;
+						const path = parsePath(`docs of ${username}`);
+						return [{ id: username, owner: { id: username, username }, path, itemId, role, createdAt }];
+					});
+				},
+			},
+			rootOf: async (username: string) => `root of ${username}`,
+			storage: () => ({
+				async stat(id: string) {
+					if (id.startsWith('users/carol')) {
+						hanging++;
+						await new Promise(() => {});
+					}
+					return { type: 'directory', id, mtime: 1, mayReuseId: false };
+				},
+				count: async () => 0,
+			}),
+		} as never,
+		100,
+	);
+	const lost: string[] = [];
+	const placed = new Set<string>();
+	const hold = (user: string, owner: string) => {
+		const held = {
+			user: { id: user },
+			folderId: owner,
+			ownerId: owner,
+			inside: parsePath('in'),
+			role: 'edit' as const,
+		};
+		const watched = { role: held.role, onRole() {}, onPlace: () => placed.add(`${user} ${owner}`) };
+		return folders.held.hold(held, () => lost.push(`${user} ${owner}`), watched);
+	};
+	return { folders, rows, lost, placed, hold, hanging: () => hanging };
+}
+
+test('a disk that answers nothing keeps nobody’s access alive, and no page from changes in other folders', async (t) => {
+	const { rows, lost, placed, hold, hanging } = withHangingDisk();
+	for (const leave of [hold('bob', 'carol'), hold('dave', 'carol'), hold('dave', 'ada'), hold('bob', 'ada')])
+		t.teardown(leave);
+	await until('the disk is asked', () => hanging() === 1);
+	await until('pages are told', () => placed.has('dave ada') && placed.has('bob ada'));
+	rows.delete('dave ada');
+	await until('on another disk it ends', () => lost.includes('dave ada'));
+	rows.delete('dave carol');
+	await until('on the very disk, too', () => lost.includes('dave carol'));
+	rows.set('bob ada', 'view');
+	await until('so does a lesser role', () => lost.includes('bob ada'));
+	t.false(lost.includes('bob carol'), 'an outage ends nothing');
+	rows.set('bob carol', 'view');
+	await until('and one that the rows alone say', () => lost.includes('bob carol'));
+	t.is(hanging(), 1, 'no further call hangs');
+});
+
+test('a list and a search of what is shared wait for no disk that answers nothing, and say whose files are missing', async (t) => {
+	const { folders, hanging } = withHangingDisk();
+	const bob: Viewer = { kind: 'user', id: 'bob', username: 'bob' };
+	const files = { search: async () => ({ entries: [], indexedAt: null }) } as unknown as Files;
+	const reads = sharedReads(files, folders);
+	const root = { area: 'shared', path: parsePath('') } as const;
+	const list = async () => {
+		const missing: unknown[] = [];
+		const names: string[] = [];
+		for await (const rows of reads.list(bob, root, (owner) => missing.push(owner)))
+			names.push(...rows.map(({ name }) => name));
+		return [names, missing];
+	};
+	t.deepEqual(await list(), [['docs of ada'], ['carol']]);
+	t.deepEqual(await list(), [['docs of ada'], ['carol']]);
+	const { entries, missing } = await reads.search(bob, root, { term: 'docs' } as never);
+	t.deepEqual([entries.map(({ name }) => name), missing], [['docs of ada'], ['carol']]);
+	t.is(hanging(), 1, 'no further call hangs');
 });
 
 test('where a folder is whose contents change is looked for once for all who watch it', async (t) => {

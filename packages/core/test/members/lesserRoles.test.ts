@@ -240,6 +240,7 @@ function counted(rows: Readonly<Record<string, 'view' | 'edit'>>) {
 	}));
 	const folders = new SharedFolders({
 		store: { joined: async () => joined, joinedNames: async () => [] },
+		rootOf: async () => 'first',
 		storage: () => ({
 			async stat(id: string) {
 				stats++;
@@ -292,6 +293,7 @@ test('a folder whose items have very long paths is not looked through for one th
 	let looked = 0;
 	const folders = new SharedFolders({
 		store: { joined: async () => joined, joinedNames: async () => [] },
+		rootOf: async () => 'first',
 		storage: () => ({
 			async stat(id: string) {
 				looked++;

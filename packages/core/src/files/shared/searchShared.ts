@@ -50,9 +50,10 @@ export async function searchShared(
 			const rank = rankOf(row);
 			if (rank !== undefined) hits.add({ entry: row, rank });
 			const ref = { area: 'shared', path: row.path as StoragePath } as const;
-			const entered = await enterFolder(known, viewer, ref, 'view').catch((error) =>
-				noteMissing(error, row.owner ?? null),
-			);
+			const enter = () => enterFolder(known, viewer, ref, 'view');
+			const entered = await folders
+				.inTime(row.owner ?? '', enter)
+				.catch((error) => noteMissing(error, row.owner ?? null));
 			if (entered !== undefined) all.push(entered);
 		}
 	}
