@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 
-/** Undefined where nothing is there. Throws where that can't be found out. */
+/** The metadata of a path; undefined where nothing is there. Throws where that can't be found out. */
 export async function statIfThere(place: string): Promise<Stats | undefined> {
 	try {
 		return await stat(place);

@@ -80,7 +80,7 @@ function answerOf(program: ChildProcess, uid: number): Promise<Answer> {
 	});
 }
 
-/** Undefined for anything else. */
+/** The answer that a text is; undefined for a text that is none. */
 export function parseAnswer(text: string): Answer | undefined {
 	let answer: unknown;
 	try {

@@ -153,7 +153,10 @@ function unquoted(word: string): string {
 	return word.replaceAll(/["']/g, '').replaceAll('%%', '%');
 }
 
-/** Undefined for a missing or unreadable file: units are searched in several folders, and findings about them are advice only. */
+/**
+ * The text of a file; undefined if it is missing or unreadable: units are searched in several folders, and findings about them are advice
+ * only.
+ */
 function read(file: string): Promise<string | undefined> {
 	return readFile(file, 'utf8').catch(() => undefined);
 }

@@ -18,6 +18,7 @@ import {
 } from '@stowage/plugin-api';
 import {
 	baseName,
+	batchesOf,
 	Failure,
 	isWithin,
 	joinPath,
@@ -62,7 +63,7 @@ export class MemoryStorage implements ClockStorage, FolderTimesStorage, Replacin
 
 	async *list(path: StoragePath): AsyncGenerator<StorageEntry[]> {
 		const rows = this.#rows(path).map(([name, node]) => entryOf(name, node));
-		for (let at = 0; at < rows.length; at += batchSize) yield rows.slice(at, at + batchSize);
+		yield* batchesOf(rows, batchSize);
 	}
 
 	async count(path: StoragePath): Promise<number> {

@@ -76,7 +76,7 @@ export class MemoryRoot {
 		return copy;
 	}
 
-	/** Undefined for an unknown id, and for a copy of another type, which is of no use. */
+	/** The begun copy of an id; undefined for an unknown id, and for a copy of another type, which is of no use. */
 	findCopy(id: string | undefined, type: Node['type']): MemoryCopy | undefined {
 		const copy = this.copies.get(id ?? '');
 		return copy?.type === type ? copy : undefined;

@@ -201,7 +201,7 @@ async function compare(
 	});
 }
 
-/** Undefined for the error of a step that had no more time, or whose program could not be run; throws any other one. */
+/** Takes the error of a step that had no more time, or whose program could not be run, for no result; throws any other one. */
 function ifLate(error: unknown, ended: AbortSignal, timed: AbortSignal): undefined {
 	if (ended.aborted || !(timed.aborted || isFailure(error, 'unavailable'))) throw error;
 }

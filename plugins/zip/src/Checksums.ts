@@ -42,7 +42,7 @@ export class Checksums {
 		this.#isKnown = new Uint8Array(contents.count);
 	}
 
-	/** Undefined while it is not known, and for entries without content. */
+	/** The checksum of an entry; undefined while it is not known, and for entries without content. */
 	get(index: number): number | undefined {
 		return this.#isKnown[index] === 1 ? this.#crcs[index] : undefined;
 	}

@@ -51,7 +51,7 @@ export async function configPlace(name: string): Promise<ConfigPlace> {
 	}
 }
 
-/** Undefined where there is none. Throws ConfigError for what is no file or too large, and a Failure for what can't be read. */
+/** The file that is there, or undefined. Throws ConfigError for what is no file or too large, and a Failure for what can't be read. */
 export async function presentConfig({ file, at }: ConfigPlace): Promise<PresentConfig | undefined> {
 	try {
 		const { bytes, stat } = readConfigAt(at(), file);

@@ -65,7 +65,7 @@ function partsOf(file: string): string[] {
 	return file.split('/').filter((part) => part !== '');
 }
 
-/** Undefined where nothing is there. */
+/** Opens what is at a path; undefined where nothing is there. */
 async function place(at: string, own: string, folder?: Place): Promise<Place | undefined> {
 	let handle: FileHandle | undefined;
 	try {

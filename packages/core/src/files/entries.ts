@@ -53,7 +53,7 @@ export async function countedRows(found: readonly Found[], signal?: AbortSignal)
 	return rows.filter((row) => row !== undefined);
 }
 
-/** Undefined for a folder that was removed meanwhile; 0 for one that may not, or can't, be read. */
+/** The number of visible children; undefined for a folder that was removed meanwhile, 0 for one that may not, or can't, be read. */
 async function countChildren(
 	{ tree, storagePath }: Place,
 	{ name, unreadable }: StorageEntry,

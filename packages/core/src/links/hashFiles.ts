@@ -56,7 +56,7 @@ export async function* hashFiles(
 	}
 }
 
-/** Undefined for an expected refusal. Throws any other error. */
+/** Takes an expected refusal for nothing; throws any other error. */
 function unlessFailure(error: unknown): undefined {
 	if (!isFailure(error)) throw error;
 }

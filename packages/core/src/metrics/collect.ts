@@ -40,7 +40,7 @@ export async function collect(services: Services, sources: Sources): Promise<Col
 	return parts.flat();
 }
 
-/** Undefined if it takes too long or fails as unavailable. */
+/** What is collected; nothing if that takes too long or fails with a Failure. */
 async function withTimeout(collecting: Promise<Collected[]>): Promise<Collected[]> {
 	try {
 		return await inTime(collecting, timeoutMs, new Failure('unavailable', 'Too late.'));

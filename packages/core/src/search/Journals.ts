@@ -146,7 +146,7 @@ function addLines(journal: Journal, bytes: Buffer): void {
 	}
 }
 
-/** Undefined for what a full disk has left of a line: its writer knows of that, and says that all is stale. */
+/** A line of a journal; undefined for what a full disk has left of one: its writer knows of that, and says that all is stale. */
 function parse(text: string): JournalLine | undefined {
 	try {
 		return JSON.parse(text) as JournalLine;

@@ -231,7 +231,7 @@ export class DiskThumbnailCache implements ThumbnailCache {
 		}
 	}
 
-	/** Undefined for what is missing or fails: one damaged folder must not keep all others from being swept. */
+	/** What work results in; undefined if it fails: one damaged folder must not keep all others from being swept. */
 	async #unlessItFails<T>(work: Promise<T>): Promise<T | undefined> {
 		try {
 			return await undefinedIfMissing(work);

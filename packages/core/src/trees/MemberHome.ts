@@ -109,7 +109,7 @@ export class MemberHome extends HomeStorage {
 		return files;
 	}
 
-	/** Undefined: no proxy and no other program gets a path, since what is being sent ends with the role. */
+	/** A file has no path for proxies and other programs: what is being sent ends with the role. */
 	override async localPath(): Promise<undefined> {}
 
 	override async makeDirectory(path: StoragePath): Promise<StorageItem> {

@@ -123,7 +123,7 @@ export class SharedItems implements TreeStorage {
 		return files;
 	}
 
-	/** Undefined: no proxy and no other program gets a path, since what is sent is counted here. */
+	/** A file has no path for proxies and other programs: what is sent is counted here. */
 	async localPath(): Promise<undefined> {}
 
 	async *#eachItem(): AsyncGenerator<StorageItem[]> {

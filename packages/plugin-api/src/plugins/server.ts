@@ -15,7 +15,7 @@ export interface Registry<T> {
 	register(name: string, value: T): void;
 	/** Throws with the registered names, if this one is not among them. */
 	get(name: string): T;
-	/** Undefined if it was not registered. */
+	/** The value that was registered by this name; undefined if there is none. */
 	find(name: string): T | undefined;
 	/** All that were registered, by name, in the order of registration. */
 	all(): ReadonlyMap<string, T>;

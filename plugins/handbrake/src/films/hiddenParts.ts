@@ -22,7 +22,7 @@ export class ShownPackets {
 	readonly #windows = new Map<number, Set<number>>();
 	#count = 0;
 
-	/** False when there were more than are kept. */
+	/** Whether all that were added are kept: not when there were too many. */
 	get areKnown(): boolean {
 		return this.#count <= maxPackets;
 	}

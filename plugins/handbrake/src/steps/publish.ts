@@ -109,7 +109,7 @@ async function dropKept(
 	}
 }
 
-/** False only for a file that is certainly gone. */
+/** Whether a staged file is there; false only for one that is certainly gone. */
 async function isStaged(staged: StagedFile): Promise<boolean> {
 	try {
 		await staged.size();

@@ -85,7 +85,7 @@ export class CopyObject implements Disposable {
 		return undefined;
 	}
 
-	/** Undefined if a sweep, which can't distinguish new files from those of a crash, came before the lock. */
+	/** Makes the object and locks it; undefined if a sweep, which can't distinguish new files from those of a crash, came before the lock. */
 	static async #make(disk: Disk, staging: Folder, type: ObjectType, name: string): Promise<CopyObject | undefined> {
 		if (type === 'directory') await mkdir(staging.at(name));
 		// With its final mode from the start: the mode of its parent folder excludes others.

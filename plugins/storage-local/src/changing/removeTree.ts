@@ -132,7 +132,7 @@ async function placeOf({ disk }: Removal, folder: Folder, name: RawName): Promis
 	}
 }
 
-/** False where the system refuses that, such as for a mount point. */
+/** Moves an item up into the folder of the removal. False where the system refuses that, such as for a mount point. */
 async function moveUp({ folder, names }: Removal, from: Folder, name: RawName): Promise<boolean> {
 	const free = rawName(`${scratchPrefix}${randomName()}`);
 	try {

@@ -201,7 +201,7 @@ export class OpenLocalFile implements OpenFile {
 		return true;
 	}
 
-	/** Undefined where the file ends before. */
+	/** Bytes as a new read has them; undefined where the file ends before. */
 	async #readAgain(at: number, length: number): Promise<Buffer | undefined> {
 		const found = Buffer.allocUnsafe(length);
 		return (await readFully(this.fd, found, at)) === length ? found : undefined;

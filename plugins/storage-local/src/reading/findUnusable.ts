@@ -171,7 +171,7 @@ async function inspectBatch(
 	return { inspected: batch.length, unusable, folders };
 }
 
-/** Undefined for an object that vanished. */
+/** The metadata of an object; undefined if it vanished. */
 async function statOf(folder: Folder, name: RawName): Promise<Stats | undefined> {
 	try {
 		return await lstat(folder.at(pathPart(name) as string));

@@ -1,5 +1,6 @@
 import { constants as fileConstants } from 'node:fs';
 import { constants } from 'node:os';
+import { batchesOf } from '@stowage/rules';
 import { access, readdir } from './descriptors.js';
 import { mountOf, mountPoints } from './mounts.js';
 import type { RawName } from './rawNames.js';
@@ -23,11 +24,8 @@ export const nodeCalls: SystemCalls = {
 	async *readNames(folder) {
 		// As bytes and without types: Node asks for a type that it does not know by the decoded name, which may be no name at all.
 		const names = await readdir(folder.path, { encoding: 'buffer' });
-		for (let at = 0; at < names.length; at += batchSize) {
-			yield names
-				.slice(at, at + batchSize)
-				.map((name) => ({ name: name.toString('latin1') as RawName, type: 'unknown' as const }));
-		}
+		for (const batch of batchesOf(names, batchSize))
+			yield batch.map((name) => ({ name: name.toString('latin1') as RawName, type: 'unknown' }));
 	},
 	openCached: () => undefined,
 	openRootCached: () => undefined,

@@ -5,7 +5,7 @@ import type { RawEntry } from './rawNames.js';
 
 /** Extended attributes (xattr(7)) of objects that are open for reading or writing. */
 export interface Attributes {
-	/** Undefined for an object or a file system without it. */
+	/** The value of an attribute; undefined for an object or a file system without it. */
 	read(fd: number, name: string): Promise<Buffer | undefined>;
 	/** `read` as a synchronous call, which may block on a network file system. */
 	readSync(fd: number, name: string): Buffer | undefined;

@@ -78,7 +78,7 @@ export class ReplaceIntent implements Disposable {
 		return undefined;
 	}
 
-	/** Undefined if the power failed while it was written: then nothing was exchanged. */
+	/** The record; undefined if the power failed while it was written: then nothing was exchanged. */
 	async read(): Promise<IntentRecord | undefined> {
 		const buffer = Buffer.alloc(maxBytes);
 		const text = buffer.toString('utf8', 0, await readFully(this.fd, buffer, 0));

@@ -22,7 +22,7 @@ export function parseStagedId(id: string): StagedId {
 	return staged;
 }
 
-/** Undefined for an invalid id of a staged copy. */
+/** The parts of the id of a staged copy; undefined for an invalid one. */
 export function parseCopyId(id: string): StagedId | undefined {
 	const staged = parse(id);
 	return staged?.name.startsWith(copyPrefix) ? staged : undefined;

@@ -148,7 +148,7 @@ async function readBody(response: Response, signal: AbortSignal | undefined): Pr
 	}
 }
 
-/** Undefined for what is no JSON, such as a proxy's error page. */
+/** The value of a JSON text; undefined for what is none, such as a proxy's error page. */
 function parseJson(text: string): unknown {
 	try {
 		return JSON.parse(text);

@@ -1,5 +1,5 @@
 import { copyItem, maxJobItems, moveItem, type PayloadInput, respondedAsync, startJob } from '@stowage/contract';
-import type { Entry } from '@stowage/rules';
+import { batchesOf, type Entry } from '@stowage/rules';
 import { asMutation, call, fetchResponse, readResult } from '../client/client.js';
 import { newIdempotencyKey, resending } from '../client/idempotency.js';
 
@@ -17,8 +17,7 @@ export interface StartedTransfer {
 export async function startTransfer({ items, ...rest }: Transfer): Promise<StartedTransfer> {
 	const jobs: { id: string; items: number }[] = [];
 	try {
-		for (let start = 0; start < items.length; start += maxJobItems) {
-			const part = items.slice(start, start + maxJobItems);
+		for (const part of batchesOf(items, maxJobItems)) {
 			const payload = { ...rest, items: part };
 			const headers = { 'idempotency-key': newIdempotencyKey() };
 			const { id } = await resending(() => call(startJob, { payload, headers }));

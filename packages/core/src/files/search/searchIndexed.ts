@@ -2,6 +2,7 @@ import type { IndexedBlock } from '@stowage/database';
 import type { StorageEntry } from '@stowage/plugin-api';
 import {
 	baseName,
+	batchesOf,
 	foldCase,
 	hasLoneSurrogate,
 	isFailure,
@@ -127,9 +128,9 @@ export async function searchIndexed(place: Place, scope: IndexScope, search: Sea
 		// The times of folders are not in the index: each new name in one changes it.
 		const timeless = searchMatcher({ ...query, after: undefined, before: undefined });
 		const candidates = items.filter((item) => timeless(item) !== undefined);
-		for (let at = 0; at < candidates.length; at += statsAtOnce) {
+		for (const part of batchesOf(candidates, statsAtOnce)) {
 			await search.pause();
-			addItems(place, (await Promise.all(candidates.slice(at, at + statsAtOnce).map(timed))).flat());
+			addItems(place, (await Promise.all(part.map(timed))).flat());
 		}
 
 		async function timed(item: StorageEntry): Promise<StorageEntry[]> {
@@ -179,9 +180,9 @@ export async function verified(
 ): Promise<Hit[]> {
 	const rankOf = searchMatcher(query);
 	const right: Hit[] = [];
-	for (let at = 0; at < hits.length; at += statsAtOnce) {
+	for (const part of batchesOf(hits, statsAtOnce)) {
 		await pause();
-		right.push(...(await Promise.all(hits.slice(at, at + statsAtOnce).map(verify))).flat());
+		right.push(...(await Promise.all(part.map(verify))).flat());
 	}
 	return right;
 

@@ -148,7 +148,7 @@ export class IndexUpdate {
 		return mounts.all().filter(({ name, storage }) => storage.rootId !== '' && !config.search.exclude.includes(name));
 	}
 
-	/** Undefined for what has to rest. */
+	/** Lists what a mark names; undefined for what has to rest. */
 	async #answer(mark: WaitingMark): Promise<Relisted | undefined> {
 		const began = performance.now();
 		const key = `${mark.rootId}/${mark.path}`;

@@ -91,7 +91,7 @@ export class HomeComparison {
 		return true;
 	}
 
-	/** Undefined for a file that was changed since it was listed. */
+	/** The hash of a file; undefined if it was changed since it was listed. */
 	async #hash(
 		storage: StorageProvider,
 		path: StoragePath,

@@ -79,7 +79,7 @@ export class HomeStorage implements ItemStorage {
 		});
 	}
 
-	/** Undefined on another root than the first, which is the one that other programs get as a folder. */
+	/** The path for other programs; undefined on another root than the first, which is the one that they get as a folder. */
 	async localPath(path: StoragePath): Promise<string | undefined> {
 		const { storage, idPrefix } = await this.mount();
 		await assertNotPublic(storage, path);

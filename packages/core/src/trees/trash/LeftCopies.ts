@@ -1,5 +1,5 @@
 import type { TrashRecord } from '@stowage/plugin-api';
-import { isFailure } from '@stowage/rules';
+import { batchesOf, isFailure } from '@stowage/rules';
 import { ignoreMissing, type Mount } from '../storage/Mounts.js';
 import { locateTrashed } from './locateTrashed.js';
 import { trashContents } from './recording/TrashNotes.js';
@@ -41,8 +41,7 @@ export class LeftCopies {
 		const { store, monotonic } = this.#parts;
 		const { storage } = mount;
 		const { ids } = await trashContents(storage);
-		for (let at = 0; at < ids.length; at += trashBatch) {
-			const some = ids.slice(at, at + trashBatch);
+		for (const some of batchesOf(ids, trashBatch)) {
 			const records = await store.list({ order: 'oldest', limit: trashBatch, ids: some });
 			for (const record of records.filter(({ rootId }) => rootId !== storage.rootId)) {
 				if (!(await this.#isLeft(record, mount))) continue;

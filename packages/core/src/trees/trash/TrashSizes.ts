@@ -26,7 +26,7 @@ export class TrashSizes {
 		this.#parts = parts;
 	}
 
-	/** Undefined where it could not be measured. */
+	/** The size of an item; undefined where it could not be measured. */
 	of(record: TrashRecord): Promise<TrashSize | undefined> {
 		const measuring = this.#measuring.get(record.id) ?? this.#measure(record);
 		this.#measuring.set(record.id, measuring);

@@ -67,7 +67,7 @@ export class ClockJumps {
 		this.#inStep = { now: parts.now(), monotonic: parts.monotonic() };
 	}
 
-	/** False for a day after it was set. */
+	/** Whether the clock may be believed: not for a day after it was set. */
 	isTrusted(): boolean {
 		const { now, monotonic, log } = this.#parts;
 		const before = this.#inStep;

@@ -4,6 +4,7 @@ import type { Knex } from 'knex';
 import { databaseTime } from '../../connection/dialect.js';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
+import { batches } from '../batches.js';
 
 interface HomeRow {
 	name: string;
@@ -23,9 +24,6 @@ interface ProcessRow {
 	has_stopped: boolean | number;
 	seen_at: number;
 }
-
-/** Rows of one statement. */
-const maxRows = 200;
 
 export function homeStore(knex: Knex, now: () => number): HomeStore {
 	const homes = () => knex<HomeRow>('homes');
@@ -49,8 +47,8 @@ export function homeStore(knex: Knex, now: () => number): HomeStore {
 			return (await find(name)) ?? rootId;
 		},
 		async assignEach(names, rootId) {
-			for (let from = 0; from < names.length; from += maxRows) {
-				const rows = names.slice(from, from + maxRows).map((name) => plainRow({ name, root_id: rootId }));
+			for (const part of batches(names)) {
+				const rows = part.map((name) => plainRow({ name, root_id: rootId }));
 				await homes().insert(rows).onConflict('name').ignore();
 			}
 		},

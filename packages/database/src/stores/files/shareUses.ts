@@ -1,5 +1,5 @@
 import type { ClientParts, ShareUse, ShareUseStore } from '@stowage/plugin-api';
-import { mergedParts, type Part } from '@stowage/rules';
+import { batchesOf, mergedParts, type Part } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
@@ -130,8 +130,7 @@ export function shareUseStore(knex: Knex, now: () => number): ShareUseStore {
 		async saveParts(all, ended) {
 			const whole: Pick<ClientParts, 'share' | 'client'>[] = [];
 			// Strangers say how many there are: others have their turn between two parts.
-			for (let at = 0; at < all.length; at += savedAtOnce)
-				whole.push(...(await saveSome(all.slice(at, at + savedAtOnce), ended)));
+			for (const part of batchesOf(all, savedAtOnce)) whole.push(...(await saveSome(part, ended)));
 			return whole;
 		},
 		async parts(of) {

@@ -3,7 +3,7 @@
  * can be any JSON.
  */
 export interface KeyValueStore {
-	/** Undefined for a value that was never set, was removed or has expired. The caller parses it. */
+	/** The value of a key, which the caller parses; undefined for one that was never set, was removed or has expired. */
 	get(key: string): Promise<unknown>;
 	/** The values that exist, by their keys. */
 	getMany(keys: readonly string[]): Promise<Map<string, unknown>>;

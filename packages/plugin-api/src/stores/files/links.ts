@@ -47,7 +47,7 @@ export interface LinkStore {
 		},
 		limit: number,
 	): Promise<LinkRecord>;
-	/** Undefined for an unknown one and for one whose owner is disabled. */
+	/** The link of a token; undefined for an unknown one and for one whose owner is disabled. */
 	find(tokenHash: string): Promise<LinkRecord | undefined>;
 	/**
 	 * Up to `limit` links of one owner or of all, the newest first, from the one that follows `after`; with `withShares`

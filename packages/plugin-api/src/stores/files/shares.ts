@@ -69,7 +69,7 @@ export interface ShareStore {
 	 * for an unknown owner.
 	 */
 	add(share: NewShare, limits: { shares: number; items: number }): Promise<ShareRecord>;
-	/** Undefined for an unknown one and for one whose owner is disabled. */
+	/** The share of a token; undefined for an unknown one and for one whose owner is disabled. */
 	find(tokenHash: string): Promise<ShareHead | undefined>;
 	/** Finds a share by its id; undefined as for `find`. */
 	findById(id: string): Promise<ShareHead | undefined>;

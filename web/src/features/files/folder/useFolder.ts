@@ -77,7 +77,7 @@ export function useFolder({ key, user, isReturn, startKey, isStartSelected }: Vi
 	};
 }
 
-/** Undefined if the browser forbids it, which throws already when it is accessed. */
+/** The browser's storage; undefined if the browser forbids it, which throws already when it is accessed. */
 function folderStorage(): FolderStorage | undefined {
 	try {
 		return window.sessionStorage;

@@ -33,7 +33,7 @@ interface OwnBytes {
 
 const noOwnBytes: OwnBytes = { size: 0, addTo: () => false };
 
-/** Undefined if some of the bytes have no meaning in this encoding, so that they would be lost when the text is written. */
+/** The text of a file; undefined if bytes have no meaning in this encoding, so that they would be lost when it is written. */
 export function readText(bytes: Bytes, encoding: Encoding): ReadText | undefined {
 	const mark = markOf(bytes, encoding);
 	const body = bytes.subarray(mark.length);
@@ -139,7 +139,7 @@ function decodeWhole(bytes: Uint8Array, encoding: Encoding): string | undefined 
 	}
 }
 
-/** Undefined if a line can't be told from the others by its bytes, as where an escape sequence holds on to the next one. */
+/** The bytes of each line; undefined if a line can't be told from the others, as where an escape sequence holds on to the next one. */
 function ownBytesOf(body: Bytes, encoding: Encoding, lines: readonly string[], decoded: string): OwnBytes | undefined {
 	const whole = encode(decoded, encoding);
 	if (whole.kind === 'bytes' && areEqual(whole.bytes, body)) return noOwnBytes;

@@ -177,7 +177,7 @@ function readTree(html: string): MarkdownNode[] {
 	return top.children;
 }
 
-/** Undefined for one that is left out, but for what is in it. */
+/** The node of a tag; undefined for one that is left out, but for what is in it. */
 function nodeOf(tag: string, given: Readonly<Record<string, string>>): MarkdownNode | undefined {
 	const own = Object.fromEntries(Object.entries(given).filter(([name]) => attributes.has(name)));
 	const { href, src, colspan, rowspan, start, type, ...plain } = own;

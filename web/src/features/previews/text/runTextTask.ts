@@ -30,7 +30,7 @@ const maxValue = 500;
 /** Letters of a cell that join or combine. A screen of cells with 480 each takes the browser three seconds. */
 const maxJoining = 120;
 
-/** Undefined for a text that has no such form. */
+/** Does a task of the viewer of texts; undefined for a text that has no such form. */
 export function runTextTask(task: TextTask): TextResults[TextTask['kind']] | undefined {
 	switch (task.kind) {
 		case 'detect':

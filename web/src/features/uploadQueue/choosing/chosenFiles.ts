@@ -1,4 +1,4 @@
-import { isPathSegment, parsePath, rootPath, type StoragePath, trimName } from '@stowage/rules';
+import { batchesOf, isPathSegment, parsePath, rootPath, type StoragePath, trimName } from '@stowage/rules';
 
 export interface ChosenFile {
 	file: File;
@@ -98,8 +98,7 @@ async function readDirectory(
 	}
 	if (entries.length === 0) chosen.emptyFolders.push(folder);
 	const files = entries.filter((entry) => entry.isFile) as FileSystemFileEntry[];
-	for (let at = 0; at < files.length; at += openedTogether) {
-		const some = files.slice(at, at + openedTogether);
+	for (const some of batchesOf(files, openedTogether)) {
 		for (const [index, file] of (await Promise.all(some.map(fileOf))).entries()) {
 			if (file) chosen.files.push({ file, folder });
 			else chosen.unreadable.push([...path, some[index]?.name].join('/'));
@@ -110,7 +109,7 @@ async function readDirectory(
 	}
 }
 
-/** Undefined when it can't be read. */
+/** The entries of a folder; undefined when it can't be read. */
 async function listDirectory(directory: FileSystemDirectoryEntry): Promise<FileSystemEntry[] | undefined> {
 	const reader = directory.createReader();
 	const entries: FileSystemEntry[] = [];
@@ -129,7 +128,7 @@ function fileOf(entry: FileSystemFileEntry): Promise<File | undefined> {
 	return new Promise((resolve) => entry.file(resolve, () => resolve(undefined)));
 }
 
-/** Undefined if a name can't be part of a path. Folder names are trimmed as the server trims them. */
+/** The path of these folders, trimmed as the server trims names; undefined if a name can't be part of a path. */
 function folderPath(names: readonly string[]): StoragePath | undefined {
 	const segments = names.map(trimName);
 	return segments.every(isPathSegment) ? parsePath(segments.join('/')) : undefined;

@@ -6,7 +6,7 @@ import {
 	type TrashStore,
 	trashFolder,
 } from '@stowage/plugin-api';
-import { isFailure, joinPath, parsePath, type StoragePath } from '@stowage/rules';
+import { batchesOf, isFailure, joinPath, parsePath, type StoragePath } from '@stowage/rules';
 import { z } from 'zod';
 
 const noteName = /^notes-[0-9a-f]{32}\.jsonl$/;
@@ -157,9 +157,7 @@ export async function noteMissing(store: TrashStore, storage: StorageProvider): 
 	const { notes, ids } = await trashContents(storage);
 	const missing = new Set(ids);
 	for (const path of notes) for (const { id } of await readNotes(storage, path)) missing.delete(id);
-	const left = [...missing];
-	for (let at = 0; at < left.length; at += notesOfFile) {
-		const part = left.slice(at, at + notesOfFile);
+	for (const part of batchesOf([...missing], notesOfFile)) {
 		const records = await store.list({ order: 'oldest', limit: part.length, rootId: storage.rootId, ids: part });
 		if (records.length > 0) await writeNotes(storage, records);
 	}

@@ -1,5 +1,5 @@
 import type { StorageProvider, TrashedItem } from '@stowage/plugin-api';
-import { isFailure, joinPath } from '@stowage/rules';
+import { batchesOf, isFailure, joinPath } from '@stowage/rules';
 import { locateTrashed } from '../locateTrashed.js';
 import { type TrashParts, trashBatch, warnOfTrash } from '../trashParts.js';
 import { trashedPath, unrecordedFolder } from '../trashPaths.js';
@@ -155,8 +155,7 @@ export class UnrecordedItems {
 		);
 		const moved: TrashedItem[] = [];
 		const moves: PromiseSettledResult<void>[] = [];
-		for (let at = 0; at < items.length; at += movesAtOnce) {
-			const part = items.slice(at, at + movesAtOnce);
+		for (const part of batchesOf(items, movesAtOnce)) {
 			const move = async (each: UnrecordedItem) => {
 				if (await this.#giveOwnName(storage, each)) moved.push(each.record);
 			};

@@ -30,7 +30,7 @@ function isSame(one: NamedDeletion, other: NamedDeletion): boolean {
 	return parts.every((part) => one[part] === other[part]);
 }
 
-/** Undefined for a name that no such item has. */
+/** What the name of such an item says; undefined for any other name. */
 export function parseUnrecordedName(text: string): NamedDeletion | undefined {
 	const [, id, encoded, path] = name.exec(text) ?? [];
 	if (id === undefined || encoded === undefined || path === undefined) return undefined;

@@ -18,7 +18,7 @@ export class VersionRow {
 		this.#version = version;
 	}
 
-	/** Undefined as long as there is no row. */
+	/** The row as it was written; undefined as long as there is none. */
 	get record(): FileVersion | undefined {
 		return this.#record;
 	}

@@ -33,7 +33,7 @@ export async function finishVersion(parts: TrashParts, version: FileVersion): Pr
 		await parts.versions.detach(id, was);
 }
 
-/** False while the home is on its way to another name. It is gone with its user. */
+/** Whether the home of a user is in its place. It is not while it is on its way to another name, and it is gone with its user. */
 async function isHomeThere({ storage, users }: TrashParts, ownerId: string): Promise<boolean> {
 	const user = await users.get(ownerId);
 	if (user === undefined) return true;

@@ -134,7 +134,7 @@ export async function movBoxes(readAt: ReadAt, signal: AbortSignal): Promise<Con
 	const found = new Findings();
 	const samples = new MovSamples(readAt, signal, scanner);
 	let bytesLeft = maxTextBytes;
-	/** False for more than is read. */
+	/** Adds the texts of a box to those that were found. False if it has others, or more bytes than are read. */
 	const takeTexts = async (read: (bytes: Uint8Array) => string[] | undefined, at: number, end: number) => {
 		const bytes = await scanner.bytes(at, Math.min(end - at, bytesLeft + 1));
 		bytesLeft -= bytes.length;

@@ -263,7 +263,7 @@ class Numbers {
 		this.#at = at;
 	}
 
-	/** Undefined behind the last one. */
+	/** The next number; undefined behind the last one. */
 	async next(): Promise<number | undefined> {
 		return (await this.#fill()) ? this.#take() : undefined;
 	}

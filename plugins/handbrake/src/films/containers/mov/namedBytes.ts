@@ -21,7 +21,7 @@ export class NamedBytes {
 	#count = 0;
 	#areKnown = true;
 
-	/** False when there were more than are kept. */
+	/** Whether all that were named are kept: not when there were too many. */
 	get areKnown(): boolean {
 		return this.#areKnown;
 	}
