@@ -152,6 +152,40 @@ test('the deleted items of a user are listed and summed without their versions',
 	}
 });
 
+// No other test reads anything meanwhile.
+test.serial('a page of deleted items is read without the newer versions of their user, or of others', async (t) => {
+	const url = await mariadb.createDatabase();
+	const db = await openDatabase(url);
+	t.teardown(db.close);
+	const columns =
+		'id, user_id, username, root_id, path, type, bytes, entries, deleted_at, deleted_by, state, state_at, version_of, replaced_id, mtime, folder';
+	for (const [name, first, last] of [
+		['ada', 1, 10_000],
+		['bob', 10_001, 16_000],
+	] as const)
+		await query(
+			url,
+			`insert into trash (${columns}) select lpad(seq, 32, '0'), '${name}', '${name}', 'r ${name}', 'a', 'file', 1, 1, seq, '${name}', 'kept', 1,
+				if(seq < 5000, null, concat('f', seq)), if(seq < 5000, null, 'x'), 1, '' from seq_${first}_to_${last}`,
+		);
+	await query(url, 'analyze table trash');
+	const readRows = async () =>
+		(await mariadb.query("show global status like 'Handler_read%'")).reduce((sum, { Value }) => sum + Number(Value), 0);
+	const page = { order: 'newest', limit: 200 } as const;
+	for (const [selection, after, first] of [
+		[{ ownerId: 'ada', kind: 'item' }, undefined, 4999],
+		[{ ownerId: 'ada', kind: 'item' }, { deletedAt: 4000, id: '0' }, 3999],
+		[{ ownerId: 'ada' }, undefined, 10_000],
+		[{ rootId: 'r ada' }, undefined, 10_000],
+	] as const) {
+		const before = await readRows();
+		const found = await db.trash.list({ ...page, ...selection, after });
+		const read = (await readRows()) - before;
+		t.deepEqual([found.length, found[0]?.deletedAt], [200, first]);
+		t.true(read < 3000, `${JSON.stringify({ ...selection, after })}: ${read} rows were read`);
+	}
+});
+
 test('the migration to credentials keeps passwords and sessions, also when it is interrupted at any statement', async (t) => {
 	const url = await mariadb.createDatabase();
 	const step = allMigrations.findIndex(({ name }) => name === '0013-credentials');
