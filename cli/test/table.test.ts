@@ -1,6 +1,8 @@
 import test from 'ava';
 import stringWidth from 'string-width';
+import { Client, testApp } from '../../packages/core/test/testApp.js';
 import { type Column, Table } from '../src/terminal/table.js';
+import { run } from './program.js';
 
 function tableLines(columns: readonly Column[], rows: readonly (readonly string[])[], width: number): string[] {
 	return new Table(columns).lines(rows, width);
@@ -66,6 +68,38 @@ test('of a text that is much longer than its column the beginning is measured an
 	for (const line of lines) t.true(stringWidth(line) <= 80, line);
 	t.is(lines.filter((line) => line.endsWith('…')).length, 20);
 	t.regex(lines[1] ?? '', /^1 {3}\/aאaא\S+… {2}\/aא/);
+});
+
+test('also of a text in a column that is not shortened', (t) => {
+	const path = `/${'aא'.repeat(30_000)}`;
+	const [, line = ''] = tableLines([{ title: 'ID' }, { title: 'WHERE' }], [['1', path]], 80);
+	t.regex(line, /^1 {3}\/aאaא\S+…$/);
+	t.true(line.length < 5000, `${line.length} characters`);
+});
+
+test('long paths are cut in the lists of what is shared and of what a user has', async (t) => {
+	const app = await testApp(t);
+	const flags = ['--data-dir', app.dataDir, '--log-level', 'error'];
+	const ada = await new Client(app).register('ada');
+	await new Client(app).register('bob');
+	const folderName = 'long'.repeat(60);
+	await ada.post('/api/createFolder', { directory: '', folderName, type: 'private' });
+	t.is((await run(['share', 'set-members', 'ada', folderName, 'bob:view', ...flags])).code, 0);
+	const base64 = (text: string) => Buffer.from(text).toString('base64');
+	const answer = await ada.call('POST', '/api/uploads', undefined, {
+		...{ 'tus-resumable': '1.0.0', 'upload-length': '5000000' },
+		'upload-metadata': `filename ${base64('a.bin')},type ${base64('private')},directory ${base64(folderName)}`,
+	});
+	t.is(answer.statusCode, 201);
+	for (const words of [
+		['share', 'members'],
+		['user', 'show', 'ada'],
+	]) {
+		const { stdout } = await run([...words, ...flags], '', { columns: 100 });
+		const shown = stdout.split('\n').filter((line) => line.includes('longlong'));
+		t.is(shown.length, 1, stdout);
+		for (const line of shown) t.true(line.includes('…') && stringWidth(line) <= 100, line);
+	}
 });
 
 test('a word that is wider than its column continues on further lines, and the next one behind it', (t) => {

@@ -31,7 +31,7 @@ async function listFolders({ accounts, members }: Services, name: string | undef
 	}));
 	await printList(shown, {
 		json,
-		columns: [{ title: 'USER' }, { title: 'PATH' }, { title: 'MEMBERS', fit: 'cut' }],
+		columns: [{ title: 'USER' }, { title: 'PATH', fit: 'cut' }, { title: 'MEMBERS', fit: 'cut' }],
 		row: ({ user, path, members: all }) => [
 			user,
 			path,

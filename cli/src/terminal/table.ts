@@ -1,6 +1,9 @@
 import stringWidth from 'string-width';
 
-/** A column of a list. On a terminal that is too narrow a column is never shortened by default: ids are copied from it. */
+/**
+ * A column of a list. On a terminal that is too narrow a column is not shortened by default: ids are copied from it. What users may make
+ * long, such as a path, has a `fit`.
+ */
 export interface Column {
 	title: string;
 	/** `cut` ends long values with an ellipsis, `wrap` continues them on further lines. */
@@ -12,9 +15,10 @@ const gap = '  ';
 /** Shortened columns keep this width. */
 const narrowest = 12;
 
-/** Of a text that is shortened or wrapped no more is measured: a user's path may be long, and the width of a character is slow to tell. */
+/** Of a text no more is measured: a user's path may be long, and the width of a character is slow to tell. */
 const charactersPerColumn = 8;
-const maxWrapped = 4096;
+/** Of one that is not cut. No id or address is as long, and no path that a system takes at once. */
+const maxWhole = 4096;
 
 const graphemes = new Intl.Segmenter();
 
@@ -85,8 +89,7 @@ function padded(text: string, width: number): string {
 
 /** A text, or the beginning of one that is longer than what can be shown of it. */
 function measurable(text: string, fit: Column['fit'], width: number): string {
-	if (fit === undefined) return text;
-	const end = fit === 'cut' ? charactersPerColumn * width : maxWrapped;
+	const end = fit === 'cut' ? charactersPerColumn * width : maxWhole;
 	return text.length <= end ? text : `${text.slice(0, end).replace(/\p{Cs}$/u, '')}…`;
 }
 

@@ -78,7 +78,7 @@ export async function showUser(services: Services, name: string, { json }: { jso
 		{
 			name: 'upload',
 			columns: [
-				...[{ title: 'UPLOAD' }, { title: 'PATH', fit: 'wrap' as const }, { title: 'SO FAR' }, { title: 'TOTAL' }],
+				...[{ title: 'UPLOAD' }, { title: 'PATH', fit: 'cut' as const }, { title: 'SO FAR' }, { title: 'TOTAL' }],
 				{ title: 'BEGAN' },
 			],
 			rows: uploads.map(({ area, directory, name: fileName, offset, length, startedAt }) => [
