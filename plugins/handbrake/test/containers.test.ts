@@ -4,6 +4,7 @@ import path from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { VideoContainer } from '@stowage/rules';
 import test from 'ava';
+import { keptBytes } from '../../../packages/core/test/memory.js';
 import { asfObjects } from '../src/films/containers/asf/asfObjects.js';
 import { aviChunks } from '../src/films/containers/avi/aviChunks.js';
 import { delayIn } from '../src/films/containers/avi/aviDelay.js';
@@ -14,7 +15,7 @@ import { programPackets } from '../src/films/containers/mpeg/programPackets.js';
 import { transportPackets } from '../src/films/containers/mpeg/transportPackets.js';
 import { unendedIn } from '../src/films/containers/oggEnds.js';
 import type { ReadAt } from '../src/films/containers/reading/readAt.js';
-import { type Contents, Scanner } from '../src/films/containers/reading/scanner.js';
+import { type Contents, Findings, Scanner } from '../src/films/containers/reading/scanner.js';
 import { realChunks } from '../src/films/containers/realChunks.js';
 import { walkContainer } from '../src/films/containers/walkContainer.js';
 import { textsOfXmp } from '../src/films/containers/xmp.js';
@@ -993,6 +994,51 @@ test('a megabyte of XMP takes a moment of the processor, and many count as many 
 	t.true(await scanner.mayStep());
 	await scanner.text(0, 2 ** 20);
 	t.false(await scanner.mayStep());
+});
+
+/** A packet of XMP of so many bytes, with properties whose names are in no other one. */
+const xmpOf = (n: number, properties: number, length: number) => {
+	const name = (at: number) => `p${n}x${at}${'y'.repeat(200)}`;
+	const each = Array.from({ length: properties }, (_, at) => `<${name(at)}>Ours</${name(at)}>`).join('');
+	return `${each}<end${n}beyond>`.padEnd(length);
+};
+
+test('texts of XMP are named by a hundred short names at most, and of more packets than any film has no more are read', async (t) => {
+	const found: Record<string, (packets: readonly string[]) => Promise<Contents | undefined>> = {
+		onXMPData: (packets) =>
+			walked(flvTags, joined('FLV\x01\x05', big(9), big(0)), ...packets.map((each) => note('onXMPData', each))),
+		_PMX: (packets) => walked(aviChunks, avi(...packets.map((each) => chunk('_PMX', each)))),
+		'object cbcf7abe': (packets) =>
+			walked(asfObjects, ...packets.map((each) => object('cbcf7abea997e8429c71999491e3afac', each))),
+	};
+	const many = Array.from({ length: 3 }, (_, n) => xmpOf(n, 60, 100_000));
+	const long = Array.from({ length: 6 }, (_, n) => xmpOf(n, 1, 1_000_000));
+	for (const [name, find] of Object.entries(found)) {
+		const texts = [...((await find(many))?.texts ?? [])];
+		t.is(texts.length, 100, name);
+		t.deepEqual(
+			texts.filter((text) => text.length > 100),
+			[],
+			name,
+		);
+		const few = await find(long.slice(0, 4));
+		t.deepEqual([few?.texts.size, [...(few?.unread ?? [])]], [4, []], name);
+		const more = await find(long);
+		t.deepEqual([more?.texts.size, [...(more?.unread ?? [])]], [4, [name]], name);
+	}
+});
+
+test('what is found in a film is kept without what it was found in', (t) => {
+	const found = new Findings();
+	const before = keptBytes();
+	for (let n = 0; n < 50; n++) {
+		const xmp = `<property${n}beyond>${'Ours'.repeat(250_000)}</property${n}beyond>`;
+		for (const text of textsOfXmp(Buffer.from(xmp))) found.addText(text);
+		found.addUnread(xmp.slice(1, 20));
+	}
+	t.deepEqual([found.texts.size, found.unread.size], [50, 50]);
+	const kept = keptBytes() - before;
+	t.true(kept < 10_000_000, `${kept} bytes`);
 });
 
 test('walkers name a hundred parts at most, end at a bound and are ended by a signal', async (t) => {

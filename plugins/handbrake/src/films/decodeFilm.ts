@@ -2,6 +2,7 @@ import os from 'node:os';
 import type { SandboxedProgram } from '../SandboxedProgram.js';
 import { ShownPackets } from './hiddenParts.js';
 import { KnownNames } from './KnownNames.js';
+import { keptName } from './keptName.js';
 import { hasWideRange, matrixOf, source } from './probe.js';
 import { unitReader } from './units.js';
 
@@ -148,7 +149,7 @@ export function frameReader(
 		if (/stereo 3d|spherical/i.test(sideData)) isStereo = true;
 		if (/dolby vision|hdr dynamic/i.test(sideData)) hasDolbyVision = true;
 		if (/smpte 12-1 timecode/i.test(sideData)) hasTimecode = true;
-		if (!known.has(sideData.toLowerCase()) && unread.size < maxNames) unread.add(sideData);
+		if (!known.has(sideData.toLowerCase()) && unread.size < maxNames) unread.add(keptName(sideData));
 	};
 	const takeMessages = (position: number, count: number) => {
 		if (count === 0) return;
@@ -207,7 +208,9 @@ function takeFrame(tracks: Map<number, CountedTrack>, index: number, values: Rea
 	if (interlaced_frame === '1') track.interlaced++;
 	if (width !== undefined && shape !== track.shape) track.changesShape = true;
 	track.channels = Math.max(track.channels, Number(channels) || 0);
-	if (channel_layout !== undefined && track.layouts.size < maxLayouts) track.layouts.add(channel_layout);
+	const { layouts } = track;
+	if (channel_layout !== undefined && layouts.size < maxLayouts && !layouts.has(channel_layout))
+		layouts.add(keptName(channel_layout));
 }
 
 function eachSecond(onTime: (seconds: number) => void): (time: number) => void {

@@ -1,6 +1,6 @@
 import { type ReadAt, readerOf } from './reading/readAt.js';
 import { type Contents, Findings, Scanner } from './reading/scanner.js';
-import { textsOfXmp } from './xmp.js';
+import { XmpOfFilm } from './xmp.js';
 
 const [sound, picture, script] = [8, 9, 18];
 
@@ -18,10 +18,11 @@ const moments = Buffer.from('\0\x09cuePoints\x0a', 'latin1');
 export async function flvTags(readAt: ReadAt, signal: AbortSignal): Promise<Contents | undefined> {
 	const scanner = new Scanner(readAt, signal);
 	const found = new Findings();
+	const xmp = new XmpOfFilm(found);
 	const takeNote = (note: Buffer) => {
 		const name =
 			note[0] === 2 && note.length >= 3 ? note.toString('latin1', 3, 3 + Math.min(100, note.readUInt16BE(1))) : '';
-		if (name === 'onXMPData') for (const text of textsOfXmp(note)) found.texts.add(text);
+		if (name === 'onXMPData' && xmp.reads(note.length)) xmp.take(note);
 		else if (!knownNotes.has(name)) found.addUnread(name || 'a note without a name');
 		const at = note.indexOf(moments) + moments.length;
 		if (at >= moments.length && at + 4 <= note.length && note.readUInt32BE(at) > 0) found.addUnread('cuePoints');

@@ -1,4 +1,5 @@
 import { KnownNames } from '../KnownNames.js';
+import type { Findings } from './reading/scanner.js';
 
 /** Namespaces by the prefixes that programs usually give them; here a packet may give them others. */
 const prefixes: ReadonlyMap<string, string> = new Map([
@@ -76,6 +77,10 @@ const tracks = 'xmpDM:Tracks';
 
 const maxTexts = 100;
 
+/** The most bytes of a packet that are read, and of all of a film: joined recordings have one each. */
+const maxPacket = 2 ** 20;
+const maxOfFilm = 4 * 2 ** 20;
+
 /** The property in which a value is. */
 interface Property {
 	/** Undefined outside all, and for one of a program. */
@@ -87,6 +92,27 @@ const noProperty: Property = { label: undefined, kind: 'none' };
 const ofProgram: Property = { label: undefined, kind: 'technical' };
 
 const attribute = /\s*([^\s=<>"'/]+)\s*=\s*(["'])/y;
+
+/** Reads the packets of XMP that a film has, as far as that is no more than of any film. */
+export class XmpOfFilm {
+	readonly #found: Findings;
+	#bytesLeft = maxOfFilm;
+
+	constructor(found: Findings) {
+		this.#found = found;
+	}
+
+	/** Whether a packet of this length is still read; others count as what no program reads. */
+	reads(length: number): boolean {
+		return length <= Math.min(maxPacket, this.#bytesLeft);
+	}
+
+	/** Adds the names of the texts in a packet. */
+	take(packet: Buffer): void {
+		this.#bytesLeft -= packet.length;
+		for (const text of textsOfXmp(packet)) this.#found.addText(text);
+	}
+}
 
 /**
  * The names of the texts in XMP: of all properties with a value but for those that are known to be of programs. A property is an attribute or

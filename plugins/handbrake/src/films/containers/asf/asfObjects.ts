@@ -1,6 +1,6 @@
 import { type ReadAt, readerOf } from '../reading/readAt.js';
 import { type Contents, Findings, Scanner } from '../reading/scanner.js';
-import { textsOfXmp } from '../xmp.js';
+import { XmpOfFilm } from '../xmp.js';
 import { AsfTexts } from './asfTexts.js';
 
 /** A file itself, in which its header is. */
@@ -57,12 +57,12 @@ const maxTextBytes = 2 ** 20;
 export async function asfObjects(readAt: ReadAt, signal: AbortSignal): Promise<Contents | undefined> {
 	const scanner = new Scanner(readAt, signal, 1_000_000);
 	const found = new Findings();
+	const xmp = new XmpOfFilm(found);
 	const texts = new AsfTexts(found);
 	const takeObject = async (id: string, at: number, length: number): Promise<void> => {
 		if (encryptions.has(id)) found.isEncrypted = true;
-		else if (xmpIds.has(id) && length <= maxTextBytes) {
-			for (const text of textsOfXmp(await scanner.text(at, length))) found.texts.add(text);
-		} else if (texts.isList(id)) {
+		else if (xmpIds.has(id) && xmp.reads(length)) xmp.take(await scanner.text(at, length));
+		else if (texts.isList(id)) {
 			if (length > maxTextBytes) found.addUnread('a long list of texts');
 			else texts.take(id, await scanner.text(at, length));
 		} else if (id === paddingId ? await scanner.takePadding(at, length) : !known.has(id)) {

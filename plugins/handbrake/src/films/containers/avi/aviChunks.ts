@@ -1,6 +1,6 @@
 import { type ReadAt, readerOf } from '../reading/readAt.js';
 import { type Contents, Findings, Scanner } from '../reading/scanner.js';
-import { textsOfXmp } from '../xmp.js';
+import { XmpOfFilm } from '../xmp.js';
 
 /** A file itself, in which its lists are: one, and further ones of a long film, or of those that were joined. */
 const theFile = '';
@@ -42,7 +42,6 @@ const trackChunk = /^(?:(\d\d)[A-Za-z_]{2}|ix(\d\d))$/;
 /** A frame of pictures. */
 const frame = /^(\d\d)d[bc]$/;
 
-const maxXmpBytes = 2 ** 20;
 /** Of a codec, such as its tables; cameras write there, too, what they did. */
 const maxCodecData = 100;
 
@@ -50,6 +49,7 @@ const maxCodecData = 100;
 export async function aviChunks(readAt: ReadAt, signal: AbortSignal): Promise<Contents | undefined> {
 	const scanner = new Scanner(readAt, signal);
 	const found = new Findings();
+	const xmp = new XmpOfFilm(found);
 	const texts = new Set<string>();
 	let [films, tracks] = [0, 0];
 	const takeEmpty = (name: string, list: string): void => {
@@ -68,8 +68,8 @@ export async function aviChunks(readAt: ReadAt, signal: AbortSignal): Promise<Co
 			if (await scanner.takePadding(at + before, length - before)) found.addUnread(name);
 			return;
 		}
-		if (name === '_PMX' && length <= maxXmpBytes) {
-			for (const text of textsOfXmp(await scanner.text(at, length))) found.texts.add(text);
+		if (name === '_PMX' && xmp.reads(length)) {
+			xmp.take(await scanner.text(at, length));
 			return;
 		}
 		const [, digits, indexed = digits] = trackChunk.exec(name) ?? [];

@@ -140,7 +140,7 @@ export async function movBoxes(readAt: ReadAt, signal: AbortSignal): Promise<Con
 		bytesLeft -= bytes.length;
 		if (bytesLeft < 0) return false;
 		const texts = read(bytes);
-		for (const text of texts ?? []) found.texts.add(text);
+		for (const text of texts ?? []) found.addText(text);
 		return texts !== undefined;
 	};
 	const tracks = new TrackNames();
@@ -157,7 +157,7 @@ export async function movBoxes(readAt: ReadAt, signal: AbortSignal): Promise<Con
 		const read = name === 'XMP_' || uuid === xmpUuid ? textsOfXmp : withTexts.get(name);
 		if (read !== undefined) return takeTexts(read, at, end);
 		const text = single.get(name);
-		if (text !== undefined) found.texts.add(text);
+		if (text !== undefined) found.addText(text);
 		else if (name === timecode) {
 			// Behind its length and language.
 			if (/[1-9]/.test((await scanner.bytes(at, Math.min(end - at, 24))).toString('latin1', 4))) found.addUnread(name);

@@ -1,3 +1,4 @@
+import { keptName } from '../../keptName.js';
 import { maxNameOfProgram, Padding } from './padding.js';
 import type { ReadAt } from './readAt.js';
 import { rest, stepsOfTurn } from './rest.js';
@@ -21,15 +22,22 @@ const maxNames = 100;
 
 /** What a walker has found so far. */
 export class Findings implements Contents {
-	readonly texts = new Set<string>();
-	readonly unread = new Set<string>();
+	readonly #texts = new Set<string>();
+	readonly #unread = new Set<string>();
+	readonly texts: ReadonlySet<string> = this.#texts;
+	readonly unread: ReadonlySet<string> = this.#unread;
 	readonly emptyFrames = new Map<number, number>();
 	isEncrypted = false;
 	spareTracks = 0;
 
+	/** Adds the name of a text for people. */
+	addText(name: string): void {
+		if (this.#texts.size < maxNames) this.#texts.add(keptName(name));
+	}
+
 	/** Adds a part that no program here knows. */
 	addUnread(name: string): void {
-		if (this.unread.size < maxNames) this.unread.add(name.replace(/[^ -~\xa9]/g, '?'));
+		if (this.#unread.size < maxNames) this.#unread.add(keptName(name).replace(/[^ -~\xa9]/g, '?'));
 	}
 }
 
