@@ -1,7 +1,7 @@
 import type { LinkStore } from '@stowage/plugin-api';
 import { Failure, type StoragePath, type User } from '@stowage/rules';
 import type { DatabaseReserve } from '../limits/databaseReserve.js';
-import { isTrashedLink } from '../trees/trash/trashPaths.js';
+import { isTrashedLink, trashedBytes } from '../trees/trash/trashPaths.js';
 
 /**
  * Bytes of the paths of one user's links, items of shares and folders with members, beyond which none of them gets longer, and no long
@@ -14,9 +14,6 @@ const maxBytes = 64 * 1024 * 1024;
  * characters of Chinese or Japanese take.
  */
 const shortBytes = 400;
-
-/** Bytes of long paths for which the reserve may be touched by what goes to the trash, which can be what makes room, or is put back. */
-const trashedBytes = 1024 * 1024;
 
 /** A path is written to its row and to an index of that, and both to the journal. */
 const timesWritten = 4;

@@ -608,6 +608,21 @@ test('a folder is not moved where the longer paths of its versions would take th
 	t.deepEqual(await contents(`${deep}/a`), ['one']);
 });
 
+test('a file with versions is put back where its path is long also while the database has little room', async (t) => {
+	const { app, ada, call, write, contents } = await setUp(t);
+	const names = ['x', 'y'].map((name) => name.repeat(120));
+	for (const [level, folderName] of names.entries())
+		await call('POST', '/api/createFolder', { directory: names.slice(0, level).join('/'), folderName, type });
+	const deep = `${names.join('/')}/a`;
+	await write(deep, 'one', 'two');
+	const { trashId } = await call('DELETE', '/api/deleteItem', { filePath: deep, type });
+	refuseRoom(app);
+	const answer = await ada.post('/api/trash/restore', { ids: [trashId] });
+	t.deepEqual(json(answer), { restored: [{ id: trashId, path: deep }], failed: [] });
+	t.deepEqual(await contents(deep), ['one']);
+	t.is((await ada.post('/api/renameItem', { oldPath: deep, newName: 'a longer one', type })).statusCode, 507);
+});
+
 test('versions that follow a folder into one that is very deep take no more of the database than a user may have', async (t) => {
 	const { app } = await setUp(t);
 	const { database, trashBin, storage } = app.services;

@@ -20,6 +20,9 @@ export function trashedLinkPath(id: string): StoragePath {
 	return joinPath(trashedLinks, id);
 }
 
+/** Bytes of long paths for which the reserve may be touched by what goes to the trash, which can be what makes room, or is put back. */
+export const trashedBytes = 1024 * 1024;
+
 /** Whether the path of a link says that its item is in the trash. */
 export function isTrashedLink(path: StoragePath): boolean {
 	return isWithin(path, trashedLinks);

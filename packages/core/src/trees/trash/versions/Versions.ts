@@ -9,7 +9,7 @@ import { isTrashed, locateTrashed } from '../locateTrashed.js';
 import { withTrashFolder } from '../moveTrash.js';
 import type { TrashBin } from '../TrashBin.js';
 import { assertRoomForLonger, type TrashParts, warnOfTrash } from '../trashParts.js';
-import { trashedPath } from '../trashPaths.js';
+import { isTrashedLink, trashedBytes, trashedPath } from '../trashPaths.js';
 import { bindVersions, finishVersion } from './finishVersion.js';
 import { VersionCounts } from './VersionCounts.js';
 
@@ -122,7 +122,7 @@ export class Versions {
 
 	/**
 	 * Called before a file is moved, or a folder with all in it. Throws `storageFull` where longer paths of versions would take the last room
-	 * of the database, and for a member where versions of the owner would have to go for them.
+	 * of the database, unless they are few and leave the trash, and for a member where versions of the owner would have to go for them.
 	 */
 	async assertRoomAt(
 		{ id: ownerId, member }: Pick<User, 'id' | 'member'>,
@@ -138,7 +138,8 @@ export class Versions {
 		});
 		if (count === 0) return;
 		if (member !== undefined) await this.#bin.assertRoomForVersionPaths(ownerId, count * longer);
-		if (bytes > shortBytes) await assertRoomForLonger(this.#parts, count * longer);
+		const isPutBack = isTrashedLink(from) && count * longer <= trashedBytes;
+		if (bytes > shortBytes && !isPutBack) await assertRoomForLonger(this.#parts, count * longer);
 	}
 
 	/** A file, or a folder with all in it, has been moved. */
