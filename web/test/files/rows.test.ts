@@ -129,13 +129,30 @@ test('a name that turns its direction does not look like that of another kind of
 	t.is(nameItems([{ name }]), shown);
 });
 
-test('a long name keeps its extension', (t) => {
-	t.deepEqual(nameParts('a rather long name of a report.final.pdf'), {
-		head: 'a rather long name of a report.final',
-		tail: '.pdf',
-	});
-	t.deepEqual(nameParts('short.txt'), { head: 'short.txt', tail: '' });
-	t.is(nameParts('a sentence with a dot. And then it goes on').tail, '');
+test('a long name keeps its extension, and its end, where copies and photos differ', (t) => {
+	const tailOf = (name: string) => {
+		const { head, tail } = nameParts(name);
+		t.is(head + tail, name);
+		return tail;
+	};
+	t.is(tailOf('a rather long name of a report.final.pdf'), 'inal.pdf');
+	t.is(tailOf('a rather long name of a report (1).pdf'), ' (1).pdf');
+	t.is(tailOf('Screenshot_20260714-101502_Browser.jpeg'), 'wser.jpeg');
+	t.is(tailOf('Photos of the long holiday, part 2'), 'rt 2', 'a folder');
+	t.is(tailOf('отчёт о работе за прошлый год.txt'), ' год.txt');
+	t.is(tailOf('去年夏天在山上和全家人一起度假时拍的照片.jpg'), '拍的照片.jpg');
+	t.is(tailOf('ภาพถ่ายจากการเดินทางกลางทะเล.jpg'), 'ทะเล.jpg');
+	t.is(tailOf('short.txt'), '');
+	t.is(tailOf('a sentence with a dot. And then it goes on'), '');
+});
+
+test('a long name is not set apart between letters that are drawn together', (t) => {
+	const tailOf = (name: string) => nameParts(name).tail;
+	t.is(tailOf('a rather long name that ends in cafe\u0301.txt'), '.txt');
+	t.is(tailOf('a rather long name of a family 👩\u200D👩\u200D👧.jpg'), '.jpg');
+	t.is(tailOf('पिछले साल की गर्मियों की छुट्टियाँ क्ष.jpg'), '.jpg');
+	t.is(tailOf('a long name in parts \u1112\u1161\u11AB\u1100\u1173\u11AF.txt'), '.txt');
+	t.is(tailOf('קובץ ארוך מאוד עם שם ארוך 2024.txt'), '');
 });
 
 test('a marquee begins after a few pixels and covers the rows that it touches', (t) => {
@@ -194,6 +211,8 @@ test('a long name in a tile keeps its end, where photos differ', (t) => {
 	t.is(head + middle + tail, name);
 	t.is(tail, '0042.jpeg');
 	t.true(head.length + tail.length <= 36);
+	const whole = 'a sentence that is too long for a tile with a dot. And then it goes on';
+	t.deepEqual(tileName(whole), { head: whole, middle: '', tail: '' });
 	t.deepEqual(tileName('IMG_20260714_101502_HDR.jpg'), { head: 'IMG_20260714_101502_HDR.jpg', middle: '', tail: '' });
 });
 

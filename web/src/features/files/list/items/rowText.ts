@@ -15,41 +15,40 @@ import { typeIcon } from '../../../../ui/display/typeIcons.js';
 import { filesMessages as messages } from '../../messages.js';
 
 /** Longer endings are rather part of a sentence with a dot than extensions. */
-const maxTailLength = 12;
+const maxExtensionLength = 12;
 
 /** Names up to this length fit into every column. */
 const shortNameLength = 20;
 
-/** A name in two parts: `head` is truncated when there is no room, `tail` with the extension stays. */
+/** Four letters that neither join nor combine with those before them, so that they may be set apart where there is room, too. */
+const lastLetters = /[^\p{M}\p{C}]([^\p{M}\p{So}\p{Sk}\p{C}\u1100-\u18AF]{4})$/u;
+
+/** A name in two parts: `head` is truncated when there is no room; `tail` stays, at which copies and photos differ. */
 export function nameParts(given: string): { head: string; tail: string } {
 	const name = shownName(given);
-	if (name.length <= shortNameLength) return { head: name, tail: '' };
 	const { base, extension } = splitName(name);
-	// In a right-to-left name the end would be shown in the wrong place.
 	if (
-		extension.length > maxTailLength ||
+		name.length <= shortNameLength ||
+		extension.length > maxExtensionLength ||
+		// In a right-to-left name the end would be shown in the wrong place.
 		/[\u0590-\u08FF\u200E\u200F\u202A-\u202E\u2066-\u2069\uFB1D-\uFEFC]/.test(name)
 	) {
 		return { head: name, tail: '' };
 	}
-	return { head: base, tail: extension };
+	const end = lastLetters.exec(base)?.[1] ?? '';
+	return { head: base.slice(0, base.length - end.length), tail: end + extension };
 }
 
-/** Characters that fit into the two lines of a tile, and those at the end that stay besides the extension. */
+/** Characters that fit into the two lines of a tile. */
 const tileNameLength = 36;
-const tileTailLength = 4;
 
-/** A name in three parts for a tile, of which `middle` is not shown: names of photos differ at their ends. */
+/** A name in three parts for a tile, of which `middle` is not shown. */
 export function tileName(name: string): { head: string; middle: string; tail: string } {
 	const { head, tail } = nameParts(name);
 	const letters = [...head];
-	const room = tileNameLength - tail.length - tileTailLength - 1;
-	if (tail === '' || letters.length <= room + tileTailLength) return { head: shownName(name), middle: '', tail: '' };
-	return {
-		head: letters.slice(0, room).join(''),
-		middle: letters.slice(room, -tileTailLength).join(''),
-		tail: letters.slice(-tileTailLength).join('') + tail,
-	};
+	const room = tileNameLength - tail.length - 1;
+	if (tail === '' || letters.length <= room) return { head: head + tail, middle: '', tail: '' };
+	return { head: letters.slice(0, room).join(''), middle: letters.slice(room).join(''), tail };
 }
 
 /** The accessible name of a row: the entry's name, then the columns. */
