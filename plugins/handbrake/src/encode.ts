@@ -23,6 +23,7 @@ import { boxesOf, nameWithRoom, type TagBoxes, writeTags } from './films/phoneTa
 import { type Film, probe } from './films/probe.js';
 import { scan, type Video } from './films/scan.js';
 import { setCreationTime } from './films/setCreationTime.js';
+import { setDurations } from './films/setDurations.js';
 import { lostLines, readLines } from './films/subtitles/lines.js';
 import { conversionArguments, videoEncoder } from './formats.js';
 import type { InstalledHandBrake } from './HandBrake.js';
@@ -113,6 +114,7 @@ async function makeOutput(
 		throw new Failure('conflict', 'The original was changed while it was converted.');
 	}
 	if (tags !== undefined) await writeTags(target.descriptor, tags);
+	if (format === 'mp4') await setDurations(target.descriptor, signal);
 	if (film.madeAt !== undefined)
 		await setCreationTime(target.descriptor, format === 'mp4' ? 'mov' : 'matroska', film.madeAt);
 	// Hours of work wait for what it says.
@@ -233,9 +235,9 @@ function reportProgress(job: EncodeOptions['job'], percent: number, detail: Conv
 	job.progress({ done: percent, total: 100, unit: 'percent', detail });
 }
 
-function isAsLong(original: Film, output: Film): boolean {
+function isAsLong(original: Film, output: Pick<Film, 'seconds' | 'lead'>): boolean {
 	const tolerance = Math.max(1, original.seconds / 100);
-	const content = ({ seconds, lead }: Film) => seconds - lead;
+	const content = ({ seconds, lead }: typeof output) => seconds - lead;
 	// Encoders keep the time before the first packet, or leave it out.
 	return (
 		Math.abs(original.seconds - output.seconds) <= tolerance ||
@@ -251,11 +253,13 @@ export function outputDenial(original: Film, output: Film | undefined): Failure 
 	if (original.audio.length > 0 && output.audio.length === 0) {
 		return new Failure('conflict', 'The converted file has lost its sound. The original was kept.');
 	}
-	if (isAsLong(original, output)) return undefined;
-	if (output.seconds > original.seconds) {
+	// Players go by what the file says, whatever its tracks have.
+	const said = Math.max(output.seconds, output.said);
+	if (isAsLong(original, output) && isAsLong(original, { ...output, seconds: said })) return undefined;
+	if (said > original.seconds) {
 		return new Failure(
 			'conflict',
-			`The converted file lasts ${seconds(output.seconds)} instead of ${seconds(original.seconds)}. The original was kept.`,
+			`The converted file lasts ${seconds(said)} instead of ${seconds(original.seconds)}. The original was kept.`,
 		);
 	}
 	return new Failure(

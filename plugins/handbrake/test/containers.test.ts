@@ -22,6 +22,7 @@ import { textsOfXmp } from '../src/films/containers/xmp.js';
 import { unreadParts } from '../src/films/losses.js';
 import { boxesOf, nameWithRoom, withTags } from '../src/films/phoneTags.js';
 import { setCreationTime } from '../src/films/setCreationTime.js';
+import { setDurations } from '../src/films/setDurations.js';
 import { film, h264, picture, removeFilms, subtitles, tone } from './conversions.js';
 
 test.after.always(removeFilms);
@@ -1115,6 +1116,188 @@ test('the time of its making is written where a film has one, whatever its lengt
 	await writeFile(at, Buffer.from(film + short('33'.repeat(4)), 'hex'));
 	const opened = await open(at, 'r');
 	await t.notThrowsAsync(setCreationTime(opened.fd, 'mov', time).finally(() => opened.close()));
+});
+
+interface Timed {
+	scale: number;
+	/** What the headers of the track and of its media, and its edits with where they begin, say of its length. */
+	said: { track: number; media: number; edits: (readonly [number, number])[] };
+	/** How many samples are how long, and how much later than they are read so many are shown. */
+	lengths: (readonly [number, number])[];
+	shifts?: (readonly [number, number])[];
+}
+
+/** An MP4 as HandBrake makes it, whose boxes have this version; `movie` is the length of the whole. */
+function timedFilm(version: 0 | 1, movie: number, tracks: readonly Timed[]): Buffer {
+	const bytes = version === 1 ? 8 : 4;
+	const long = (value: number) => {
+		const field = Buffer.alloc(8);
+		field.writeBigInt64BE(BigInt(value));
+		return field.subarray(8 - bytes);
+	};
+	const head = (version as number) === 1 ? '\x01\0\0\0' : '\0\0\0\0';
+	const times = '7'.repeat(2 * bytes);
+	const pairs = (entries: readonly (readonly [number, number])[]) => {
+		const table = Buffer.alloc(8 + 8 * entries.length);
+		table.writeUInt32BE(entries.length, 4);
+		for (const [n, [count, value]] of entries.entries()) {
+			table.writeUInt32BE(count, 8 + 8 * n);
+			table.writeUInt32BE(value, 12 + 8 * n);
+		}
+		return table;
+	};
+	return Buffer.concat([
+		box('ftyp', 'isom'),
+		box(
+			'moov',
+			box('mvhd', head, times, big(1000), long(movie), '8'.repeat(80)),
+			...tracks.map(({ scale, said, lengths, shifts }, n) =>
+				box(
+					'trak',
+					box('tkhd', head, times, big(n + 1), big(0), long(said.track), '9'.repeat(60)),
+					...(said.edits.length === 0
+						? []
+						: [
+								box(
+									'edts',
+									box(
+										'elst',
+										...[head, big(said.edits.length)],
+										...said.edits.flatMap(([length, from]) => [long(length), long(from), '\0\x01\0\0']),
+									),
+								),
+							]),
+					box(
+						'mdia',
+						box('mdhd', head, times, big(scale), long(said.media), '\x55\xc4\0\0'),
+						box(
+							'minf',
+							box('stbl', box('stts', pairs(lengths)), ...(shifts === undefined ? [] : [box('ctts', pairs(shifts))])),
+						),
+					),
+				),
+			),
+		),
+		box('mdat', 'x'.repeat(20)),
+	]);
+}
+
+test('an MP4 says no longer durations than its samples have, whatever its tracks and versions, and nothing else is changed', async (t) => {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-times-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	const at = path.join(folder, 'film');
+	const set = async (bytes: Buffer) => {
+		await writeFile(at, bytes);
+		const opened = await open(at, 'r+');
+		await setDurations(opened.fd, signal).finally(() => opened.close());
+		return readFile(at);
+	};
+	// 30 frames a second, of which one is shown for 10 s. The last one that is read is shown before others, and lasts as long as two.
+	const still: Timed = {
+		scale: 90_000,
+		said: { track: 22_000, media: 1_980_000, edits: [[22_000, 6000]] },
+		lengths: [
+			[59, 3000],
+			[1, 900_000],
+			[29, 3000],
+			[1, 6000],
+		],
+		shifts: [
+			[57, 6000],
+			[1, 906_000],
+			[32, 6000],
+		],
+	};
+	const sound: Timed = {
+		scale: 48_000,
+		said: { track: 12_980, media: 624_064, edits: [[12_980, 1024]] },
+		lengths: [
+			[609, 1024],
+			[1, 448],
+		],
+	};
+	const lines: Timed = { scale: 1000, said: { track: 5000, media: 5000, edits: [] }, lengths: [[1, 5000]] };
+	const right: Timed = { ...still, said: { track: 13_000, media: 1_170_000, edits: [[13_000, 6000]] } };
+	const late = (seconds: number, media: number): Timed => ({
+		...still,
+		said: {
+			track: 2000 + seconds,
+			media,
+			edits: [
+				[2000, -1],
+				[seconds, 6000],
+			],
+		},
+	});
+	for (const version of [0, 1] as const) {
+		const made = (movie: number, ...tracks: readonly Timed[]) => timedFilm(version, movie, tracks);
+		t.deepEqual(await set(made(22_000, still, sound, lines)), made(13_000, right, sound, lines));
+		t.deepEqual(await set(made(13_000, right, sound, lines)), made(13_000, right, sound, lines));
+		// Behind the sound, as it begins later.
+		t.deepEqual(await set(made(24_000, sound, late(22_000, 1_980_000))), made(15_000, sound, late(13_000, 1_170_000)));
+		// Without an edit, and of several ones, which HandBrake doesn't write.
+		const plain = (said: number): Timed => ({ ...lines, said: { track: said, media: said, edits: [] } });
+		t.deepEqual(await set(made(9000, plain(9000))), made(5000, plain(5000)));
+		const parts: Timed = {
+			...lines,
+			said: {
+				track: 7000,
+				media: 5000,
+				edits: [
+					[5000, 0],
+					[2000, 0],
+				],
+			},
+		};
+		t.deepEqual(await set(made(7000, parts)), made(7000, parts));
+		// With tables that are not as they should be.
+		const broken = [
+			{ ...still, shifts: [[1, 0] as const] },
+			{ ...still, lengths: [[2 ** 32 - 1, 2 ** 32 - 1] as const] },
+			{ ...still, scale: 0 },
+		].map((track) => made(22_000, track));
+		for (const bytes of [...broken, made(22_000, still).subarray(0, 300), Buffer.alloc(0), made(22_000)])
+			t.deepEqual(await set(bytes), bytes);
+	}
+	// The last frame that is shown has the length of the still one.
+	const last: Timed = {
+		...right,
+		lengths: [
+			[60, 3000],
+			[1, 900_000],
+			[29, 3000],
+		],
+		shifts: [
+			[88, 6000],
+			[1, 9000],
+			[1, 3000],
+		],
+	};
+	t.deepEqual(
+		await set(timedFilm(0, 22_000, [{ ...last, said: still.said }])),
+		timedFilm(0, 12_967, [{ ...last, said: { track: 12_967, media: 1_167_000, edits: [[12_967, 6000]] } }]),
+	);
+});
+
+test('the tables of an MP4 by the million are added up in a moment, while others are served', async (t) => {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-times-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	const at = path.join(folder, 'film');
+	const each = Array.from({ length: 2 ** 18 }, () => [1, 3000] as const);
+	const said = { track: 10 ** 9, media: 2 ** 31, edits: [] };
+	await writeFile(at, timedFilm(0, 10 ** 9, [{ scale: 90_000, said, lengths: each, shifts: each }]));
+	const opened = await open(at, 'r+');
+	let longest = 0;
+	let before = performance.now();
+	const turns = setInterval(() => {
+		longest = Math.max(longest, performance.now() - before);
+		before = performance.now();
+	}, 1);
+	await setDurations(opened.fd, signal).finally(() => opened.close());
+	clearInterval(turns);
+	const bytes = await readFile(at);
+	t.is(bytes.readUInt32BE(bytes.indexOf('mvhd') + 20), Math.ceil((2 ** 18 * 1000) / 30));
+	t.true(longest < 400, `${longest} ms`);
 });
 
 test('tags of phones take the room of a long name in an index, which keeps its length, or are left out', (t) => {

@@ -904,6 +904,22 @@ for (const [what, { args, name, format, repeats }] of Object.entries(deleted)) {
 	});
 }
 
+for (const [what, name, args] of [
+	['with sound', 'still.mp4', [...tone(440, 20), '-c:a', 'aac']],
+	['without sound', 'still-mute.mp4', []],
+] as const) {
+	test(`a film ${what} whose picture stands still for long says its own duration once it is converted to mp4`, async (t) => {
+		const { home, put, run } = await converted(t, name, 'mp4');
+		const select = "select='lt(t,2)+between(t,9,10)+gt(t,19)'";
+		await put([...picture('160x90', 20, 30), ...args, '-vf', select, '-vsync', 'vfr', ...h264]);
+		const { done, detail } = await run();
+		t.deepEqual(detail.losses, []);
+		t.is(detail.isOriginalDeleted, true);
+		const { seconds } = await probe(path.join(home, done.outputPath ?? ''));
+		t.true(Math.abs(seconds - 20) < 0.5, `${seconds} s`);
+	});
+}
+
 test('a film of which the beginning is trimmed is deleted once it is converted', async (t) => {
 	const { home, put, run } = await converted(t, 'trimmed.mp4', 'mp4');
 	await film('whole.mp4', [...long, ...h264, '-g', '50', '-c:a', 'aac'], path.join(home, 'x.mp4'));

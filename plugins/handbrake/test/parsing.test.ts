@@ -132,6 +132,7 @@ test('the output of a scan is parsed after any other output, and invalid output 
 const whole: Film = {
 	container: 'mov',
 	seconds: 100,
+	said: 100,
 	lead: 0,
 	madeAt: undefined,
 	phoneTags: new Map(),
@@ -154,7 +155,7 @@ const whole: Film = {
 
 const noneLost: LostLines = { unplaced: 0, changed: [], isUnforced: false };
 
-const lasting = (seconds: number): Film => ({ ...whole, seconds });
+const lasting = (seconds: number): Film => ({ ...whole, seconds, said: seconds });
 
 test('an output is refused if it is shorter or longer than its original, or has no picture or lost all sound', (t) => {
 	t.is(outputDenial(whole, lasting(99.1)), undefined);
@@ -165,6 +166,13 @@ test('an output is refused if it is shorter or longer than its original, or has 
 	t.is(outputDenial(lasting(20), { ...lasting(22), lead: 2 }), undefined);
 	t.is(outputDenial({ ...lasting(22), lead: 2 }, lasting(20)), undefined);
 	t.regex(outputDenial({ ...lasting(22), lead: 2 }, lasting(15))?.message ?? '', /^Only 15 s of 22 s/);
+	// Whose tracks are as long as they should be.
+	t.regex(
+		outputDenial(lasting(60), { ...lasting(60.03), said: 85.2 })?.message ?? '',
+		/^The converted file lasts 85\.2 s instead of 60 s/,
+	);
+	t.is(outputDenial({ ...lasting(60), said: 85.2 }, lasting(60)), undefined);
+	t.is(outputDenial(lasting(60), { ...lasting(60), said: 0 }), undefined);
 	t.regex(outputDenial(whole, undefined)?.message ?? '', /no video/);
 	t.regex(outputDenial(whole, { ...whole, audio: [] })?.message ?? '', /sound/);
 	t.is(outputDenial({ ...whole, audio: [] }, { ...whole, audio: [] }), undefined);

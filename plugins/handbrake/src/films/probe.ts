@@ -11,6 +11,8 @@ export interface Film {
 	container: VideoContainer;
 	/** Its duration; 0 where it is unknown. */
 	seconds: number;
+	/** The duration that the file says as a whole, whatever its tracks have; 0 where it says none. */
+	said: number;
 	/** Seconds before its first packet, which the duration of a Matroska file includes; 0 in all others. */
 	lead: number;
 	/** When it says that it was made, in milliseconds since 1970; undefined where it says nothing. */
@@ -202,6 +204,7 @@ export function parseProbe(output: string): Film | undefined {
 	return {
 		container,
 		seconds: isUnfinished ? 0 : secondsOf(found, container),
+		said: saidBy(found, container),
 		lead: container === 'matroska' ? Math.max(0, numberOf(found.format.start_time)) : 0,
 		madeAt: madeAt(found.format.tags),
 		phoneTags: phoneTagsOf(found.format.tags),
@@ -393,6 +396,12 @@ function secondsOf({ format, streams }: z.infer<typeof probed>, container: Video
 		return numberOf(duration) > 0 ? late + numberOf(duration) : 0;
 	});
 	return Math.max(0, ...ends) || numberOf(format.duration);
+}
+
+/** An MP4 counts the time before its first packet. */
+function saidBy({ format }: z.infer<typeof probed>, container: VideoContainer): number {
+	const lead = container === 'mov' ? Math.max(0, numberOf(format.start_time)) : 0;
+	return Math.max(0, numberOf(format.duration) - lead);
 }
 
 const numberOf = (text: string | undefined) => Number(text ?? 0) || 0;

@@ -1,18 +1,10 @@
-import { write } from 'node:fs';
-import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
 import { elementAt, maxHead } from './containers/matroska/ebml.js';
+import { walkBoxes } from './containers/mov/walkBoxes.js';
 import { type ReadAt, readerOf } from './containers/reading/readAt.js';
+import { applyPatches, type Patch } from './patches.js';
 
-const writeOnce = promisify(write);
-
-/** Bytes that take the place of as many in a file. */
-interface Patch {
-	at: number;
-	bytes: Buffer;
-}
-
-/** What HandBrake writes has some dozen of them before the film, and for each track. */
+/** What HandBrake writes has some dozen of them before the film. */
 const maxParts = 10_000;
 
 /** From which moment the containers count. */
@@ -24,13 +16,8 @@ const [epochOfMov, epochOfMatroska] = [Date.UTC(1904, 0, 1), Date.UTC(2001, 0, 1
  * or where the file can't be read or written, it stays as it is.
  */
 export async function setCreationTime(descriptor: number, container: 'mov' | 'matroska', time: number): Promise<void> {
-	const patches = container === 'mov' ? movTimes : matroskaTimes;
-	try {
-		for (const { at, bytes } of await patches(readerOf(descriptor), time))
-			await writeOnce(descriptor, bytes, 0, bytes.length, at);
-	} catch (error) {
-		if (!['read', 'write'].includes((error as NodeJS.ErrnoException).syscall ?? '')) throw error;
-	}
+	const find = container === 'mov' ? movTimes : matroskaTimes;
+	await applyPatches(descriptor, find(readerOf(descriptor), time));
 }
 
 const lists: ReadonlySet<string> = new Set(['moov', 'trak', 'mdia']);
@@ -40,27 +27,13 @@ const headers: ReadonlySet<string> = new Set(['mvhd', 'tkhd', 'mdhd']);
 async function movTimes(readAt: ReadAt, time: number): Promise<Patch[]> {
 	const seconds = Math.round((time - epochOfMov) / 1000);
 	const patches: Patch[] = [];
-	let parts = 0;
-	const walk = async (start: number, stop: number): Promise<void> => {
-		for (let at = start; at + 8 <= stop && Number.isSafeInteger(at) && parts++ < maxParts; ) {
-			const head = Buffer.from(await readAt(at, 17));
-			if (head.length < 17) return;
-			const name = head.toString('latin1', 4, 8);
-			const isLong = head.readUInt32BE() === 1;
-			const length = isLong ? Number(head.readBigUInt64BE(8)) : head.readUInt32BE();
-			const headLength = isLong ? 16 : 8;
-			if (length < headLength) return;
-			if (lists.has(name)) await walk(at + headLength, Math.min(stop, at + length));
-			else if (headers.has(name) && length >= headLength + 12) {
-				const bytes = Buffer.alloc(head[headLength] === 1 ? 8 : 4);
-				if (seconds <= 0 || (bytes.length === 4 && seconds > 0xff_ff_ff_ff)) return;
-				bytes.writeUIntBE(seconds, Math.max(0, bytes.length - 6), Math.min(6, bytes.length));
-				patches.push({ at: at + headLength + 4, bytes });
-			}
-			at += length;
-		}
-	};
-	await walk(0, Number.POSITIVE_INFINITY);
+	for await (const { name, content, end, version } of walkBoxes(readAt, lists)) {
+		if (!headers.has(name) || end < content + 12) continue;
+		const bytes = Buffer.alloc(version === 1 ? 8 : 4);
+		if (seconds <= 0 || (bytes.length === 4 && seconds > 0xff_ff_ff_ff)) continue;
+		bytes.writeUIntBE(seconds, Math.max(0, bytes.length - 6), Math.min(6, bytes.length));
+		patches.push({ at: content + 4, bytes });
+	}
 	return patches;
 }
 
