@@ -87,7 +87,7 @@ function onlyPrints(name: string): boolean {
 	return printingCommands.has(name) || / (list|show)$/.test(name);
 }
 
-/** Such as `user list`. */
+/** The name of a command with those above it, such as `user list`. */
 function nameOf(command: Command): string {
 	const { parent } = command;
 	return parent?.parent ? `${nameOf(parent)} ${command.name()}` : command.name();

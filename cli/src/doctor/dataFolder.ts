@@ -85,7 +85,7 @@ async function checkAudit(folder: string, record: Config['audit']['record']): Pr
 	];
 }
 
-/** Where it can't be used, servers count quotas as if there were others, and commands that change storage roots can't ask them. */
+/** Checks the list of servers: without it they count quotas as if there were others, and commands that change roots can't ask them. */
 async function checkProcesses(folder: string): Promise<Finding[]> {
 	const what = 'servers';
 	try {

@@ -53,7 +53,7 @@ async function mountPoints(): Promise<string[]> {
 	return [...mounted, ...planned, ...(await mountUnits())];
 }
 
-/** Where the units of systemd for mounts have them. */
+/** The mount points that units of systemd have. */
 async function mountUnits(): Promise<string[]> {
 	const folders = ['/etc/systemd/system', '/run/systemd/system', '/usr/local/lib/systemd/system'];
 	const found = folders.map(async (folder) => {

@@ -151,7 +151,7 @@ export function createAccounts(parts: Dependencies): Accounts {
 	);
 	const queued = <T>({ address, client = limitAddress(address), signal }: Caller, work: () => Promise<T>) =>
 		hashes.run(client, work, signal);
-	/** One that hangs would keep its place for ever, and everybody from signing in once the way of signing in answers again. */
+	/** Fails what takes too long: it would keep its place, and everybody from signing in once the way of signing in answers again. */
 	const withTimeout = <T>(work: Promise<T>) =>
 		inTime(
 			work,

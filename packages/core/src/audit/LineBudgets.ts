@@ -204,7 +204,7 @@ class Pool {
 	}
 }
 
-/** Those that have written nothing for longest are the first. */
+/** Puts a bucket at the end: those that have written nothing for longest are the first, and the first to be forgotten. */
 function remember(buckets: Map<string, Bucket>, name: string, its: Bucket): void {
 	buckets.delete(name);
 	buckets.set(name, its);

@@ -126,7 +126,7 @@ export interface AuditOutcome {
 	reason?: string;
 }
 
-/** One item by its place, several by the paths of some of them; `placeOf` says where an item is, where that is not what it says itself. */
+/** How a line names items: one by its place, several by some of their paths; `placeOf` says where one is, unless it says that itself. */
 export function chosen<Item extends { path: string; owner?: Owner }>(
 	items: readonly Item[],
 	placeOf: (item: Item) => { path: string; owner?: Owner } = (item) => item,
@@ -217,7 +217,7 @@ export async function namedAccountFields(
 	return find(typed).then(accountFields, () => ({ account: typed }));
 }
 
-/** Where the line of what has led to it is found, which says who that was. */
+/** The request or the job that has led to it, by which the line is found that says who that was. */
 function causeOf({ request, job }: Partial<AuditEntry>): Partial<AuditEntry> {
 	return { ...(request === undefined ? {} : { request }), ...(job === undefined ? {} : { job }) };
 }

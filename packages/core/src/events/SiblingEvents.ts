@@ -47,7 +47,7 @@ export class SiblingEvents {
 		return this.#siblings.names;
 	}
 
-	/** Once everybody listens. */
+	/** Joins the other processes under a name. To be called once everybody listens. */
 	join(name: string): void {
 		this.#name = name;
 		this.#siblings.join(name, {

@@ -295,7 +295,7 @@ export class LiveProcesses implements RootReaders {
 		for (const { capabilities } of others) for (const each of capabilities) this.#seenElsewhere.set(each, now);
 	}
 
-	/** Each time that something is different. */
+	/** Logs in what the nodes do not agree, each time that this is something else. */
 	#say(faults: readonly string[]): void {
 		const text = faults.join('\n');
 		if (text === this.#said) return;

@@ -300,7 +300,7 @@ export class FairQueue {
 	}
 }
 
-/** By the first number in which they differ. */
+/** Compares lists of numbers by the first number in which they differ. */
 function compare(a: readonly number[], b: readonly number[]): number {
 	const at = a.findIndex((each, index) => each !== b[index]);
 	return (a[at] ?? 0) - (b[at] ?? 0);

@@ -30,14 +30,14 @@ export class PathSizes {
 	/** Bytes by which all of them get longer. */
 	more = 0;
 
-	/** Of new ones. */
+	/** What new paths take. */
 	static of(...paths: readonly StoragePath[]): PathSizes {
 		const sizes = new PathSizes();
 		for (const path of paths) sizes.add(Buffer.byteLength(path));
 		return sizes;
 	}
 
-	/** One of so many bytes, in place of a former one. */
+	/** Adds a path of so many bytes, in place of a former one. */
 	add(bytes: number, former = 0): void {
 		if (bytes > shortBytes) this.long += bytes;
 		this.more += bytes - former;

@@ -140,7 +140,7 @@ export function createLinks({
 		const isTrashed = isTrashedLink(link.path) || (link.nextPath !== undefined && isTrashedLink(link.nextPath));
 		return { ...link, state: isTrashed ? 'trashed' : 'gone' };
 	};
-	/** One disk that is away keeps nobody from a list of all links. */
+	/** A link with its state, also while its disk is away, which keeps nobody from a list of all links. */
 	const listedOrUnavailable = async (link: LinkRecord): Promise<ListedLink> => {
 		try {
 			return await listed(link);

@@ -205,7 +205,7 @@ export function trackItems({ links, databaseReserve, storage, leases, log }: Dep
 			},
 		);
 
-	/** Some of them may have been moved out in time: only missing ones are removed. */
+	/** Removes links whose items are missing: some of these may have been moved out in time. */
 	const removeMissing = async (ids: readonly string[]): Promise<void> => {
 		const missing: string[] = [];
 		const yielder = new Yielder();

@@ -42,7 +42,7 @@ export async function stepInFolders(
 	return { from: await located(from), to: parentPath(to.path) === '' ? to : await located(to) };
 }
 
-/** Of a path that may have a thousand levels only the first one is taken. */
+/** The first name of a path, which may have a thousand more. */
 function folderName(path: StoragePath): string | undefined {
 	return path.split('/', 1)[0];
 }

@@ -197,7 +197,7 @@ export class HomeUsage {
 		else this.#add({ bytes: -size.bytes, entries: -size.entries });
 	}
 
-	/** Others know from now on what was removed. */
+	/** Tells other processes what was removed. */
 	async tell(): Promise<void> {
 		await this.#shared?.tell();
 	}

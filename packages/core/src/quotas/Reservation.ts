@@ -120,7 +120,7 @@ export class LimitedReservation implements Reservation {
 		return false;
 	}
 
-	/** Where this process counts alone it is reserved before this returns: several files of one copy may need it at once. */
+	/** Reserves an amount: where this process counts alone, before this returns, since several files of one copy may need it at once. */
 	#take(amount: Amount): boolean | Promise<boolean> {
 		const { usage, limit } = this.#home;
 		const taken = () => {

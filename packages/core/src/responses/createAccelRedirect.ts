@@ -1,4 +1,5 @@
 import type { Request } from '@stowage/plugin-api';
+import { encodePath } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
 import { createPeers } from '../http/requests/proxy.js';
 import type { Place } from '../trees/Tree.js';
@@ -27,6 +28,6 @@ export function createAccelRedirect(
 		if (ifRange !== undefined && !String(ifRange).startsWith('"')) return undefined;
 		if (!isTrusted(addressOf(req.socket))) return undefined;
 		const path = await tree.storage.localPath(storagePath);
-		return path && `${accelRedirect}/${path.split('/').map(encodeURIComponent).join('/')}`;
+		return path && `${accelRedirect}/${encodePath(path)}`;
 	};
 }

@@ -163,7 +163,10 @@ export class ChangeJournal {
 		closeSync(file.descriptor);
 	}
 
-	/** Where nobody applies them in time, all is stale of those homes that they are about: a few marks. Other homes stay as they are. */
+	/**
+	 * Removes the oldest files where nobody applies them in time: of the homes that they are about all is stale then, which is a few marks.
+	 * Other homes stay as they are.
+	 */
 	#forgetOld(current: JournalFile): void {
 		const own = readdirSync(this.#folder).filter((name) => name.startsWith(`${this.#name}.`));
 		for (const name of this.#coveringOf.keys()) if (!own.includes(name)) this.#coveringOf.delete(name);

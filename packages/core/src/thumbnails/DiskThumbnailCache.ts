@@ -160,7 +160,7 @@ export class DiskThumbnailCache implements ThumbnailCache {
 		this.#beginSweep(bytes);
 	}
 
-	/** After the one that is under way. */
+	/** Begins a sweep, after the one that is under way. */
 	#beginSweep(lacking = 0): void {
 		const sweeping = (this.#sweeping ?? Promise.resolve())
 			.then(() => this.#sweep(lacking))

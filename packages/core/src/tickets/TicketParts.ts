@@ -78,7 +78,7 @@ export class TicketParts {
 
 const lengthOf = ([start, end]: Part) => end - start;
 
-/** Those of the parts in which `at` is not. */
+/** The parts in which `at` is not. */
 function outside(parts: readonly Part[], at: number): Part[] {
 	return parts.filter(([from, to]) => at < from || at >= to);
 }

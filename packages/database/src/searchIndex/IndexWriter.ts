@@ -247,7 +247,7 @@ export class IndexWriter {
 		return row;
 	}
 
-	/** Only blocks that have changed are written. */
+	/** Writes the blocks of a folder that have changed. */
 	async #writeBlocks(folder: { id: number; home: number }, items: readonly IndexedItem[]): Promise<void> {
 		const known = await this.#connection.all<{ id: number; part: number; digest: string }>(
 			'select id, part, digest from blocks where folder = ?',

@@ -3,7 +3,7 @@ const sliceMs = 5;
 
 const waiting: (() => void)[] = [];
 
-/** One task continues in each turn of the event loop: however many are under way, other requests wait for one of them. */
+/** Continues one task in each turn of the event loop: however many are under way, other requests wait for one of them. */
 function wakeNext(): void {
 	waiting.shift()?.();
 	if (waiting.length > 0) setImmediate(wakeNext);

@@ -156,7 +156,7 @@ export function hasInspection(storage: StorageProvider): storage is InspectableS
 
 /** An optional ability of a storage: to tell what it could not remove. */
 export interface LeftoversStorage extends StorageProvider {
-	/** Where that lies, for people, which was removed by that time (milliseconds since the epoch) and still takes room. */
+	/** The places, for people, of what was removed by that time (milliseconds since the epoch) and still takes room. */
 	findLeftovers(until: number): Promise<string[]>;
 }
 

@@ -142,7 +142,7 @@ export interface CopyOptions extends MoveOptions {
 
 /** The exclusive use of a staged file. */
 export interface StagedLock {
-	/** Once all calls on the file have settled. May be called again. */
+	/** Ends the exclusive use. To be called once all calls on the file have settled; may be called again. */
 	release(): void;
 }
 

@@ -155,7 +155,7 @@ const beginsWithTags = (head: Uint8Array) => begins(head, 'ID3');
 
 const minPackets = 3;
 
-/** Each packet that begins in these bytes has a valid header: some twenty of 4 kB. */
+/** Whether each packet that begins in these bytes has a valid header: some twenty of 4 kB. */
 function areTransportPackets(head: Uint8Array, offset: number, stride: number): boolean {
 	let packets = 0;
 	for (let at = offset; at + 4 < head.length; at += stride) {

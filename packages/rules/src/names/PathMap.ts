@@ -46,7 +46,7 @@ export class PathMap<Value> {
 		return this.#values.values();
 	}
 
-	/** Without `add`, a piece that is not known has a number that none has. */
+	/** The key of a path. Without `add`, a piece that is not known has a number that none has. */
 	#keyOf(path: string, add: (piece: string) => number = () => -1): string {
 		let [before, start] = [0, 0];
 		for (; before >= 0 && path.length - start > maxPieceLength; start += pieceLength) {

@@ -83,7 +83,7 @@ export class TriedNames {
 		this.#fold = fold;
 	}
 
-	/** Those that nothing has got yet, and that nothing was in the way of. */
+	/** The candidates that nothing has got yet, and that nothing was in the way of. */
 	*candidates(name: string, type: 'file' | 'directory'): Generator<string, void> {
 		for (const { text } of this.#left(name, type)) yield text;
 	}

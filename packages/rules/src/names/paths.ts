@@ -48,7 +48,7 @@ export function parsePath(text: string): StoragePath {
 	return text as StoragePath;
 }
 
-/** Only what is appended is parsed, so that an item of a deep folder costs no more than one of any other. */
+/** Appends segments to a folder. Only these are parsed, so that an item of a deep folder costs no more than one of any other. */
 export function joinPath(folder: StoragePath, ...rest: string[]): StoragePath {
 	return joinChecked(folder, parsePath(rest.filter((part) => part !== '').join('/')));
 }
@@ -125,6 +125,11 @@ export function baseName(path: StoragePath): string {
 
 export function pathSegments(path: StoragePath): string[] {
 	return path === '' ? [] : path.split('/');
+}
+
+/** The path in a URL: each segment is percent-encoded exactly once. */
+export function encodePath(path: string): string {
+	return path.split('/').map(encodeURIComponent).join('/');
 }
 
 /** The number of segments: how many levels below the root the path is. */

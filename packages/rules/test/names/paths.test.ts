@@ -2,6 +2,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import {
 	baseName,
+	encodePath,
 	Failure,
 	isFailure,
 	isPathSegment,
@@ -122,6 +123,10 @@ test('a path has a bound on its levels, and folders list nothing that would be a
 	const long = parsePath(Array(244).fill('n'.repeat(250)).join('/'));
 	t.true(listedNames(long)('short'));
 	t.false(listedNames(long)('é'.repeat(100)));
+});
+
+test('a path in a URL has each segment encoded once, and its slashes', (t) => {
+	t.is(encodePath('ä/$& 100%'), '%C3%A4/%24%26%20100%25');
 });
 
 test('the paths to an item are those of the folders that it lies in, and its own', (t) => {

@@ -238,14 +238,14 @@ function lostLayers(isLayered: boolean | undefined, decoded: DecodedFilm | undef
 	return said.includes(undefined) ? ['further layers of its pictures (they could not be looked for)'] : [];
 }
 
-/** In which cameras write their positions. */
+/** Messages in pictures, in which cameras write their positions. */
 function lostMessages(count: number | undefined): string[] {
 	if (count === undefined) return ['messages in its pictures (they could not be read)'];
 	if (count === 0) return [];
 	return [`${count === 1 ? '1 message' : `${count} messages`} in its pictures that no program here reads`];
 }
 
-/** Where a file was cut off whose container says no duration, what was behind that can't be counted. */
+/** Tracks without an end: where a file was cut off whose container says no duration, what was behind that can't be counted. */
 function lostEnds(tracks: number | undefined): string[] {
 	if (tracks === undefined) return ['ends of tracks (they could not be found)'];
 	if (tracks === 0) return [];

@@ -30,9 +30,9 @@ export const phoneTagsOf = (tags: Readonly<Record<string, string>>): PhoneTags =
 		}),
 	);
 
-/** Where it was filmed. */
+/** The tags that say where it was filmed. */
 export const placesIn = (tags: PhoneTags) => [...tags].filter(([name]) => isPlace(name));
-/** With which camera, and what else phones say of that. */
+/** The tags that say with which camera, and what else phones say of that. */
 export const camerasIn = (tags: PhoneTags) =>
 	[...tags].filter(([name]) => !isPlace(name) && !ofSystem.has(name.toLowerCase()));
 

@@ -255,7 +255,7 @@ export function parseProbe(output: string): Film | undefined {
 
 const kinds: ReadonlySet<string> = new Set(['video', 'audio', 'subtitle', 'attachment', 'data']);
 
-/** Such as the subtitles of Ogg (Kate, CMML). */
+/** How tracks of which ffprobe knows no kind are named, such as the subtitles of Ogg (Kate, CMML). */
 function unknownTracks(count: number): string[] {
 	if (count === 0) return [];
 	return [count === 1 ? '1 track of an unknown kind' : `${count} tracks of an unknown kind`];

@@ -1,5 +1,5 @@
 import { type AnyEndpoint, type PayloadInput, type QueryInput, type ResultOf, schemas } from '@stowage/contract';
-import { Failure, type FailureKind, failureKind, failures } from '@stowage/rules';
+import { encodePath, Failure, type FailureKind, failureKind, failures } from '@stowage/rules';
 import type { z } from 'zod';
 import { messages } from '../../messages.js';
 import { basePath } from './basePath.js';
@@ -103,11 +103,6 @@ export function endpointUrl<E extends AnyEndpoint>(
 		for (const each of [value].flat()) if (each !== undefined) search.append(key, each === null ? '' : String(each));
 	}
 	return `${basePath}${path}${search.size > 0 ? `?${search}` : ''}`;
-}
-
-/** Each segment percent-encoded exactly once. */
-export function encodePath(path: string): string {
-	return path.split('/').map(encodeURIComponent).join('/');
 }
 
 /** A successful response that is none of the server's. */

@@ -13,7 +13,7 @@ const pending = new Map<number, PendingHash>();
 let worker: Worker | undefined;
 let nextId = 1;
 
-/** One worker serves the whole page. */
+/** Hashes in a worker, of which one serves the whole page. */
 export const hashInWorker: HashBlob = (blob) =>
 	new Promise((resolve, reject) => {
 		const id = nextId++;

@@ -49,7 +49,7 @@ export function conversionRequest(area: Area, video: Entry, choice: ConversionCh
 	};
 }
 
-/** One that was just started. */
+/** A conversion that was just started. */
 export function newConversion(id: string, video: Entry, deletesOriginal: boolean): Conversion {
 	return {
 		id,

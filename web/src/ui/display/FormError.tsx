@@ -21,7 +21,7 @@ export function FormError({ className = '', children, reason }: FormErrorProps) 
 	);
 }
 
-/** Of a long form, or in a low window, its place may lie below the edge: the form would seem to do nothing. */
+/** Shows the error where it lies below the edge, as in a long form or a low window: the form would seem to do nothing. */
 function scrollTo(element: HTMLElement | null): void {
 	element?.scrollIntoView({ block: 'nearest' });
 }

@@ -93,7 +93,7 @@ function clientBehind(peer: string, forwardedFor: string, isTrusted: (address: s
 	return seen;
 }
 
-/** Some proxies add the port, or write IPv6 in brackets. */
+/** The address of a hop, to which some proxies add the port, or which they write in brackets where it is IPv6. */
 function addressOfHop(hop: string): string | undefined {
 	const [, bracketed, withPort] = /^(?:\[([^\]]*)\](?::\d{1,5})?|(\d+(?:\.\d+){3}):\d{1,5})$/.exec(hop) ?? [];
 	const address = plainAddress((bracketed ?? withPort ?? hop).toLowerCase());

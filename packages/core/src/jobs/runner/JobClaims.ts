@@ -97,7 +97,7 @@ export class JobClaims {
 		return false;
 	}
 
-	/** Those who were tried here come after all others, who was tried last at the end. */
+	/** The suspects in the order in which they are tried: those who were tried here come last, the latest of them at the end. */
 	#inTurns(suspects: readonly Suspect[]): Suspect[] {
 		const byKey = new Map(suspects.map((each) => [keyOf(each), each]));
 		for (const key of this.#tried) if (!byKey.has(key)) this.#tried.delete(key);

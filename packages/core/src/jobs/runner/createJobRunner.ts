@@ -151,7 +151,7 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 		}
 	};
 
-	/** One poll at a time; a request during a poll causes one more. */
+	/** Polls, once at a time; a request during a poll causes one more. */
 	const pollInTurn = (): Promise<void> => {
 		isWoken = true;
 		return pollByTime();

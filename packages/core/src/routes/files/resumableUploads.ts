@@ -1,5 +1,6 @@
 import * as contract from '@stowage/contract';
 import { type Call, route } from '@stowage/plugin-api';
+import { encodePath } from '@stowage/rules';
 import type { Services } from '../../services.js';
 import { checksumAlgorithms } from '../../uploads/checksum.js';
 import type { Upload } from '../../uploads/resumable/createUpload.js';
@@ -66,8 +67,4 @@ export function resumableUploadRoutes({ config, inFlightUploads, resumableUpload
 			return h.response().code(204);
 		}),
 	];
-}
-
-function encodePath(path: string): string {
-	return path.split('/').map(encodeURIComponent).join('/');
 }

@@ -54,7 +54,7 @@ export async function copyFile(
 	}
 }
 
-/** Of one that was published nothing is removed. */
+/** Discards a staged file; nothing is removed of one that was published. */
 async function discardStaged(target: StorageProvider, id: string): Promise<void> {
 	try {
 		await (await target.stage(id)).discard();

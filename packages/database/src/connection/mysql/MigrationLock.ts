@@ -97,7 +97,7 @@ export class MigrationLock {
 		await this.#renew();
 	}
 
-	/** Where the database is away others take the lock in a while. */
+	/** Gives the lock back; where the database is away, others take it in a while. */
 	async release(): Promise<void> {
 		clearInterval(this.#timer);
 		await this.#renewing?.catch(() => undefined);

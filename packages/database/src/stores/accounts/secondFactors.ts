@@ -10,7 +10,7 @@ type Change = (factor: SecondFactor) => SecondFactor | undefined;
 
 const kind = 'totp' satisfies CredentialRow['kind'];
 
-/** Each is one credential of its user, whose text is the factor as JSON. */
+/** Second factors. Each is one credential of its user, whose text is the factor as JSON. */
 export function secondFactorStore(knex: Knex, now: () => number): SecondFactorStore {
 	/** Changes the factor unless `next` returns undefined. The row is locked meanwhile, so that two calls never decide on the same state. */
 	const change = async (transaction: Knex.Transaction, userId: string, next: Change): Promise<boolean> => {

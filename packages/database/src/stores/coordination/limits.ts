@@ -20,7 +20,7 @@ export function limitStore(knex: Knex): CounterStore {
 	const rows = new RowTurns(knex);
 	const hits = new Batches<ReadonlyMap<string, LimitRow>>(rows);
 	const releases = new Batches<void>(rows);
-	/** Each new window removes some of the expired ones, more than it adds: many, where visitors have caused them, would take long. */
+	/** Removes some expired windows for each new one, more than that adds: all of them, where visitors have caused many, would take long. */
 	const forgetEndedIf = async (hasBegun: boolean, now: number) => {
 		if (!hasBegun) return;
 		try {

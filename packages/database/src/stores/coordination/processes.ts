@@ -22,7 +22,7 @@ interface AgreementRow {
 	value: string;
 }
 
-/** Each process writes its own row only, so that nodes of a cluster have no conflicts. */
+/** The processes that run. Each writes its own row only, so that nodes of a cluster have no conflicts. */
 export function processStore(knex: Knex, clock: DatabaseClock): ProcessStore {
 	const processes = () => knex<ProcessRow>('processes');
 	const agreements = () => knex<AgreementRow>('agreements');

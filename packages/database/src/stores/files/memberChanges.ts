@@ -25,7 +25,7 @@ const pauseMs = 60 * 60_000;
 /** Older ones of a folder are forgotten, and leave room in the owner's list for those of other folders. */
 const maxOfFolder = 50;
 
-/** Each in a transaction of its own, in which the row of the owner is locked: two processes may count the same. */
+/** Counts changes, each in a transaction of its own, in which the row of the owner is locked: two processes may count the same. */
 export async function countChanges(knex: Knex, all: readonly CountedChanges[]): Promise<void> {
 	for (const each of all) await transact(knex, (transaction) => count(transaction, each));
 }

@@ -310,7 +310,7 @@ function rangesOf({ ownerId, rootId, kind, ...others }: TrashSelection): TrashRa
 	return [...(kind === 'version' ? [] : [items]), ...(kind === 'item' ? [] : [versions])];
 }
 
-/** Those before or behind a place in the index; all where it is left out. */
+/** The rows before or behind a place in the index; all where it is left out. */
 function keyed(rows: Rows, { key }: TrashRange, operator: '>' | '<=', at: TrashKey | undefined): Rows {
 	if (at === undefined) return rows;
 	const values = key.map((column) => at[column] as string | number);

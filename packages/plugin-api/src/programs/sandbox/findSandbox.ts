@@ -302,7 +302,7 @@ function isRefusal(error: unknown, key: string): boolean {
 	return !wasMomentary(end) && failsForLong(key);
 }
 
-/** Such as a Node whose libraries lie where a sandbox has none: pictures and conversions would wait for ever. */
+/** Whether it fails for long, as for a Node whose libraries lie where a sandbox has none: pictures would wait for ever. */
 function failsForLong(key: string): boolean {
 	const now = performance.now();
 	const known = failures.get(key);

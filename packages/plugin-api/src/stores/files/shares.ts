@@ -88,6 +88,6 @@ export interface ShareStore {
 	change(id: string, ownerId: string, changes: Partial<ShareSettings>): Promise<'changed' | 'same' | undefined>;
 	/** Marks it as expired, if it still has that end. */
 	end(id: string, expiresAt: number): Promise<void>;
-	/** Only one owner's if an owner is given; resolves to whether there was one. */
+	/** Removes a share, of this owner if one is given; resolves to whether there was one. */
 	remove(id: string, ownerId?: string): Promise<boolean>;
 }

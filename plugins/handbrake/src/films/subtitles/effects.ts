@@ -16,7 +16,7 @@ export function hasEffect(kind: SubtitleTrack['kind'], text: string): boolean {
 	return kind === 'text' && hasFont(text);
 }
 
-/** Of the tags of SubRip those that MP4 has no way to say here. */
+/** Whether a text has a tag of SubRip that MP4 has no way to say here. */
 function hasFont(text: string): boolean {
 	for (const [, name = '', attributes = ''] of text.matchAll(/<(font|s)\b([^<>]*)>/gi))
 		if (name.length === 1 || /\b(?:face|size)\b/i.test(attributes)) return true;

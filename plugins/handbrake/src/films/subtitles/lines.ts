@@ -167,7 +167,7 @@ export function lostLines(
 	};
 }
 
-/** One of the output may be shown several times, with others that overlap it. */
+/** How many rows the output lacks. One of its own may be shown several times, with others that overlap it. */
 function missingRows(before: TrackLines['rows'], after: TrackLines['rows']): number {
 	let missing = 0;
 	for (const [row, times] of before) missing += Math.max(0, times - (after.get(row) ?? 0));

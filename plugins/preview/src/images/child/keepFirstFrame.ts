@@ -42,7 +42,7 @@ function coloursAt(bytes: Buffer, at: number): number {
 	return flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0;
 }
 
-/** Each part has its length before it; the last one has none. */
+/** The place behind a list of parts, each with its length before it; the last one has none. */
 function behindParts(bytes: Buffer, start: number): number {
 	let at = start;
 	for (let length = bytes[at]; length !== undefined && length > 0; length = bytes[at]) at += 1 + length;

@@ -93,7 +93,7 @@ function sortTrash(entries: readonly TrashedEntry[], { column, descending }: Tra
 	return sort(entries, 'name').sort((a, b) => sign * (placeOf(a) - placeOf(b)));
 }
 
-/** Each folder once, whose path may be long and of which many items may have been deleted. */
+/** The places of folders in their order, each sorted once: its path may be long, and many of its items may have been deleted. */
 function folderPlaces(entries: readonly TrashedEntry[]): Map<string, number> {
 	const folders = new Set(entries.map(({ folder }) => folder));
 	const named = Array.from(folders, (name): Entry => ({ name, path: name, type: 'directory', size: 0, mtime: 0 }));

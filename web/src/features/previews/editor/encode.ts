@@ -147,7 +147,7 @@ function addSingles(table: Map<string, number>, encoding: Encoding, first: numbe
 	for (const code of range(first, last)) addCharacter(table, decoder.decode(new Uint8Array([code])), code);
 }
 
-/** Each code in a line of its own, since what a decoder makes of an impossible one differs in length. */
+/** Adds what a decoder makes of codes: each in a line of its own, since the result for an impossible one differs in length. */
 function addCodes(table: Map<string, number>, encoding: Encoding, codes: readonly number[], set = ascii): void {
 	const [before, after] = set === ascii ? [[], []] : [bytesOf(escapes[set] ?? 0), bytesOf(escapes[ascii] ?? 0)];
 	const bytes = codes.flatMap((code) => [...before, ...bytesOf(code), ...after, newline]);

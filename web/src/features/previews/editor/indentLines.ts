@@ -78,7 +78,7 @@ function selectedLines({ doc, readOnly, selection: { main: range } }: EditorStat
 	return { range, from: first.from, to: last.to, lines: [...doc.slice(first.from, last.to).iterLines()] };
 }
 
-/** One change for those of all lines, with the same text selected as before. */
+/** The changes of all lines as one, with the same text selected as before. */
 function replaced({ range, from, to, lines }: SelectedLines, changeOf: (line: string) => LineChange) {
 	const insert = Text.of(
 		lines.map((line) => {

@@ -308,7 +308,7 @@ function matchLines(old: readonly string[], lines: readonly string[], most: numb
 	const hunk = { removed: 0, added: 0 };
 	let next = start;
 	let differing = 0;
-	/** Where several lines replaced others, the last of them take the places of the last. */
+	/** Ends a hunk: where several lines replaced others, the last of them take the places of the last. */
 	const close = () => {
 		for (let index = 0; index < hunk.added; index++) {
 			const place = hunk.removed - (hunk.added - index);

@@ -1,3 +1,4 @@
+import { encodePath } from '@stowage/rules';
 import { TooMuchMarkup } from '../common/markup/markupBounds.js';
 
 /** Characters of all paths that are resolved together, each with the one that it is resolved against. A large book has a tenth. */
@@ -20,7 +21,7 @@ export function bookPaths(): ResolvePath {
 		const [path = '', fragment] = href.split('#', 2);
 		left -= from.length + path.length + leastCharacters;
 		if (left < 0) throw new TooMuchMarkup('It has too many addresses.');
-		if (known.from !== from) known = { from, base: `http://book/${from.split('/').map(encodeURIComponent).join('/')}` };
+		if (known.from !== from) known = { from, base: `http://book/${encodePath(from)}` };
 		let pathname: string;
 		try {
 			pathname = new URL(path, known.base).pathname;

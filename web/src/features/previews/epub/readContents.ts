@@ -33,7 +33,7 @@ function navigationOf(document: Document): Element | undefined {
 
 const ops = 'http://www.idpf.org/2007/ops';
 
-/** Each `li` has a link or a heading, and perhaps a list of those below it. */
+/** The lines of a list, of which each `li` has a link or a heading, and perhaps a list of those below it. */
 function linesIn(list: Element): ContentsLine[] {
 	return childrenOf(list, 'li').map((line) => {
 		const [inner] = childrenOf(line, 'ol', 'ul');

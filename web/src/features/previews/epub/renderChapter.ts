@@ -86,7 +86,7 @@ function render(book: Book, path: string, urls: string[]): void {
 	document.body.replaceChildren(...nodes.map((node) => document.importNode(node, true)));
 }
 
-/** Each once, at its last place, where it decides: a chapter may link the same one by the thousand. */
+/** The linked style sheets, each once, at its last place, where it decides: a chapter may link the same one by the thousand. */
 function linkedSheets(chapter: Document, path: string, resolve: ResolvePath): readonly string[] {
 	const sheets = [...chapter.querySelectorAll('link')]
 		.filter((link) => /\bstylesheet\b/i.test(link.getAttribute('rel') ?? ''))

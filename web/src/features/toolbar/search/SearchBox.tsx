@@ -143,7 +143,7 @@ export function SearchBox(props: SearchBoxProps) {
 	);
 }
 
-/** Without an answer there is nothing to say of the hits. */
+/** What is said of the hits to who does not see them; nothing without an answer. */
 function announcement({ hits, error }: Hits): string | undefined {
 	return error ? shownName(error.message) : hits && messages.hitCount(hits.length);
 }

@@ -124,7 +124,7 @@ export class UnrecordedItems {
 		return [];
 	}
 
-	/** Each once: the folder is read whenever anybody looks into their trash. */
+	/** Logs each of these names once: the folder is read whenever anybody looks into their trash. */
 	#logUnknown({ rootId }: StorageProvider, names: readonly string[]): void {
 		for (const item of names) {
 			if (this.#logged.size >= maxLogged) return;

@@ -227,7 +227,7 @@ export async function movBoxes(readAt: ReadAt, signal: AbortSignal): Promise<Con
 	return haveOthers === undefined ? undefined : found;
 }
 
-/** Some items are numbered, by a list of their names that ffprobe reads. */
+/** Whether a box is known where it is. Some items are numbered, by a list of their names that ffprobe reads. */
 const isKnown = (name: string, parent: string) =>
 	known.get(parent)?.has(name) === true || (parent === 'ilst' && name.startsWith('\0'));
 

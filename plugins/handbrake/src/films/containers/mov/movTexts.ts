@@ -81,7 +81,7 @@ export class PrintedTexts {
 		else this.#add(name, await this.#textAt(at, end));
 	}
 
-	/** Of each language its length, its number and itself: ffprobe prints the first one. */
+	/** Takes a text in several languages, each with its length and number before it: ffprobe prints the first one. */
 	async #takeLanguages(name: string, at: number, end: number): Promise<void> {
 		const head = await this.#scanner.bytes(at, 4);
 		// The file may be cut off here.

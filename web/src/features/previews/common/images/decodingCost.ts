@@ -105,7 +105,7 @@ function pngFrames(bytes: Uint8Array): { all: number; dear: number } {
 const isTakenBack = (bytes: Uint8Array, at: number) => bytes[at + 28] === 2;
 const isRestored = (bytes: Uint8Array, at: number) => (((bytes[at + 3] ?? 0) >> 2) & 7) >= 3;
 
-/** Each name counts, wherever it may be: such bytes are hardly there by chance. */
+/** How often a name is in these bytes, wherever it may be: they are hardly there by chance. */
 export function countNames(bytes: Uint8Array, name: string, isMeant = (_: Uint8Array, __: number) => true): number {
 	const codes = Array.from(name, (character) => character.charCodeAt(0));
 	let count = 0;

@@ -44,7 +44,7 @@ function coloursAt(bytes: Uint8Array, at: number): number {
 	return flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0;
 }
 
-/** Each part has its length before it; the last one has none. */
+/** The place behind a list of parts, each with its length before it; the last one has none. */
 function behindParts(bytes: Uint8Array, start: number, left: { steps: number }): number {
 	let at = start;
 	for (let length = bytes[at]; length !== undefined && length > 0 && left.steps > 0; length = bytes[at]) {

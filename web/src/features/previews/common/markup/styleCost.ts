@@ -139,7 +139,7 @@ interface Selector {
 	steps: number;
 }
 
-/** Each selector of a list; `nesting` is what a try of `&` costs, 0 outside of nested rules. */
+/** The selectors of a list; `nesting` is what a try of `&` costs, 0 outside of nested rules. */
 function readSelectors(text: string, elements: Elements, nesting: number): Selector[] {
 	const selectors: Selector[] = [];
 	let tests = leastTests;

@@ -31,7 +31,7 @@ export class SampleTables {
 	async read(name: string, begin: number, end: number): Promise<void> {
 		const number = async (at: number) =>
 			begin + at + 4 <= end ? (await this.reader.view(begin + at, 4)).getUint32(0) : 0;
-		/** Each of the entries takes some bytes. */
+		/** As many of the announced entries as fit into the box, of so many bytes each. */
 		const fitting = (announced: number, bytes: number) => Math.min(announced, Math.ceil((end - begin) / bytes));
 		if (name === 'hdlr') this.#handlers.push(await this.reader.text(begin + 8, 4));
 		else if (name === 'stsd') {

@@ -15,5 +15,5 @@ export async function countBlocks(reader: TagReader, begin: number): Promise<voi
 	}
 }
 
-/** Each takes four bytes at least. */
+/** As many of the announced comments as fit into these bytes: each takes four at least. */
 export const fitting = (announced: number, bytes: number) => Math.min(announced, bytes >> 2);

@@ -56,7 +56,7 @@ export class Reconnection {
 		player.load();
 	}
 
-	/** For the time when the duration is known: moves the element to where it stopped, if it did. */
+	/** Moves the element to where it stopped, if it did. To be called when the duration is known. */
 	resume(player: Player): boolean {
 		if (!this.#place) return false;
 		player.currentTime = this.#place.time;
@@ -64,7 +64,7 @@ export class Reconnection {
 		return true;
 	}
 
-	/** For the time when the element has moved. */
+	/** Ends the reconnection. To be called when the element has moved. */
 	settle(): void {
 		if (!this.#place) return;
 		this.#place = undefined;
