@@ -90,6 +90,20 @@ test('no storage root is added in a folder of the data folder that the server, o
 	t.deepEqual([...others], []);
 });
 
+/** A `Map` or `Set` of paths, of which there are few, or no two of one length. V8 compares long ones of one length with each other. */
+const fewPaths: Readonly<Record<string, string>> = {
+	'packages/core/src/files/watch.ts': 'The folders that one subscription watches, with one for each home.',
+	'packages/core/src/trees/feeds/FolderFeeds.ts': 'Folders that pages show.',
+	'packages/core/src/trees/feeds/MissingParents.ts': 'The same, and for a moment only.',
+	'packages/core/src/trees/storage/folders.ts': 'The folders above one.',
+	'packages/rules/src/names/paths.ts': 'Sixteen.',
+};
+
+test('paths of which there may be thousands are looked up in a PathMap or a PathSet', async (t) => {
+	const found = (await shipped).filter(({ text }) => /\bnew (?:Map|Set)<StoragePath\b/.test(text));
+	t.deepEqual(found.map(({ file }) => file).sort(), Object.keys(fewPaths));
+});
+
 const slowLoop = test.macro({
 	exec: (t, code: string) => t.is(findSlowLoops(`a();\n${code}`)[0]?.line, 2),
 	title: (_, code) => `refused in a loop: ${code}`,

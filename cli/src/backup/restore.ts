@@ -16,7 +16,7 @@ import {
 	type TableRows,
 	type Written,
 } from '@stowage/core';
-import { Failure, homeRoot, joinPath, parsePath, type StoragePath } from '@stowage/rules';
+import { Failure, homeRoot, joinPath, PathSet, parsePath, type StoragePath } from '@stowage/rules';
 import { type Progress, withRowProgress } from '../terminal/Progress.js';
 import { entryNames } from './format.js';
 import type { Backup } from './readBackup.js';
@@ -120,7 +120,7 @@ export async function relinkAll(
 		if (table !== 'temp_links' || row.next_path !== null) continue;
 		known.set(String(row.id), { id: String(row.id), path: parsePath(String(row.path)), itemId: String(row.item_id) });
 	}
-	const wanted = new Set<StoragePath>();
+	const wanted = new PathSet<StoragePath>();
 	let count = 0;
 	for await (const { owner, path: at } of links.list(undefined, { withShares: true })) {
 		wanted.add(joinPath(homeRoot(owner.username), at));

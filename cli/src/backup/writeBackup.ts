@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { type FileHash, hashFiles, readKey, readSnapshot, type Services, type Snapshot } from '@stowage/core';
-import { homeRoot, joinPath, parentPath, parsePath, type StoragePath } from '@stowage/rules';
+import { homeRoot, joinPath, PathSet, parentPath, parsePath, type StoragePath } from '@stowage/rules';
 import { ZipFile } from 'yazl';
 import type { Progress } from '../terminal/Progress.js';
 import { backupFormat, entryNames, type Manifest } from './format.js';
@@ -169,9 +169,9 @@ async function* linkedHashes(
 	{ storage, links }: Pick<Services, 'storage' | 'links'>,
 	onUnreadable: OnUnreadable,
 ): AsyncGenerator<FileHash> {
-	const reported = new Set<string>();
+	const reported = new PathSet();
 	/** The items of links so far, with all that lies in them. */
-	const done = new Set<StoragePath>();
+	const done = new PathSet();
 	const onUnreadableOnce = (at: StoragePath) => {
 		if (reported.has(at)) return;
 		reported.add(at);
@@ -187,7 +187,7 @@ async function* linkedHashes(
 }
 
 /** Whether the path or a folder above it is one of these. */
-function isWithinAny(path: StoragePath, places: ReadonlySet<StoragePath>): boolean {
+function isWithinAny(path: StoragePath, places: PathSet): boolean {
 	for (let at = path; at !== ''; at = parentPath(at)) if (places.has(at)) return true;
 	return false;
 }

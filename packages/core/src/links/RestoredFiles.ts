@@ -1,5 +1,5 @@
 import type { StorageProvider } from '@stowage/plugin-api';
-import { isFailure, joinPath, parentPath, type StoragePath, undefinedIf } from '@stowage/rules';
+import { isFailure, joinPath, PathMap, type PathSet, parentPath, type StoragePath, undefinedIf } from '@stowage/rules';
 import { identityOf } from '../trees/identity.js';
 import { type FileHash, hashFile } from './hashFiles.js';
 
@@ -16,16 +16,16 @@ interface Compared {
 export class RestoredFiles {
 	readonly #storage: Pick<StorageProvider, 'list' | 'open' | 'stat'>;
 	/** What links lead to. */
-	readonly #wanted: ReadonlySet<StoragePath>;
+	readonly #wanted: PathSet<StoragePath>;
 	/** The hashes of before, of what is wanted. */
-	readonly #hashes = new Map<StoragePath, string>();
+	readonly #hashes = new PathMap<string>();
 	/** How many of these lie in each wanted folder and below. */
-	readonly #known = new Map<StoragePath, number>();
+	readonly #known = new PathMap<number>();
 	/** The identities of wanted files whose bytes are those that they had before; undefined for a file with other bytes. */
-	readonly #files = new Map<StoragePath, string | undefined>();
-	readonly #folders = new Map<StoragePath, Compared>();
+	readonly #files = new PathMap<string | undefined>();
+	readonly #folders = new PathMap<Compared>();
 
-	constructor(storage: Pick<StorageProvider, 'list' | 'open' | 'stat'>, wanted: ReadonlySet<StoragePath>) {
+	constructor(storage: Pick<StorageProvider, 'list' | 'open' | 'stat'>, wanted: PathSet<StoragePath>) {
 		this.#storage = storage;
 		this.#wanted = wanted;
 	}

@@ -1,10 +1,11 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { LinkStore } from '@stowage/plugin-api';
-import { Failure, joinPath, parsePath, type StoragePath, type Viewer } from '@stowage/rules';
+import { Failure, joinPath, PathSet, parsePath, type StoragePath, type Viewer } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { linksWithin } from '../../../conformance/src/repositories/rules.js';
 import { clientKey } from '../../src/http/requests/proxy.js';
+import { RestoredFiles } from '../../src/links/RestoredFiles.js';
 import { trackItems } from '../../src/links/trackItems.js';
 import { identityOf } from '../../src/trees/identity.js';
 import { trashedLinkPath } from '../../src/trees/trash/trashPaths.js';
@@ -319,6 +320,23 @@ test('what is deleted needs no room for its long paths, nor what is put back a l
 	const many = trackerOf(2000, short, { ...most, inside: longFolder.slice(0, 600) });
 	await t.throwsAsync(many.move(trashed), { message: 'full' });
 	t.deepEqual(many.written, []);
+});
+
+test.serial('files with very long paths are told apart quickly when their links are bound again', async (t) => {
+	const paths = Array.from({ length: 1500 }, (_, n) => joinPath(longFolder, `${10_000 + n}`));
+	const asked: StoragePath[] = [];
+	const stat = async (at: StoragePath) => {
+		asked.push(at);
+		throw new Failure('notFound', 'gone');
+	};
+	const begun = process.cpuUsage();
+	const files = new RestoredFiles({ stat } as never, new PathSet(paths));
+	for (const path of paths) files.add({ path, sha256: 'a' });
+	for (const path of paths) t.is(await files.identityAt(path), undefined);
+	const { user, system } = process.cpuUsage(begun);
+	t.is(asked.length, 1500);
+	// A Map takes 15 seconds.
+	t.true(user + system < 6_000_000, `${(user + system) / 1000} ms`);
 });
 
 test('nothing with a long path is shared by who has no room for more of these, and what has a short one is', async (t) => {

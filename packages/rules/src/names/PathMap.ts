@@ -2,6 +2,9 @@
 const pieceLength = 8000;
 const maxPieceLength = 2 * pieceLength;
 
+/** The key of nothing: no path contains a NUL. */
+const noPath = '\0';
+
 /**
  * A map by texts that may be long, such as paths of folders that lie deep: in a `Map` all long keys of one length are compared with each
  * other, from their beginning, which for a thousand paths of 60,000 characters takes seconds. In the order in which they were set.
@@ -10,6 +13,8 @@ export class PathMap<Value> {
 	readonly #values = new Map<string, Value>();
 	/** The pieces of long paths, each with the number of what stands before it. No path contains a NUL. */
 	readonly #pieces = new Map<string, number>();
+	/** Of long paths. What has another length, such as a folder above, is none of them, whatever its pieces are. */
+	readonly #lengths = new Set<number>();
 
 	constructor(entries: Iterable<readonly [path: string, value: Value]> = []) {
 		for (const [path, value] of entries) this.set(path, value);
@@ -28,6 +33,7 @@ export class PathMap<Value> {
 	}
 
 	set(path: string, value: Value): this {
+		if (path.length > maxPieceLength) this.#lengths.add(path.length);
 		this.#values.set(
 			this.#keyOf(path, (piece) => {
 				this.#pieces.set(piece, this.#pieces.size + 1);
@@ -48,6 +54,7 @@ export class PathMap<Value> {
 
 	/** The key of a path. Without `add`, a piece that is not known has a number that none has. */
 	#keyOf(path: string, add: (piece: string) => number = () => -1): string {
+		if (path.length > maxPieceLength && !this.#lengths.has(path.length)) return noPath;
 		let [before, start] = [0, 0];
 		for (; before >= 0 && path.length - start > maxPieceLength; start += pieceLength) {
 			const piece = `${before}\0${path.slice(start, start + pieceLength)}`;
