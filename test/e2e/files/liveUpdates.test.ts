@@ -367,3 +367,35 @@ test.serial('a page learns soon that its folder was removed while the server was
 	await page.getByText('There is no such folder').waitFor();
 	await gone(t, rowOf(page, 'a.txt'));
 });
+
+test.serial('a page learns soon that its folder, and the one above it, which were missing, are there', async (t) => {
+	const { url, home, context } = await scene(t);
+	const page = await context.newPage();
+	const above = page.waitForResponse((response) => /events.*directory=(&|$)/.test(response.url()) && response.ok());
+	await page.goto(`${url}/browser/new/inner?type=private`);
+	await page.getByText('There is no such folder').waitFor();
+	await above;
+	// The next attempts by themselves are far off by then.
+	await untilIdle(page);
+	const between = streamIsOpen(page);
+	await mkdir(path.join(home, 'new'));
+	await between;
+	await expectShown(
+		t,
+		page,
+		'appeared',
+		async () => {
+			await mkdir(path.join(home, 'new/inner'));
+			await writeFile(path.join(home, 'new/inner/a.txt'), '');
+		},
+		() => rowOf(page, 'a.txt').waitFor(),
+	);
+	await untilIdle(page);
+	await expectShown(
+		t,
+		page,
+		'subscribed',
+		() => writeFile(path.join(home, 'new/inner/b.txt'), ''),
+		() => rowOf(page, 'b.txt').waitFor(),
+	);
+});

@@ -6,20 +6,26 @@ import { publishTicketEvent } from './ticketEvents.js';
 const minRetryMs = 1000;
 const maxRetryMs = 30_000;
 
+/** How soon a folder that was refused is tried again after an event of one above it. */
+const lookMs = 500;
+
 export interface EventStreamListener {
 	/** The folder may have changed. */
 	onChanged: () => void;
 	/** The user's trash may have changed. */
 	onTrash: () => void;
-	/** Other folders may be shared with the user or by them, or with other members or roles. */
-	onShared: () => void;
+	/** Other folders may be shared with the user or by them, or with other members or roles. `isOfFolder` is as for `onReconnected`. */
+	onShared: (isOfFolder: boolean) => void;
 	/** One of the user's jobs is new, has progressed or has ended. */
 	onJob: (job: ResultOf<typeof findJob>) => void;
-	/** Open again after it was lost. Events may have been missed. */
-	onReconnected: () => void;
 	/**
-	 * The server ended it, the connection broke, or an attempt to open it failed (`isOpened` is false): there are no events until the next
-	 * one.
+	 * Open again after it was lost. Events may have been missed. `isOfFolder` is false while the folder can't be listened to, and the stream
+	 * is that of one above it.
+	 */
+	onReconnected: (isOfFolder: boolean) => void;
+	/**
+	 * The server ended it, the connection broke, or an attempt to open it failed (`isOpened` is false): there are no events of the folder until
+	 * the next one.
 	 */
 	onDisconnected: (isOpened: boolean) => void;
 }
@@ -30,63 +36,121 @@ export interface OpenEventStream {
 	close(): void;
 }
 
-/** Keeps an event stream open until it is closed. */
+/**
+ * Keeps an event stream open until it is closed: at the first of these addresses, which is that of a folder. While that is refused, as for a
+ * folder that is missing, it is the first of the others that is not, those of the folders above: their events say when to try it again.
+ */
 export function openEventStream(
-	url: string,
+	urls: readonly string[],
 	{ onChanged, onTrash, onShared, onJob, onReconnected, onDisconnected }: EventStreamListener,
 ): OpenEventStream {
-	let source: EventSource;
+	let source: EventSource | undefined;
+	/** The index of its address. */
+	let level = urls.length;
+	/** The one that is being opened. */
+	let attempt: EventSource | undefined;
 	let timer: ReturnType<typeof setTimeout> | undefined;
 	let failures = 0;
 	let isDisconnected = false;
-	let isOpen = false;
-	const setOpen = (open: boolean) => {
-		openStreams += Number(open) - Number(isOpen);
-		isOpen = open;
-	};
+	/** Whether a folder that was refused may be there since the last attempt began. */
+	let isDue = false;
 
-	function connect() {
+	function connect(): void {
+		clearTimeout(timer);
 		timer = undefined;
-		source = new EventSource(url);
-		source.addEventListener('changed', onChanged);
-		source.addEventListener('trash', onTrash);
-		source.addEventListener('shared', onShared);
-		source.addEventListener('ticket', ({ data }) => {
+		isDue = false;
+		open(0);
+	}
+
+	function open(next: number): void {
+		const opened = new EventSource(urls[next] as string);
+		attempt = opened;
+		opened.addEventListener('changed', () => (level > 0 ? look() : onChanged()));
+		opened.addEventListener('trash', onTrash);
+		opened.addEventListener('shared', () => {
+			onShared(level === 0);
+			if (level > 0) look();
+		});
+		opened.addEventListener('ticket', ({ data }) => {
 			const event = parseEvent(eventData.ticket, data);
 			if (event) publishTicketEvent(event);
 		});
-		source.addEventListener('job', ({ data }) => {
+		opened.addEventListener('job', ({ data }) => {
 			const event = parseEvent(eventData.job, data);
 			if (event) onJob(event.job);
 		});
-		source.onopen = () => {
-			setOpen(true);
-			failures = 0;
-			if (isDisconnected) onReconnected();
-			isDisconnected = false;
-		};
-		source.onerror = () => {
+		opened.onopen = () => take(opened, next);
+		opened.onerror = () => {
+			const isRefused = opened.readyState === EventSource.CLOSED;
 			// By itself an EventSource never retries after a refusal, and after a lost connection it retries every few seconds for ever.
-			source.close();
-			const isOpened = isOpen;
-			setOpen(false);
-			isDisconnected = true;
-			timer = setTimeout(connect, retryDelay(failures++));
-			onDisconnected(isOpened);
+			opened.close();
+			if (opened === source) onLost();
+			else onFailed(next, isRefused);
 		};
+	}
+
+	function take(opened: EventSource, next: number): void {
+		const isFirst = source === undefined;
+		// Until now it had the events.
+		source?.close();
+		if (isFirst) openStreams++;
+		source = opened;
+		level = next;
+		attempt = undefined;
+		failures = 0;
+		if (isDisconnected && (isFirst || level === 0)) onReconnected(level === 0);
+		if (level === 0) isDisconnected = false;
+		else {
+			// It may have appeared before this stream was open.
+			isDue = false;
+			look();
+		}
+	}
+
+	function onFailed(at: number, isRefused: boolean): void {
+		attempt = undefined;
+		if (source === undefined) isDisconnected = true;
+		if (isRefused && at + 1 < level) open(at + 1);
+		else if (source === undefined) wait(retryDelay(failures++));
+		else wait(isDue ? lookMs : retryDelay(Number.POSITIVE_INFINITY));
+		if (at === 0) onDisconnected(false);
+	}
+
+	function onLost(): void {
+		source = undefined;
+		level = urls.length;
+		openStreams--;
+		attempt?.close();
+		attempt = undefined;
+		isDisconnected = true;
+		wait(retryDelay(failures++));
+		onDisconnected(true);
+	}
+
+	function wait(ms: number): void {
+		clearTimeout(timer);
+		timer = setTimeout(connect, ms);
+	}
+
+	/** Tries the folder again soon, and those between it and the one whose stream is open. */
+	function look(): void {
+		if (isDue) return;
+		isDue = true;
+		if (attempt === undefined) wait(lookMs);
 	}
 
 	connect();
 	return {
 		retry() {
-			if (timer === undefined) return;
-			clearTimeout(timer);
-			connect();
+			if (timer !== undefined) connect();
+			else if (source !== undefined && level > 0) look();
 		},
 		close() {
 			clearTimeout(timer);
-			source.close();
-			setOpen(false);
+			attempt?.close();
+			source?.close();
+			if (source !== undefined) openStreams--;
+			source = undefined;
 		},
 	};
 }

@@ -23,7 +23,7 @@ function streamTickets(urlOf: (tickets: readonly string[]) => string): () => voi
 	const reopen = () => {
 		close();
 		const tickets = subscribedTickets();
-		close = tickets.length === 0 ? () => {} : openEventStream(urlOf(tickets), ignored).close;
+		close = tickets.length === 0 ? () => {} : openEventStream([urlOf(tickets)], ignored).close;
 	};
 	const unsubscribe = subscribeToTicketList(reopen);
 	reopen();

@@ -7,7 +7,7 @@ import { refetchJobs, updateJob } from '../jobs/jobs.js';
 import { queryKeys } from '../queryKeys.js';
 import { sessionQuery } from '../session/sessionQuery.js';
 import type { FileSource } from '../sources/FileSource.js';
-import { openEventStream } from './eventStream.js';
+import { isStreaming, openEventStream } from './eventStream.js';
 import { FolderRefresh } from './FolderRefresh.js';
 import { subscribedTickets, subscribeToTicketList } from './ticketEvents.js';
 
@@ -53,26 +53,29 @@ function usePageEvents(
 		if (fetched().some(({ state }) => state.fetchStatus === 'idle')) refetch();
 		// For each ticket that is named the stream begins with its current state.
 		const ticket = isSignedIn ? [...subscribedTickets()] : JSON.parse(named);
-		const url = endpointUrl(events, { query: { type: area, directory, ticket } });
-		const stream = openEventStream(url, {
+		const urls = withParents(directory).map((folder) =>
+			endpointUrl(events, { query: { type: area, directory: folder, ticket } }),
+		);
+		const stream = openEventStream(urls, {
 			onChanged: event === 'changed' ? refetch : () => {},
 			onTrash: event === 'trash' ? refetch : () => {},
-			onShared: () => {
+			onShared: (isOfFolder) => {
 				refetchShared();
 				// The role in the folder on screen may be another one, or none, and so may the members of what is in it.
-				if (area !== 'public' && event === 'changed') refetch();
+				if (area !== 'public' && event === 'changed' && isOfFolder) refetch();
 			},
 			onJob: (job) => updateJob(queryClient, job),
-			onReconnected: () => {
-				refetch();
+			onReconnected: (isOfFolder) => {
+				// A folder that was never listed goes on saying why until it is there.
+				if (isOfFolder || fetched().length > 0) refetch();
 				refetchShared();
 				refetchJobs(queryClient);
 				// A server that was restarted may have other settings, such as no trash any more.
 				void queryClient.invalidateQueries({ queryKey: queryKeys.capabilities });
 			},
 			onDisconnected: (isOpened) => {
-				// The stream also ends with the session.
-				if (isSignedIn) void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
+				// The stream also ends with the session. While that of a folder above is open it has not.
+				if (isSignedIn && !isStreaming()) void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
 				// And with the role in a shared folder. While it is refused no event says that the role, or the folder, is gone; and once the
 				// server answers again, the stream waits no longer either. A folder that was never listed goes on saying why.
 				if ((area === 'shared' || !isOpened) && fetched().length > 0) refetch();
@@ -83,6 +86,17 @@ function usePageEvents(
 			stop();
 		};
 	}, [queryClient, event, area, directory, isSignedIn, isShown, named]);
+}
+
+/** More folders above a missing one are not asked for. */
+const maxParents = 16;
+
+/** The folder, and those above it, the nearest first. */
+function withParents(directory: string): string[] {
+	const folders = [directory];
+	for (let folder = directory; folder !== '' && folders.length <= maxParents; folders.push(folder))
+		folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/')));
+	return folders;
 }
 
 /**
