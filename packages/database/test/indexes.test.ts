@@ -94,6 +94,12 @@ test('the deleted items of a user are listed and summed by an index, without the
 	const page = { ownerId: 'ada', kind: 'item', limit: 9 } as const;
 	await trash.list({ ...page, order: 'newest' });
 	await trash.list({ ...page, order: 'oldest', after: { deletedAt: 1, id: 'a' } });
+	// The first page of its keys is full.
+	pages = 1;
+	await trash.list({ ...page, order: 'newest', deletedBy: 'owner' });
+	pages = 1;
+	await trash.list({ ...page, order: 'oldest', deletedBy: 'others', after: { deletedAt: 1, id: 'a' } });
+	t.true(plans.length >= 10, `${plans.length}`);
 	for (const plan of plans) {
 		t.regex(plan, /trash_user_kind \(user_id=\? AND version_of=\?/);
 		t.notRegex(plan, /TEMP B-TREE/);

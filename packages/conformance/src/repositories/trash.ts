@@ -84,7 +84,11 @@ export function trashRules(assertThat: Rule): void {
 			parsePath(path),
 		);
 		for (const [n, path] of paths.entries()) await trash.add(recordOf(n + 1, { path }));
-		t.deepEqual(await trash.count('ada-id', 'item'), { items: 4, pathBytes: 1 + 6_999 + 200 + 56_699 });
+		t.deepEqual(await trash.count('ada-id', 'item'), {
+			items: 4,
+			pathBytes: 1 + 6_999 + 200 + 56_699,
+			ofOthers: new Map(),
+		});
 		const over = async (pathBytesOver: number) =>
 			(await trash.list({ order: 'oldest', limit: 9, ownerId: 'ada-id', kind: 'item', pathBytesOver })).map(
 				({ id }) => id,
@@ -93,6 +97,46 @@ export function trashRules(assertThat: Rule): void {
 		t.deepEqual(await over(3_000), [2, 4].map(idOf));
 		t.deepEqual(await over(6_999), [idOf(4)]);
 	});
+
+	assertThat(
+		'what others have put into the trash of a user is counted for each, and listed alone',
+		async (t, { trash }) => {
+			// More than are read at once lie between those of the owner.
+			const items = Array.from({ length: 4_500 }, (_, n) => {
+				const deletedBy = n % 2_100 === 0 ? 'ada' : n % 3 === 0 ? 'Bob' : 'bob';
+				return recordOf(n + 1, { deletedBy, path: parsePath('ä'), deletedAt: Math.floor(n / 3) });
+			});
+			await trash.addMissing(items);
+			await trash.addMissing([recordOf(9_000, { ownerId: 'bob-id', ownerName: 'bob', deletedBy: 'bob' })]);
+			await trash.beginPurging({ ids: [idOf(2_101), idOf(2_102)] });
+			const there = items.filter(({ id }) => ![2_101, 2_102].map(idOf).includes(id));
+			const of = (name: string) => there.filter(({ deletedBy }) => deletedBy === name);
+			const counted = (name: string) => ({ items: of(name).length, pathBytes: 2 * of(name).length });
+			const { ofOthers, ...all } = await trash.count('ada-id', 'item');
+			t.deepEqual(all, { items: 4_498, pathBytes: 8_996 });
+			t.deepEqual([...ofOthers].sort(), [
+				['Bob', counted('Bob')],
+				['bob', counted('bob')],
+			]);
+			const selection = { ownerId: 'ada-id', kind: 'item' } as const;
+			const own = of('ada');
+			t.is(own.length, 2);
+			const list = async (change: Pick<Parameters<typeof trash.list>[0], 'order' | 'limit' | 'after' | 'deletedBy'>) =>
+				(await trash.list({ ...selection, ...change })).map(({ id }) => id);
+			const ids = (records: readonly { id: string }[]) => records.map(({ id }) => id);
+			t.deepEqual(await list({ order: 'oldest', limit: 9, deletedBy: 'owner' }), ids(own));
+			t.deepEqual(await list({ order: 'newest', limit: 9, deletedBy: 'owner' }), ids(own.toReversed()));
+			t.deepEqual(await list({ order: 'newest', limit: 1, deletedBy: 'owner' }), ids(own.slice(-1)));
+			t.deepEqual(await list({ order: 'oldest', limit: 9, after: own[0], deletedBy: 'owner' }), ids(own.slice(1)));
+			t.deepEqual(await list({ order: 'oldest', limit: 9, after: own[1], deletedBy: 'owner' }), []);
+			const others = there.filter(({ deletedBy }) => deletedBy !== 'ada');
+			t.deepEqual(await list({ order: 'oldest', limit: 9_999, deletedBy: 'others' }), ids(others));
+			t.deepEqual(
+				await list({ order: 'newest', limit: 2_500, after: others[3_000], deletedBy: 'others' }),
+				ids(others.slice(0, 3_000).toReversed().slice(0, 2_500)),
+			);
+		},
+	);
 
 	assertThat('very many items are counted and summed, each once, whatever changes meanwhile', async (t, db) => {
 		const { trash } = db;
@@ -114,8 +158,8 @@ export function trashRules(assertThat: Rule): void {
 		const all = { bytes: items.bytes + 5_000, entries: 6_980, unmeasured: 0 };
 		t.deepEqual(await trash.totals({ rootId: 'root-1' }), all);
 		t.deepEqual(await trash.totals({}), all);
-		t.deepEqual(await trash.count(ownerId, 'item'), { items: 4_480, pathBytes: 2 * 4_480 });
-		t.deepEqual(await trash.count(ownerId, 'version'), { items: 2_200, pathBytes: 2_200 });
+		t.deepEqual(await trash.count(ownerId, 'item'), { items: 4_480, pathBytes: 2 * 4_480, ofOthers: new Map() });
+		t.deepEqual(await trash.count(ownerId, 'version'), { items: 2_200, pathBytes: 2_200, ofOthers: new Map() });
 		// What is bound anew meanwhile moves to the end of the order in which versions are read.
 		let isBinding = true;
 		const bind = async () => {
@@ -123,7 +167,8 @@ export function trashRules(assertThat: Rule): void {
 			isBinding = false;
 		};
 		const binding = bind();
-		while (isBinding) t.deepEqual(await trash.count(ownerId, 'version'), { items: 2_200, pathBytes: 2_200 });
+		while (isBinding)
+			t.deepEqual(await trash.count(ownerId, 'version'), { items: 2_200, pathBytes: 2_200, ofOthers: new Map() });
 		await binding;
 	});
 
@@ -161,7 +206,7 @@ export function trashRules(assertThat: Rule): void {
 		);
 		t.is((await trash.totals({})).entries, 2);
 		t.is((await trash.count('ada-id', 'item')).items, 2);
-		t.deepEqual(await trash.count('bob-id', 'item'), { items: 0, pathBytes: 0 });
+		t.deepEqual(await trash.count('bob-id', 'item'), { items: 0, pathBytes: 0, ofOthers: new Map() });
 		t.deepEqual(
 			(await trash.inState('purging', { limit: 9 })).map(({ id }) => id),
 			[idOf(1)],

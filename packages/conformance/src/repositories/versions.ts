@@ -79,8 +79,8 @@ export function versionRules(assertThat: Rule): void {
 		t.deepEqual(await list(), [1, 2]);
 		t.deepEqual(await list('version'), [1]);
 		t.deepEqual(await list('item'), [2]);
-		t.deepEqual(await trash.count('ada-id', 'version'), { items: 1, pathBytes: 1 });
-		t.deepEqual(await trash.count('ada-id', 'item'), { items: 1, pathBytes: 1 });
+		t.deepEqual(await trash.count('ada-id', 'version'), { items: 1, pathBytes: 1, ofOthers: new Map() });
+		t.deepEqual(await trash.count('ada-id', 'item'), { items: 1, pathBytes: 1, ofOthers: new Map() });
 		t.is((await trash.totals({})).entries, 2);
 		t.is((await trash.totals({ kind: 'version' })).bytes, 1001);
 		t.is(await trash.beginPurging({ kind: 'item', ids: [1, 2].map(idOf) }), 1);

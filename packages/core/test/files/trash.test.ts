@@ -1,8 +1,8 @@
 import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { TrashedItem } from '@stowage/plugin-api';
-import { anonymousOwner, Failure, parsePath } from '@stowage/rules';
+import type { TrashCount, TrashedItem } from '@stowage/plugin-api';
+import { anonymousOwner, baseName, Failure, parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { type AppOptions, assignTrash, findOwnersByName, recoverTrash, unknownTrash } from '../../src/index.js';
 import { withTrashFolder } from '../../src/trees/trash/moveTrash.js';
@@ -940,6 +940,93 @@ test('of more items than a user may keep the oldest go', async (t) => {
 	t.deepEqual(ended, ['item 3 number ada']);
 });
 
+/** Limits of so many items and bytes of paths, with a user's items in the trash, each by its path and who has deleted it. */
+async function limitedTrash(
+	t: ExecutionContext,
+	kept: TrashCount,
+	records: readonly [path: string, deletedBy: string][],
+) {
+	const { app } = await setUp(t);
+	const { database, storage } = app.services;
+	let ms = 0;
+	const parts = { ...purgeParts(app), monotonic: () => ms };
+	const purge = new TrashPurge(parts, new TrashSizes(parts));
+	const limits = new TrashLimits(parts, purge, { kept, uncounted: { items: 1, pathBytes: 100 } });
+	const ownerId = (await database.users.find('ada'))?.id ?? '';
+	let count = 0;
+	const recordOf = (at: string, deletedBy: string): TrashedItem => {
+		const id = `${++count}`.padStart(32, '0');
+		const whose = { ownerId, ownerName: 'ada', deletedBy, rootId: storage.rootId, deletedAt: count };
+		const kind = { kind: 'item', type: 'file', state: 'kept', size: { bytes: 1, entries: 1 } } as const;
+		return { ...whose, ...kind, id, path: parsePath(at) };
+	};
+	await database.trash.addMissing(records.map(([at, deletedBy]) => recordOf(at, deletedBy)));
+	return {
+		limits,
+		recordOf,
+		store: database.trash,
+		later: (by: number) => {
+			ms += by;
+		},
+		paths: async () =>
+			(await database.trash.list({ order: 'oldest', limit: 999, ownerId }))
+				.map(({ path: at }) => baseName(at))
+				.join(' '),
+	};
+}
+
+test('what members have deleted ends nothing of the owner, and what the owner deletes ends nothing of theirs', async (t) => {
+	const own = Array.from({ length: 7 }, (_, n) => [`a${n}`, 'ada'] as const);
+	const bobs = Array.from({ length: 8 }, (_, n) => [`b${n}`, 'bob'] as const);
+	const mixed = own.flatMap((each, n) => [[...each], [...(bobs[n] ?? each)]] as [string, string][]);
+	const { limits, recordOf, paths } = await limitedTrash(t, { items: 5, pathBytes: 1_000 }, mixed);
+	t.is(await limits.added(recordOf('b9', 'bob')), 2);
+	t.is(await paths(), 'b0 b1 a2 b2 a3 b3 a4 b4 a5 b5 a6 b6');
+	t.is(await limits.added(recordOf('a9', 'ada')), 0);
+});
+
+test('a member puts no more into the trash than half of what the others leave, also before it has rows', async (t) => {
+	const { limits, recordOf, store, later } = await limitedTrash(t, { items: 8, pathBytes: 1_000 }, [
+		['a1', 'ada'],
+		['b1', 'bob'],
+	]);
+	const adds = async (by: string, at = 'x') =>
+		(await Promise.allSettled(Array.from({ length: 9 }, () => limits.assertRoom(recordOf(at, by))))).filter(
+			({ status }) => status === 'fulfilled',
+		).length;
+	t.is(await adds('bob'), 3, 'with the one that he has already');
+	t.is(await adds('carol'), 2);
+	t.is(await adds('dave'), 1);
+	t.is(await adds('ada'), 9, 'the owner is not limited by them');
+	later(3_000);
+	t.is(await adds('bob'), 0, 'what has no row yet counts');
+	later(5_000);
+	t.is(await adds('bob'), 3, 'and what has failed does not for long');
+	await store.addMissing(Array.from({ length: 3 }, () => recordOf('b', 'bob')));
+	later(30_000);
+	t.is(await adds('bob'), 0);
+	const refused = await t.throwsAsync(limits.assertRoom(recordOf('b', 'bob')));
+	t.like(refused, { kind: 'storageFull' });
+	t.is(await adds('carol', 'd'.repeat(250)), 1, 'by the bytes of paths');
+	t.is(await adds('dave', 'd'.repeat(250)), 1);
+});
+
+test('short paths of members leave the owner the room for long ones', async (t) => {
+	const long = 'd'.repeat(200);
+	const short = Array.from({ length: 90 }, (_, n) => [`short ${n}`, 'bob'] as [string, string]);
+	const { limits, recordOf, paths } = await limitedTrash(t, { items: 100, pathBytes: 700 }, [
+		[`${long}/a`, 'ada'],
+		[`${long}/b`, 'ada'],
+		[`${long}/c`, 'ada'],
+		...short,
+	]);
+	t.is(await limits.added(recordOf(`${long}/d`, 'bob')), 0);
+	t.true((await paths()).startsWith('a b c short 0'));
+	const ownerId = recordOf('a', 'ada').ownerId;
+	// The owner's own moves may make paths of members' versions longer.
+	t.is(await limits.lengthened(ownerId, 100), 0);
+});
+
 test('what gives way to others is recorded for each user whose it was, also where the oldest are of many', async (t) => {
 	const { app } = await setUp(t);
 	const { database, audit, storage } = app.services;
@@ -1007,7 +1094,7 @@ test('of more bytes of paths than a user may keep the oldest long ones go, and n
 test('long paths that are too many are looked for once, and not again past those that stay', async (t) => {
 	const asked: unknown[] = [];
 	const store = {
-		count: async () => ({ items: 3, pathBytes: 140 }),
+		count: async () => ({ items: 3, pathBytes: 140, ofOthers: new Map() }),
 		async list({ after }: { after?: TrashedItem }) {
 			asked.push(after?.id);
 			return [{ id: `after ${after?.id}`, path: parsePath('d'.repeat(20)) }];

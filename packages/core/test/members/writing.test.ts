@@ -163,7 +163,10 @@ test('what a member deletes, replaces or moves pushes nothing of the owner out o
 	for (const name of ['a.txt', 'b.txt']) await writeFile(home('docs/Photos', deep, name), name);
 	const replaced = [field('type', 'private'), field('directory', 'docs/Photos'), field('onConflict', 'replace')];
 	t.is((await ada.upload('/api/upload', [...replaced, file('fox.txt', 'another fox')])).statusCode, 200);
-	app.services.database.trash.count = async () => ({ items: 9, pathBytes: 64 * 1024 * 1024 - 500 });
+	// Half of what each side may have, but for 500 bytes.
+	const pathBytes = 32 * 1024 * 1024 - 500;
+	const ofOthers = new Map([['bob', { items: 9, pathBytes }]]);
+	app.services.database.trash.count = async () => ({ items: 18, pathBytes: 2 * pathBytes, ofOthers });
 	const type = 'shared';
 	const deletion: Change = ['DELETE', '/api/deleteItem', { filePath: `Photos/${deep}/a.txt`, type }];
 	const move: Change = [
@@ -191,6 +194,24 @@ test('what a member deletes, replaces or moves pushes nothing of the owner out o
 		['DELETE', '/api/deleteItem', { filePath: `docs/Photos/${deep}/b.txt`, type: 'private' }],
 	] as const;
 	for (const change of own) t.is((await call(ada, change)).statusCode, 200, 'what its owner does');
+});
+
+test('a member who has put very much into the trash of the owner deletes and replaces no more, and ends nothing', async (t) => {
+	const { app, ada, bob, carol, home, share } = await setUp(t, 'edit');
+	await share({ bob: 'edit', carol: 'edit' });
+	const ofOthers = new Map([['bob', { items: 50_000, pathBytes: 1 }]]);
+	app.services.database.trash.count = async () => ({ items: 149_000, pathBytes: 1, ofOthers });
+	const deletion: Change = ['DELETE', '/api/deleteItem', { filePath: 'Photos/2030/owl.txt', type: 'shared' }];
+	const replacement = (client: Client) => upload(client, 'Photos', 'fox.txt', [field('onConflict', 'replace')]);
+	const before = await readFile(home('docs/Photos/fox.txt'), 'utf8');
+	for (const answer of [await call(bob, deletion), await replacement(bob)])
+		t.is(answer.statusCode, 507, answer.payload);
+	t.is(await readFile(home('docs/Photos/2030/owl.txt'), 'utf8'), 'an owl');
+	t.is(await readFile(home('docs/Photos/fox.txt'), 'utf8'), before);
+	t.is((await replacement(carol)).statusCode, 200, 'others have room');
+	t.is((await call(carol, deletion)).statusCode, 200);
+	const own = { filePath: 'docs/Photos/fox.txt', type: 'private' };
+	t.is((await ada.call('DELETE', '/api/deleteItem', own)).statusCode, 200);
 });
 
 test('a member renames and deletes what has versions while the database has no room for long paths', async (t) => {

@@ -58,8 +58,8 @@ export class TrashBin {
 
 	/**
 	 * Puts an item into the trash by `move`, which gets its id and the path to move it to, and resolves to what it has moved. Throws
-	 * `storageFull`, with nothing moved, where the database has no room for it, or where a member of a folder would push out what its owner
-	 * has there, unless it is to be removed for good.
+	 * `storageFull`, with nothing moved, where the database has no room for it, or where a member of a folder has put in as much as they may,
+	 * unless it is to be removed for good.
 	 */
 	async keep(...call: Parameters<TrashMoves['keep']>): Promise<Kept> {
 		const [kept, , { isForGood = false } = {}] = call;
@@ -69,7 +69,7 @@ export class TrashBin {
 
 	/**
 	 * Keeps a former content by `replace`, which gets the path to keep it at, and calls `begin` before it is exchanged: that throws
-	 * `storageFull` where the database has no room for it. So does this itself where a member would push out what the owner has. Resolves to
+	 * `storageFull` where the database has no room for it. So does this itself where a member has replaced as much as they may. Resolves to
 	 * what `replace` does.
 	 */
 	async keepVersion<T>(
@@ -190,10 +190,10 @@ export class TrashBin {
 
 	/**
 	 * Called before a member of a folder makes the paths of its owner's versions longer, by so many bytes together. Throws `storageFull`
-	 * where some of these would have to go for it.
+	 * where some of these might have to go for it.
 	 */
 	assertRoomForVersionPaths(ownerId: string, pathBytes: number): Promise<void> {
-		return this.#limits.assertRoomForPaths(ownerId, 'version', pathBytes);
+		return this.#limits.assertRoomForVersionPaths(ownerId, pathBytes);
 	}
 
 	/**

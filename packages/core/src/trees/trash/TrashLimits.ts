@@ -1,11 +1,14 @@
-import type { TrashCount, TrashRecord } from '@stowage/plugin-api';
-import { Failure, utf8Length } from '@stowage/rules';
+import type { OwnersTrashCount, TrashCount, TrashRecord, TrashStore } from '@stowage/plugin-api';
+import { anonymousOwner, Failure, utf8Length } from '@stowage/rules';
 import { Counts } from '../../limits/Counts.js';
 import { createKeyedMutex } from '../../limits/keyedMutex.js';
 import type { TrashPurge } from './TrashPurge.js';
 import { type TrashParts, trashBatch, warnOfTrash } from './trashParts.js';
 
-/** What is kept of one user and kind at most, and how much new there may be before all is counted again. */
+/**
+ * What is kept at most of one kind that a user has put in, and as much of what members of the user's folders have; and how much new there
+ * may be before all is counted again.
+ */
 const trashLimits: { kept: TrashCount; uncounted: TrashCount } = {
 	kept: { items: 100_000, pathBytes: 64 * 1024 * 1024 },
 	uncounted: { items: 1_000, pathBytes: 8 * 1024 * 1024 },
@@ -14,10 +17,35 @@ const trashLimits: { kept: TrashCount; uncounted: TrashCount } = {
 /** Items with long paths that are read together. */
 const longAtOnce = 50;
 
+/** How long a count of what members have put in holds: other processes add to it. */
+const countedMs = 30_000;
+
+/** How long it holds for a refusal: what was in the way may be gone. */
+const refusedMs = 2_000;
+
+/** What was put in so recently may have no row yet. */
+const unrecordedMs = 5_000;
+
+/** Counts of so many users and kinds are kept. */
+const maxTallies = 1_000;
+
+/** What members of a user's folders have put in of a kind. */
+interface Tally {
+	countedAt: number;
+	ofMembers: Map<string, TrashCount>;
+	/** What was added here since it was counted. */
+	added: { at: number; member: string; more: TrashCount }[];
+}
+
+const nothing: TrashCount = { items: 0, pathBytes: 0 };
+
 /**
  * Each item in the trash is a row, which has its path several times, so a user has no more than so many, with so many bytes of paths: the
  * oldest go. For the bytes these are the oldest of those whose paths are longer than so many items may have on average, without which
  * there would not be as many: a few long paths end none of the others.
+ *
+ * What members of the user's folders put in is limited on its own, and ends nothing: it may be what the user wrote, and members delete
+ * nothing for good. A member may add half of what the other members leave.
  */
 export class TrashLimits {
 	readonly #parts: TrashParts;
@@ -28,6 +56,8 @@ export class TrashLimits {
 	readonly #pathBytes = new Counts();
 	/** A mutex for each user and kind: two at once would both end what is too much. */
 	readonly #inTurn = createKeyedMutex();
+	readonly #tallies = new Map<string, Tally>();
+	readonly #countInTurn = createKeyedMutex();
 
 	constructor(parts: TrashParts, purge: Pick<TrashPurge, 'end' | 'removePurged'>, limits = trashLimits) {
 		this.#parts = parts;
@@ -46,8 +76,8 @@ export class TrashLimits {
 	}
 
 	/**
-	 * Called before something is put into the trash. Throws `storageFull` where a member of a folder does so, and something of its owner
-	 * would have to go for that path: members delete nothing for good.
+	 * Called before something is put into the trash. Throws `storageFull` where a member of a folder does so who has put in as much as they
+	 * may, whether that has its rows yet or not.
 	 */
 	async assertRoom({
 		ownerId,
@@ -56,15 +86,60 @@ export class TrashLimits {
 		kind,
 		path,
 	}: Pick<TrashRecord, 'ownerId' | 'ownerName' | 'deletedBy' | 'kind' | 'path'>): Promise<void> {
-		const bytes = utf8Length(path);
-		if (deletedBy !== ownerName && bytes > this.#longestShort) await this.assertRoomForPaths(ownerId, kind, bytes);
+		// Visitors have no members.
+		if (deletedBy === ownerName || ownerId === anonymousOwner) return;
+		const more = { items: 1, pathBytes: utf8Length(path) };
+		for (const ms of [countedMs, refusedMs])
+			if (this.#hasAdded(await this.#tally(ownerId, kind, ms), deletedBy, more)) return;
+		const what = kind === 'item' ? 'delete' : 'replace';
+		throw new Failure('storageFull', `The owner of this folder has no room in the trash for more that you ${what}.`);
 	}
 
-	/** As `assertRoom`, for so many bytes of paths. */
-	async assertRoomForPaths(ownerId: string, kind: TrashRecord['kind'], bytes: number): Promise<void> {
-		const { pathBytes } = await this.#parts.store.count(ownerId, kind);
-		if (pathBytes + bytes <= this.#limits.kept.pathBytes) return;
+	/**
+	 * Called before a member of a folder makes the paths of its owner's versions longer, by so many bytes together. Throws `storageFull`
+	 * where these would leave the owner less than half of the bytes, or members more than they may have.
+	 */
+	async assertRoomForVersionPaths(ownerId: string, pathBytes: number): Promise<void> {
+		const { own, ofMembers } = sidesOf(ownerId, await this.#parts.store.count(ownerId, 'version'));
+		const { kept } = this.#limits;
+		if (own.pathBytes + pathBytes <= kept.pathBytes / 2 && ofMembers.pathBytes + pathBytes <= kept.pathBytes) return;
 		throw new Failure('storageFull', 'The owner of this folder has no room for more long paths in the trash.');
+	}
+
+	/** Counts it for the member, if there is room. */
+	#hasAdded({ ofMembers, added }: Tally, member: string, more: TrashCount): boolean {
+		const mine = ofMembers.get(member) ?? nothing;
+		const all = sum([...ofMembers.values(), more]);
+		const { kept } = this.#limits;
+		const isRoom = (['items', 'pathBytes'] as const).every((of) => {
+			const left = kept[of] - (all[of] - mine[of] - more[of]);
+			return mine[of] + more[of] <= left / 2;
+		});
+		if (!isRoom) return false;
+		ofMembers.set(member, sum([mine, more]));
+		added.push({ at: this.#parts.monotonic(), member, more });
+		return true;
+	}
+
+	/** Not older than this, as of when it was asked for. */
+	#tally(ownerId: string, kind: TrashRecord['kind'], maxAgeMs: number): Promise<Tally> {
+		const { store, monotonic } = this.#parts;
+		const key = `${kind} ${ownerId}`;
+		const asked = monotonic();
+		return this.#countInTurn(key, async () => {
+			const known = this.#tallies.get(key);
+			if (known !== undefined && known.countedAt > asked - maxAgeMs) return known;
+			const countedAt = monotonic();
+			const ofMembers = new Map((await store.count(ownerId, kind)).ofOthers);
+			// Of what was added while it was counted, too.
+			const added = (known?.added ?? []).filter(({ at }) => at > countedAt - unrecordedMs);
+			for (const { member, more } of added) ofMembers.set(member, sum([ofMembers.get(member) ?? nothing, more]));
+			const tally = { countedAt, ofMembers, added };
+			this.#tallies.delete(key);
+			this.#tallies.set(key, tally);
+			if (this.#tallies.size > maxTallies) this.#tallies.delete(this.#tallies.keys().next().value as string);
+			return tally;
+		});
 	}
 
 	/** The bytes of the longest path of which there may be as many as of items. */
@@ -89,13 +164,24 @@ export class TrashLimits {
 	}
 
 	async #limit(ownerId: string, kind: TrashRecord['kind']): Promise<number> {
+		const { kept, uncounted } = this.#limits;
+		const { own, ofMembers } = sidesOf(ownerId, await this.#parts.store.count(ownerId, kind));
+		const deletedBy = ownerId === anonymousOwner ? undefined : 'owner';
+		const over = { items: own.items - kept.items, pathBytes: own.pathBytes - kept.pathBytes };
+		const ended = await this.#endOldest({ ownerId, kind, deletedBy }, over);
+		// Members add no more than they may: so much more it is only where the owner's own moves have made the paths longer.
+		const longer = { items: 0, pathBytes: ofMembers.pathBytes - kept.pathBytes - uncounted.pathBytes };
+		return ended + (await this.#endOldest({ ownerId, kind, deletedBy: 'others' }, longer));
+	}
+
+	async #endOldest(
+		selection: Pick<Parameters<TrashStore['list']>[0], 'ownerId' | 'kind' | 'deletedBy'>,
+		over: TrashCount,
+	): Promise<number> {
 		const { store } = this.#parts;
-		const { kept } = this.#limits;
-		const there = await store.count(ownerId, kind);
-		let items = there.items - kept.items;
-		let pathBytes = there.pathBytes - kept.pathBytes;
+		let { items, pathBytes } = over;
 		let ended = 0;
-		const longOnes = { ownerId, kind, pathBytesOver: this.#longestShort };
+		const longOnes = { ...selection, pathBytesOver: this.#longestShort };
 		for (let after: TrashRecord | undefined; pathBytes > 0; ) {
 			// Not again past all that have been read.
 			const long: TrashRecord[] = await store.list({ ...longOnes, order: 'oldest', limit: longAtOnce, after });
@@ -108,9 +194,7 @@ export class TrashLimits {
 			ended += await this.#end(long.slice(0, count));
 		}
 		for (; items > 0; items -= trashBatch)
-			ended += await this.#end(
-				await store.list({ order: 'oldest', limit: Math.min(items, trashBatch), ownerId, kind }),
-			);
+			ended += await this.#end(await store.list({ ...selection, order: 'oldest', limit: Math.min(items, trashBatch) }));
 		return ended;
 	}
 
@@ -119,6 +203,22 @@ export class TrashLimits {
 		if (ended > 0) void this.#purge.removePurged();
 		return ended;
 	}
+}
+
+function sum(counts: readonly TrashCount[]): TrashCount {
+	const all = { ...nothing };
+	for (const { items, pathBytes } of counts) {
+		all.items += items;
+		all.pathBytes += pathBytes;
+	}
+	return all;
+}
+
+/** What the owner has put in, and what members of their folders have. */
+function sidesOf(ownerId: string, { items, pathBytes, ofOthers }: OwnersTrashCount) {
+	// Of what visitors had the administrator removes.
+	const ofMembers = ownerId === anonymousOwner ? nothing : sum([...ofOthers.values()]);
+	return { own: { items: items - ofMembers.items, pathBytes: pathBytes - ofMembers.pathBytes }, ofMembers };
 }
 
 /** How many of these lengths, from the first one, make so much together; all if they make less. */

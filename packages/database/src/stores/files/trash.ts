@@ -1,5 +1,6 @@
 import type {
 	FileVersion,
+	TrashCount,
 	TrashedItem,
 	TrashRecord,
 	TrashSelection,
@@ -163,28 +164,42 @@ export function trashStore(knex: Knex, now: () => number): TrashStore {
 			return row && toRecord(row);
 		},
 		async list<Kind extends TrashRecord['kind']>(options: ListOptions & { kind?: Kind }) {
-			const { order, limit, after, pathBytesOver, ...selection } = options;
+			const { order, limit, after, pathBytesOver, deletedBy, ...selection } = options;
 			const direction = order === 'newest' ? 'desc' : 'asc';
 			const passed = passedIndexes(selection);
-			const choose = (rows: Rows): Rows => {
+			const ordered = (rows: Rows): Rows =>
+				rows.orderBy(['deleted_at', 'id'].map((column) => ({ column, order: direction })));
+			const choose = (rows: Rows, from = after, until?: TrashKey): Rows => {
 				if (isMysql(knex) && passed.length > 0) rows.from(knex.raw(`trash ignore index (${passed.join(', ')})`));
-				if (after !== undefined) following(rows, after, order);
+				if (from !== undefined) following(rows, from, order);
+				if (until !== undefined) keyed(rows, { key: ['deleted_at', 'id'] }, order === 'newest' ? '>=' : '<=', until);
 				if (pathBytesOver !== undefined) rows.whereRaw(`${pathBytes} > ?`, [pathBytesOver]);
-				return there(rows)
-					.orderBy([
-						{ column: 'deleted_at', order: direction },
-						{ column: 'id', order: direction },
-					])
-					.limit(limit);
+				if (deletedBy !== undefined) rows.whereRaw(`deleted_by ${deletedBy === 'owner' ? '=' : '<>'} username`);
+				return ordered(there(rows));
 			};
 			const found: TrashRow[] = [];
-			for (const ids of selection.ids === undefined ? [undefined] : batches(selection.ids))
-				found.push(
-					...(await readInParts((all) => {
-						const rows = selected(selection, all);
-						return choose(ids === undefined ? rows : rows.whereIn('id', ids));
-					})),
-				);
+			if (deletedBy !== undefined && selection.ids === undefined && !isMysql(knex)) {
+				// There may be very many of the others between them: SQLite reads on the main thread.
+				for (let from = after; found.length < limit; ) {
+					const rest = from === undefined ? selected(selection) : following(selected(selection), from, order);
+					const end = await ordered(rest)
+						.offset(summedAtOnce - 1)
+						.first('deleted_at', 'id');
+					const left = limit - found.length;
+					const begin = from;
+					found.push(...(await readInParts((all) => choose(selected(selection, all), begin, end).limit(left))));
+					if (end === undefined) break;
+					from = { deletedAt: end.deleted_at, id: end.id };
+					await ownTurn();
+				}
+			} else
+				for (const ids of selection.ids === undefined ? [undefined] : batches(selection.ids))
+					found.push(
+						...(await readInParts((all) => {
+							const rows = selected(selection, all);
+							return choose(ids === undefined ? rows : rows.whereIn('id', ids)).limit(limit);
+						})),
+					);
 			return found.slice(0, limit).map(toRecord) as Extract<TrashRecord, { kind: Kind }>[];
 		},
 		async known(ids) {
@@ -194,15 +209,25 @@ export function trashStore(knex: Knex, now: () => number): TrashStore {
 		async count(ownerId, kind) {
 			const counts = await summed(
 				{ ownerId, kind },
-				(rows): Promise<Record<string, number | null>[]> =>
-					rows.count({ items: '*' }).select(knex.raw(`sum(${pathBytes}) as bytes`)),
+				(rows): Promise<Record<string, number | string | null>[]> =>
+					rows
+						.count({ items: '*' })
+						.select(knex.raw(`sum(${pathBytes}) as bytes`))
+						.select({ by: 'deleted_by' }, knex.raw('deleted_by = username as own'))
+						.groupBy('by', 'own'),
 			);
 			const count = { items: 0, pathBytes: 0 };
-			for (const { items, bytes } of counts) {
-				count.items += Number(items);
-				count.pathBytes += Number(bytes ?? 0);
+			const ofOthers = new Map<string, TrashCount>();
+			for (const { items, bytes, by, own } of counts) {
+				const name = String(by);
+				const ofOther = ofOthers.get(name) ?? { items: 0, pathBytes: 0 };
+				if (Number(own) === 0) ofOthers.set(name, ofOther);
+				for (const sum of Number(own) === 0 ? [count, ofOther] : [count]) {
+					sum.items += Number(items);
+					sum.pathBytes += Number(bytes ?? 0);
+				}
 			}
-			return count;
+			return { ...count, ofOthers };
 		},
 		async totals(selection) {
 			const sums = await summed(
@@ -311,7 +336,12 @@ function rangesOf({ ownerId, rootId, kind, ...others }: TrashSelection): TrashRa
 }
 
 /** The rows before or behind a place in the index; all where it is left out. */
-function keyed(rows: Rows, { key }: TrashRange, operator: '>' | '<=', at: TrashKey | undefined): Rows {
+function keyed(
+	rows: Rows,
+	{ key }: Pick<TrashRange, 'key'>,
+	operator: '>' | '<=' | '>=',
+	at: TrashKey | undefined,
+): Rows {
 	if (at === undefined) return rows;
 	const values = key.map((column) => at[column] as string | number);
 	return rows.whereRaw(`(${key.join(', ')}) ${operator} (${key.map(() => '?').join(', ')})`, values);

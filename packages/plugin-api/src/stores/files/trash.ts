@@ -75,6 +75,12 @@ export interface TrashCount {
 	pathBytes: number;
 }
 
+/** A count of what a user has. */
+export interface OwnersTrashCount extends TrashCount {
+	/** How much of it others have put there, the members of the user's folders, by the name of each. */
+	ofOthers: ReadonlyMap<string, TrashCount>;
+}
+
 export interface TrashTotals extends TrashSize {
 	/** How many of the items are not measured. */
 	unmeasured: number;
@@ -89,7 +95,8 @@ export interface TrashStore {
 	get(id: string): Promise<TrashRecord | undefined>;
 	/**
 	 * Up to `limit` records that are not `purging`, by the time of their deletion, from the one that follows `after`; only those whose paths
-	 * have more bytes than `pathBytesOver`, where that is given.
+	 * have more bytes than `pathBytesOver`, where that is given; of those that their owners have put there themselves, or that others have,
+	 * where `deletedBy` says so.
 	 */
 	list<Kind extends TrashKind = TrashKind>(
 		options: {
@@ -98,12 +105,13 @@ export interface TrashStore {
 			after?: Pick<TrashRecord, 'deletedAt' | 'id'> | undefined;
 			kind?: Kind;
 			pathBytesOver?: number;
+			deletedBy?: 'owner' | 'others' | undefined;
 		} & TrashSelection,
 	): Promise<Extract<TrashRecord, { kind: Kind }>[]>;
 	/** Which of these there are, whatever their state is. */
 	known(ids: readonly string[]): Promise<string[]>;
 	/** How many of a kind a user has that are not `purging`. */
-	count(ownerId: string, kind: TrashKind): Promise<TrashCount>;
+	count(ownerId: string, kind: TrashKind): Promise<OwnersTrashCount>;
 	/** The sums of those that are not `purging`. */
 	totals(selection: TrashSelection): Promise<TrashTotals>;
 	/** The records that have been in this state the longest, entered by `until` (any time by default), after the first `skip` of them. */
