@@ -12,6 +12,7 @@ import type { Conversion } from './conversion.js';
 import { encoderFailure, isOfFilm, notReadable, unlessDiskFailed } from './encoderFailure.js';
 import { delayIn } from './films/containers/avi/aviDelay.js';
 import { unendedIn } from './films/containers/oggEnds.js';
+import type { Contents } from './films/containers/reading/scanner.js';
 import { walkContainer } from './films/containers/walkContainer.js';
 import { countPackets, secondsByPackets } from './films/countPackets.js';
 import { decodeFilm } from './films/decodeFilm.js';
@@ -170,7 +171,11 @@ async function compare(
 	const contents = await inTime(walkContainer(original.container, source, signal));
 	const unreadTexts = [...(contents?.texts ?? [])].map((name) => ({ track: '', name, value: undefined }));
 	const texts = [...original.texts, ...unreadTexts];
-	const traits = [...original.traits, ...(contents?.isEncrypted ? (['encrypted tracks'] as const) : [])];
+	const traits = [
+		...original.traits,
+		...(contents?.isEncrypted ? (['encrypted tracks'] as const) : []),
+		...(isTransparent(original, contents) ? (['transparency'] as const) : []),
+	];
 	const unread = [...original.unread, ...unreadParts(contents)];
 	const video = original.video.map((track) => ({ ...track, empty: contents?.emptyFrames.get(track.index) ?? 0 }));
 	const data = original.data - Math.min(original.data, contents?.spareTracks ?? 0);
@@ -201,6 +206,11 @@ async function compare(
 		foreignMessages: decoded ? await inTime(foreignMessagesIn(source, decoded.messages, signal)) : 0,
 		lostLines: await check(compareLines),
 	});
+}
+
+/** Whether pictures that may be transparent are it; what is not known is taken for that. */
+export function isTransparent({ container, saysAlpha }: Film, contents: Contents | undefined): boolean {
+	return saysAlpha && (container !== 'matroska' || contents?.hasAdditions !== false);
 }
 
 /** Takes the error of a step that had no more time, or whose program could not be run, for no result; throws any other one. */

@@ -585,6 +585,10 @@ test('elements of Matroska that no program knows are named, and so is what ffpro
 	t.deepEqual(await film(clustered(block(1), block(2))), ['blocks of no track']);
 	t.deepEqual(await film(clustered(block(1), element('4444', positions))), ['element 4444']);
 	t.deepEqual(await film(clustered(group(element('75a1', positions)))), ['additions to its pictures or subtitles']);
+	const additional = (...more: Uint8Array[]) =>
+		walked(matroskaElements, header, element(segment, tracksOf(trackOf(1)), clustered(block(1), group(...more))));
+	t.is((await additional(element('75a1', positions)))?.hasAdditions, true);
+	t.is((await additional())?.hasAdditions, false);
 	t.deepEqual(await film(tracksOf(trackOf(2, 1, element('4242', positions)))), ['element 4242']);
 	t.deepEqual(await film(tracksOf(trackOf(2, 0x20))), ['tracks of another kind']);
 	const additions = (kind: string) => trackOf(2, 1, element('41e4', element('41e7', kind)));

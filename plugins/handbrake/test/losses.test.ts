@@ -920,6 +920,32 @@ for (const [what, name, args] of [
 	});
 }
 
+for (const [what, format, losses] of [
+	['without transparency is deleted', 'yuv420p', []],
+	[
+		'with transparency is kept',
+		'yuva420p',
+		['data that no program here reads (additions to its pictures or subtitles)', 'transparency'],
+	],
+] as const) {
+	test(`a recording of a browser, which says of each that it may be transparent, ${what} once it is converted`, async (t) => {
+		const name = `${format}.webm`;
+		const { home, put, run } = await converted(t, name, 'mp4');
+		await put([
+			...[...picture('160x90', 2), ...tone(440, 2), '-c:v', 'libvpx', '-cpu-used', '8', '-auto-alt-ref', '0'],
+			...['-pix_fmt', format, '-c:a', 'libopus', '-metadata:s:v', 'alpha_mode=1'],
+		]);
+		// Of ffmpeg it has a tag as well, which ffprobe prints in its place.
+		const at = path.join(home, name);
+		const bytes = await readFile(at);
+		bytes.write('alpha_mode', bytes.indexOf('ALPHA_MODE'), 'latin1');
+		await writeFile(at, bytes);
+		const { detail } = await run();
+		t.deepEqual(detail.losses, [...losses]);
+		t.is(detail.isOriginalDeleted, losses.length === 0);
+	});
+}
+
 test('a film of which the beginning is trimmed is deleted once it is converted', async (t) => {
 	const { home, put, run } = await converted(t, 'trimmed.mp4', 'mp4');
 	await film('whole.mp4', [...long, ...h264, '-g', '50', '-c:a', 'aac'], path.join(home, 'x.mp4'));

@@ -2,11 +2,12 @@ import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import test from 'ava';
-import { decoderErrors, outputDenial } from '../src/encode.js';
+import { decoderErrors, isTransparent, outputDenial } from '../src/encode.js';
 import { aviDelay } from '../src/films/containers/avi/aviDelay.js';
 import { movBoxes, movBoxesIn } from '../src/films/containers/mov/movBoxes.js';
 import { programPackets } from '../src/films/containers/mpeg/programPackets.js';
 import { unendedTracks } from '../src/films/containers/oggEnds.js';
+import { Findings } from '../src/films/containers/reading/scanner.js';
 import { countPackets, secondsByPackets, type TrackPackets } from '../src/films/countPackets.js';
 import { type DecodedFilm, frameReader, isError } from '../src/films/decodeFilm.js';
 import { type HiddenPart, hiddenParts, ShownPackets } from '../src/films/hiddenParts.js';
@@ -146,6 +147,7 @@ const whole: Film = {
 	unread: [],
 	chapters: [],
 	traits: [],
+	saysAlpha: false,
 	subtitleTracks: [],
 	styledSubtitles: 0,
 	named: { audio: [], subtitles: [] },
@@ -1107,7 +1109,16 @@ test('what a camera recorded beside the pictures, transparency and a high dynami
 	const tags = { make: 'x', 'make-eng': 'x', location: '+52.5+013.4/', 'location-deu': '+52.6+013.4/' };
 	t.deepEqual([...(parseProbe(printed(tags, {}))?.phoneTags.keys() ?? [])], ['make', 'location', 'location-deu']);
 	t.deepEqual(traits({ 'com.apple.quicktime.creationdate': '2024-05-06T09:08:09+0200' }), ['the time of filming']);
-	t.deepEqual(traits({}, { tags: { alpha_mode: '1' } }), ['transparency']);
+	const browser = parseProbe(printed({}, { tags: { alpha_mode: '1' } }));
+	t.deepEqual([browser?.traits, browser?.saysAlpha], [[], true]);
+	const recording: Film = { ...whole, container: 'matroska', saysAlpha: true };
+	const found = new Findings();
+	t.false(isTransparent(recording, found));
+	t.true(isTransparent({ ...recording, container: 'mov' }, found));
+	t.true(isTransparent(recording, undefined));
+	found.hasAdditions = true;
+	t.true(isTransparent(recording, found));
+	t.false(isTransparent(whole, found));
 	t.deepEqual(traits({}, { pix_fmt: 'yuva444p10le' }), ['transparency']);
 	t.deepEqual(traits({}, { pix_fmt: 'yuv420p10le', color_transfer: 'smpte2084' }), ['high dynamic range']);
 	t.deepEqual(traits({}, { color_transfer: 'smpte2084' }), []);
@@ -1386,6 +1397,7 @@ test('boxes of MP4 and MOV that no program knows are named, wherever cameras put
 		unreadParts({
 			texts: new Set(),
 			isEncrypted: false,
+			hasAdditions: false,
 			unread: new Set(unread),
 			emptyFrames: new Map(),
 			spareTracks: 0,

@@ -34,6 +34,8 @@ export interface Film {
 	chapters: readonly Chapter[];
 	/** What else it has that an encoder may leave out. */
 	traits: readonly Trait[];
+	/** Whether a track says that its pictures may be transparent, as browsers say in Matroska of all that they record. */
+	saysAlpha: boolean;
 	subtitleTracks: readonly SubtitleTrack[];
 	/** How many of the subtitles are of a kind that has fonts, colours and places of its own. */
 	styledSubtitles: number;
@@ -238,6 +240,7 @@ export function parseProbe(output: string): Film | undefined {
 		unread: unknownTracks(found.streams.filter(({ codec_type = '' }) => !kinds.has(codec_type)).length),
 		chapters: found.chapters.map(({ start_time, tags }) => ({ begin: numberOf(start_time), title: tags.title ?? '' })),
 		traits: traitsOf(found.format.tags, video, found.streams),
+		saysAlpha: video.some(({ tags }) => tags.alpha_mode === '1'),
 		subtitleTracks: of('subtitle').map(({ index, codec_name }) => ({ index, kind: subtitleKind(codec_name) })),
 		styledSubtitles: of('subtitle').filter(({ codec_name }) => styled.has(codec_name)).length,
 		named: { audio: namedTracks(of('audio')), subtitles: namedTracks(of('subtitle')) },
@@ -328,7 +331,7 @@ function traitsOf(
 		'its slow motion': Number(ofPhone.get(filmedRate) ?? 0) > maxRateOfPhones,
 		// Editors count from 0 where there is none.
 		'its timecode': streams.some(({ tags: { timecode, TIMECODE = timecode } }) => /[1-9]/.test(TIMECODE ?? '')),
-		transparency: video.some((each) => each.tags.alpha_mode === '1' || transparent.test(each.pix_fmt)),
+		transparency: video.some((each) => transparent.test(each.pix_fmt)),
 		// With 8 bits a colour it would show steps.
 		'high dynamic range': video.some(
 			(each) =>

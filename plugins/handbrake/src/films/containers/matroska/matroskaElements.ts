@@ -15,6 +15,7 @@ const [track, mapping, mappingType] = [0xae, 0x41e4, 0x41e7];
 const [edition, atom, display, isOrdered] = [0x45b9, 0xb6, 0x80, 0x45dd];
 const [tag, targets, text] = [0x7373, 0x63c0, 0x67c8];
 const attachment = 0x61a7;
+const additions = 0x75a1;
 
 /**
  * What is not read to its end before what follows: the film, its clusters and groups of blocks may say no length. Their elements have ids of
@@ -60,7 +61,7 @@ const known: ReadonlyMap<Id, ReadonlySet<Id>> = new Map([
 /** Names of elements for people. */
 const names: ReadonlyMap<Id, string> = new Map([
 	[atom, 'chapters within chapters'],
-	[0x75a1, 'additions to its pictures or subtitles'],
+	[additions, 'additions to its pictures or subtitles'],
 	[0x4485, 'binary tags'],
 	[0x63c4, 'tags of chapters'],
 	[0x63c9, 'tags of chapters'],
@@ -130,7 +131,10 @@ class Walker {
 			if (blocks.has(id)) await this.#tracks.takeBlock(content);
 			else if (id === filler) await this.#takeFiller(content, length);
 			else if (known.has(id) && knownInFilm.has(id)) await this.#walk(content, content + length, id);
-			else if (id !== crc && !knownInFilm.has(id)) this.#addUnread(id);
+			else if (id !== crc && !knownInFilm.has(id)) {
+				this.#found.hasAdditions ||= id === additions;
+				this.#addUnread(id);
+			}
 			at = content + length;
 		}
 		this.#tracks.finish();

@@ -9,6 +9,8 @@ export interface Contents {
 	texts: ReadonlySet<string>;
 	/** Whether a track is encrypted, of which decoders may say nothing: noise is sound, too. */
 	isEncrypted: boolean;
+	/** Whether a picture of a Matroska file has additions, such as its transparency. */
+	hasAdditions: boolean;
 	/** The names of parts that no program here knows, such as the positions of a dashboard camera. */
 	unread: ReadonlySet<string>;
 	/** How many frames of each track have no content, by the index of its stream: in an AVI the one before is shown for longer. */
@@ -28,6 +30,7 @@ export class Findings implements Contents {
 	readonly unread: ReadonlySet<string> = this.#unread;
 	readonly emptyFrames = new Map<number, number>();
 	isEncrypted = false;
+	hasAdditions = false;
 	spareTracks = 0;
 
 	/** Adds the name of a text for people. */
