@@ -21,7 +21,7 @@ import { hasLayers } from './films/layers.js';
 import { lossesOf, unreadParts } from './films/losses.js';
 import { foreignMessagesIn } from './films/messages.js';
 import { boxesOf, nameWithRoom, type TagBoxes, writeTags } from './films/phoneTags.js';
-import { type Film, probe } from './films/probe.js';
+import { contentSeconds, type Film, probe } from './films/probe.js';
 import { scan, type Video } from './films/scan.js';
 import { setCreationTime } from './films/setCreationTime.js';
 import { setDurations } from './films/setDurations.js';
@@ -247,11 +247,10 @@ function reportProgress(job: EncodeOptions['job'], percent: number, detail: Conv
 
 function isAsLong(original: Film, output: Pick<Film, 'seconds' | 'lead'>): boolean {
 	const tolerance = Math.max(1, original.seconds / 100);
-	const content = ({ seconds, lead }: typeof output) => seconds - lead;
 	// Encoders keep the time before the first packet, or leave it out.
 	return (
 		Math.abs(original.seconds - output.seconds) <= tolerance ||
-		Math.abs(content(original) - content(output)) <= tolerance
+		Math.abs(contentSeconds(original) - contentSeconds(output)) <= tolerance
 	);
 }
 

@@ -280,6 +280,21 @@ test('where the sound has not begun, all frames have to be there', (t) => {
 	t.deepEqual(losses({ film, ...gaps }, gaps), ['500 of 3000 frames']);
 });
 
+test('a film that begins late lacks no frames for the time before', (t) => {
+	const video = [{ index: 0, size: 1, rate: 25, isIndexed: false, announced: 0, empty: 0 }];
+	const film: Partial<Film> = { container: 'matroska', seconds: 110, lead: 10, video };
+	const timed = { begin: 10, end: 110 };
+	t.deepEqual(losses({ film, video: timed, sound: timed }, {}), []);
+	const gap = { ...timed, count: 2400 };
+	const gaps = { ...timed, gaps: 4, pauses: 4 };
+	t.deepEqual(losses({ film, video: timed, sound: gaps }, {}), []);
+	t.deepEqual(losses({ film, video: gap, sound: gaps }, { video: gap }), ['100 of 2500 frames']);
+	// Where its sound begins later than its pictures, all frames have to be there.
+	const late = { begin: 30, end: 110 };
+	t.deepEqual(losses({ film, video: timed, sound: late }, { sound: late }), []);
+	t.deepEqual(losses({ film, video: gap, sound: late }, { video: gap, sound: late }), ['100 of 2500 frames']);
+});
+
 test('what an output lacks of its original is named, and what is not known is taken for missing', (t) => {
 	t.deepEqual(losses({}, { video: { count: 2474 } }), ['26 of 2500 frames']);
 	t.deepEqual(losses({}, { sound: { gaps: 30 } }), ['30 s of audio track 1']);

@@ -5,7 +5,7 @@ import type { DecodedFilm } from './decodeFilm.js';
 import type { HiddenPart } from './hiddenParts.js';
 import { isNameOfProgram } from './namesOfPrograms.js';
 import { camerasIn, placesIn } from './phoneTags.js';
-import type { Film, NamedTrack, SubtitleTrack, Trait } from './probe.js';
+import { contentSeconds, type Film, type NamedTrack, type SubtitleTrack, type Trait } from './probe.js';
 import type { LostLines } from './subtitles/lines.js';
 import { missingTexts } from './texts.js';
 
@@ -277,12 +277,14 @@ function expectedFrames({ film, packets }: ReadFilm): number | undefined {
 		track.isIndexed || film.audio.some(({ index }) => isGapless(packets.tracks.get(index), pictures, film));
 	if (isWhole) return Math.max(pictures.count, track.announced - track.empty);
 	if (track.rate === 0 || film.seconds === 0) return undefined;
-	return Math.max(pictures.count, Math.round(track.rate * film.seconds) - track.empty);
+	return Math.max(pictures.count, Math.round(track.rate * contentSeconds(film)) - track.empty);
 }
 
 /** Whether there is sound at each moment of a film or, where it has not begun or has ended, one frame after the other. */
-function isGapless(sound: TrackPackets | undefined, pictures: TrackPackets, { seconds, video }: Film): boolean {
-	if (sound === undefined || seconds === 0 || sound.pauses > seconds * tolerance) return false;
+function isGapless(sound: TrackPackets | undefined, pictures: TrackPackets, film: Film): boolean {
+	const { video } = film;
+	const seconds = contentSeconds(film);
+	if (sound === undefined || seconds <= 0 || sound.pauses > seconds * tolerance) return false;
 	const slack = slackOf(seconds);
 	const { begin = 0, end = 0 } = sound;
 	if (end - begin >= seconds - slack) return true;

@@ -47,6 +47,9 @@ export interface Film {
 	texts: readonly Text[];
 }
 
+/** How long it lasts from its first packet on. */
+export const contentSeconds = ({ seconds, lead }: Pick<Film, 'seconds' | 'lead'>) => seconds - lead;
+
 export interface Chapter {
 	/** In seconds. */
 	begin: number;
