@@ -445,6 +445,18 @@ test('chapters that begin at other times, or have other names, are lost', (t) =>
 	t.deepEqual(lost(named('Anna'), named('Chapter 1')), ['the names of chapters']);
 	t.deepEqual(lost(named(''), named('Chapter 1')), []);
 	t.deepEqual(lost(named('Anna '), named('Anna')), []);
+	// As mkvmerge and HandBrake number them.
+	t.deepEqual(lost(named('Chapter 01'), named('Chapter 1')), []);
+	t.deepEqual(lost(named('Chapter 001'), named('Chapter 1')), []);
+	t.deepEqual(lost(named('Chapter 10'), named('Chapter 10')), []);
+	for (const [before, after] of [
+		['Chapter 01', 'Chapter 2'],
+		['Chapter 10', 'Chapter 1'],
+		['Chapter 00', 'Chapter 1'],
+		['Chapter 01 Anna', 'Chapter 1 Anna'],
+		['Part 01', 'Part 1'],
+	] as const)
+		t.deepEqual(lost(named(before), named(after)), ['the names of chapters'], before);
 	t.deepEqual(lost({ chapters: even }, { chapters: even.slice(1) }), ['1 of 3 chapters']);
 });
 

@@ -116,12 +116,15 @@ function lostChapters(original: Film, output: Film): string[] {
 	const isMoved = ([before, after]: (typeof pairs)[number]) =>
 		Math.min(...[0, lead].map((less) => Math.abs(before.begin - less - after.begin))) > chapterTolerance;
 	const isRenamed = ([{ title }, after]: (typeof pairs)[number]) =>
-		title.trim() !== '' && title.trim() !== after.title.trim();
+		title.trim() !== '' && nameOf(title) !== nameOf(after.title);
 	return [
 		...(pairs.some(isMoved) ? ['the times of chapters'] : []),
 		...(pairs.some(isRenamed) ? ['the names of chapters'] : []),
 	];
 }
+
+/** The name of a chapter; programs number those without one, some with noughts before the number, and HandBrake without. */
+const nameOf = (title: string) => title.trim().replace(/^Chapter 0{1,3}(?=\d{1,4}$)/, 'Chapter ');
 
 /** What its container has that no program here reads; undefined if that is not known. */
 export function unreadParts(contents: Contents | undefined): string[] {
