@@ -26,6 +26,10 @@ const noiseMs = isLong ? 60 : 15;
 const maxLargeMs = 6 * largeKilobytes;
 /** Of what runs in the page's own thread, a megabyte at once. */
 const maxLargeMsOfPage = 1.5 * largeKilobytes;
+/** Of what is done at once, while nobody is served. */
+const maxStepMs = 100;
+/** The largest part that is worked on at once, and one that is more. */
+const stepKilobytes = [63, largeKilobytes];
 /** Of what is ended when it takes too long: a kilobyte must not. */
 const maxKilobyteMs = 1000;
 
@@ -60,7 +64,7 @@ async function leastCost(run: Parser['run'], text: string): Promise<number> {
 
 const repeated = (fragment: string, length: number) => fragment.repeat(Math.ceil(length / fragment.length));
 
-async function measure({ run, fragments, isEnded, isOfPage }: Parser): Promise<Measured> {
+async function measure({ run, lastStep, fragments, isEnded, isOfPage }: Parser): Promise<Measured> {
 	const measured: Measured = { kilobyte: 0, large: 0, faults: [] };
 	if (isEnded) return measureKilobytes(run, fragments, measured);
 	const report = (shape: string, found: string) => {
@@ -84,12 +88,22 @@ async function measure({ run, fragments, isEnded, isOfPage }: Parser): Promise<M
 		if (growth > maxGrowth && doubling > maxDoubling) report(shape, `grows ${growth.toFixed()} times`);
 	};
 
+	const measureStep = async (fragment: string, lastStep: NonNullable<Parser['lastStep']>): Promise<void> => {
+		for (const kilobytes of stepKilobytes) {
+			const text = repeated(fragment, kilobytes * 1024);
+			const first = await cost(lastStep(text), text);
+			const ms = first > maxStepMs ? Math.min(first, await cost(lastStep(text), text)) : first;
+			if (ms > maxStepMs) report(fragment, `${ms.toFixed()} ms at once for ${kilobytes} kB`);
+		}
+	};
+
 	for (const fragment of fragments) {
 		measured.kilobyte = Math.max(measured.kilobyte, await cost(run, repeated(fragment, 1024)));
 		const limit = isOfPage ? maxLargeMsOfPage : maxLargeMs;
 		const ms = await costBelow(limit, run, repeated(fragment, largeKilobytes * 1024));
 		measured.large = Math.max(measured.large, ms);
 		if (ms > limit) report(fragment, `${ms.toFixed()} ms for ${largeKilobytes} kB`);
+		if (lastStep !== undefined) await measureStep(fragment, lastStep);
 		for (const other of fragments) {
 			await compare(fragment + other, (length) => repeated(fragment + other, length));
 			if (fragment === other) continue;

@@ -54,7 +54,7 @@ import { realChunks } from '../../plugins/handbrake/src/films/containers/realChu
 import { textsOfXmp } from '../../plugins/handbrake/src/films/containers/xmp.js';
 import { countPackets } from '../../plugins/handbrake/src/films/countPackets.js';
 import { frameReader } from '../../plugins/handbrake/src/films/decodeFilm.js';
-import { parseProbe } from '../../plugins/handbrake/src/films/probe.js';
+import { parseProbe, type SubtitleTrack } from '../../plugins/handbrake/src/films/probe.js';
 import { parseScan } from '../../plugins/handbrake/src/films/scan.js';
 import { boxesOf, hasEffect } from '../../plugins/handbrake/src/films/subtitles/effects.js';
 import { subtitleReader } from '../../plugins/handbrake/src/films/subtitles/lines.js';
@@ -109,6 +109,8 @@ export interface Parser {
 	/** Pieces of what it reads, also such as have no end. They are repeated alone and in pairs. */
 	fragments: readonly string[];
 	run(text: string): unknown;
+	/** For what comes in parts, between which others are served: takes all but the end of a text, and returns what then works on it at once. */
+	lastStep?(text: string): () => unknown;
 	/**
 	 * A library's, which runs in a worker of the page that is ended after half a minute (`runInWorker.ts`): what is
 	 * longer than a kilobyte may take it that long.
@@ -639,6 +641,15 @@ export const parsers: readonly Parser[] = [
 			reader.read();
 		},
 	},
+	{
+		name: 'packets of subtitles of a film',
+		fragments: ['a\n', 'a\r', 'a\\N', '{\\i1}', '{\\', '<font ', ' \n', '\0'],
+		run: (text) => subtitlePacket(text, 'ASS')(),
+		lastStep: (text) => {
+			const ends = (['text', 'ASS', 'WebVTT'] as const).map((kind) => subtitlePacket(text, kind));
+			return () => ends.map((end) => end());
+		},
+	},
 	{ name: "ffprobe's report", fragments: ['{"streams":', '{', '[', '"', '}', ',', '\n'], run: parseProbe },
 	{
 		name: "ffprobe's packets and HandBrake's log",
@@ -829,6 +840,15 @@ function eachLine(text: string): void {
 	const take = lineReader(parseProgress);
 	// In the pieces that a pipe brings.
 	for (let at = 0; at < text.length; at += 64) take(text.slice(at, at + 64));
+}
+
+/** Has a packet of subtitles read up to its end. Returns what ends it. */
+function subtitlePacket(text: string, kind: SubtitleTrack['kind']): () => void {
+	const reader = subtitleReader([{ index: 2, kind }]);
+	for (const line of ['[PACKET]', 'stream_index=2']) reader.take(line);
+	const digits = bytesOf(text).toString('hex').replaceAll(/../g, '$& ');
+	for (let at = 0; at < digits.length; at += 48) reader.take(`00000000: ${digits.slice(at, at + 48)}`);
+	return () => reader.take('[/PACKET]');
 }
 
 async function eachPacket(text: string): Promise<void> {

@@ -191,7 +191,7 @@ async function compare(
 		if (output.subtitles === 0) return { unplaced: 0, changed: [], isUnforced: false };
 		const before = await readLines(ffprobe, source, original, signal);
 		const after = before && (await readLines(ffprobe, target.descriptor, output, signal));
-		return before && after && lostLines({ film: original, lines: before }, { film: output, lines: after });
+		return before && after && lostLines({ film: original, lines: before }, { film: output, lines: after }, signal);
 	};
 	return lossesOf({
 		original: { film: { ...original, video, data, texts, traits, unread }, packets },

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { Yielder } from '@stowage/plugin-api';
 import type { SandboxedProgram } from '../../SandboxedProgram.js';
 import { type Film, type SubtitleTrack, source } from '../probe.js';
 import { boxesOf, descriptionOf, hasEffect, type SampleDescription } from './effects.js';
@@ -29,10 +30,17 @@ export interface LostLines {
 	isUnforced: boolean;
 }
 
-/** A line of subtitles has some hundred bytes; one of drawings has more. */
-const maxLineBytes = 2 ** 20;
-/** More than a film has that draws its subtitles anew with each picture; as many take some 30 MB. */
+/** A line of subtitles has some hundred bytes; one of drawings has more. What is in so many is found at once, in some milliseconds. */
+const maxLineBytes = 2 ** 16;
+/** Of one line, which fills the screen with some dozens. */
+const maxRowsOfLine = 1000;
+/**
+ * Of a film, however many of them are the same: more than of one that draws its subtitles anew with each picture. As many take some 30 MB,
+ * and a second of the processor.
+ */
 const maxRows = 500_000;
+/** Of the styles of a track. */
+const maxFonts = 1000;
 const digestBytes = 6;
 
 /** A line of a dump such as `00000010: 3938 7d54 6f70 2073 6967 6e  98}Top sign`. */
@@ -58,11 +66,19 @@ export async function readLines(
 		...[...source, '-select_streams', 's', '-show_data', '-show_entries'],
 		...['packet=stream_index,flags,data:packet_side_data=side_data_type:stream=index,extradata', '-of', 'default'],
 	];
-	const lines = subtitleReader(texts);
+	const excess = new AbortController();
+	const lines = subtitleReader(texts, () => excess.abort());
 	// The first line may be at the end of the film.
-	const run = { files: [descriptor], printsContent: true, silentSeconds: Number.POSITIVE_INFINITY, signal };
-	const { code } = await ffprobe.run(args, { ...run, onLine: lines.take });
-	return code === 0 ? lines.read() : undefined;
+	const run = { files: [descriptor], printsContent: true, silentSeconds: Number.POSITIVE_INFINITY };
+	try {
+		const ends = AbortSignal.any([signal, excess.signal]);
+		const { code } = await ffprobe.run(args, { ...run, signal: ends, onLine: lines.take });
+		return code === 0 ? lines.read() : undefined;
+	} catch (error) {
+		signal.throwIfAborted();
+		if (excess.signal.aborted) return undefined;
+		throw error;
+	}
 }
 
 interface ReadTrack extends TrackLines {
@@ -76,8 +92,14 @@ interface ReadTrack extends TrackLines {
 	others: number;
 }
 
-/** Reads packets of subtitles as ffprobe prints them, those of some tracks, and then what is said of these. */
-export function subtitleReader(texts: readonly SubtitleTrack[]): {
+/**
+ * Reads packets of subtitles as ffprobe prints them, those of some tracks, and then what is said of these. Where there is more than of any
+ * film it says so by `onExcess`, takes nothing any more, and what it has read is undefined.
+ */
+export function subtitleReader(
+	texts: readonly SubtitleTrack[],
+	onExcess: () => void = () => {},
+): {
 	take(line: string): void;
 	read(): SubtitleLines | undefined;
 } {
@@ -94,19 +116,24 @@ export function subtitleReader(texts: readonly SubtitleTrack[]): {
 	let parts: Buffer[] = [];
 	let rowsLeft = maxRows;
 	let isWhole = true;
+	const giveUp = () => {
+		isWhole = false;
+		parts = [];
+		tracks.clear();
+		onExcess();
+	};
 	const takePacket = (each: ReadTrack, packet: Buffer) => {
 		const text = textOf(each.kind, packet);
-		for (const row of rowsOf(each.kind, text)) {
-			const digest = createHash('sha1').update(row).digest().readUIntBE(0, digestBytes);
-			const times = each.rows.get(digest) ?? 0;
-			if (times === 0 && rowsLeft-- <= 0) isWhole = false;
-			else each.rows.set(digest, times + 1);
-		}
+		const rows = rowsOf(each.kind, text);
+		rowsLeft -= rows.length;
+		if (rows.length > maxRowsOfLine || rowsLeft < 0) return giveUp();
+		for (const row of rows) addTo(each.rows, createHash('sha1').update(row).digest().readUIntBE(0, digestBytes));
 		const boxes = each.kind === 'text of MP4' ? boxesOf(packet) : undefined;
 		if (isPlaced || hasEffect(each.kind, text) || boxes?.hasOthers) each.placed++;
 		else if (boxes?.fonts.size === 1) for (const font of boxes.fonts) addTo(each.styled, font);
 		else if (boxes !== undefined && boxes.fonts.size > 1) each.placed++;
 		else if (text !== '') each.others++;
+		if (each.styled.size > maxFonts) giveUp();
 	};
 	const takeDescription = (each: ReadTrack, description: SampleDescription) => {
 		each.isForced = description.isForced;
@@ -115,6 +142,7 @@ export function subtitleReader(texts: readonly SubtitleTrack[]): {
 	};
 	return {
 		take(line) {
+			if (!isWhole) return;
 			if (line === '[PACKET]' || line === '[STREAM]') {
 				[track, isPlaced, isText, bytes, parts] = [undefined, false, true, 0, []];
 			} else if (line.startsWith('stream_index=')) track = tracks.get(Number(line.slice('stream_index='.length)));
@@ -131,7 +159,7 @@ export function subtitleReader(texts: readonly SubtitleTrack[]): {
 			} else if (isText) {
 				const digits = (dumped.exec(line)?.[1] ?? '').replaceAll(' ', '');
 				bytes += digits.length / 2;
-				if (bytes > maxLineBytes) isWhole = false;
+				if (bytes > maxLineBytes) giveUp();
 				else if (digits !== '') parts.push(Buffer.from(digits, 'hex'));
 			}
 		},
@@ -147,20 +175,25 @@ function sumOf(counts: Iterable<number>): number {
 	return sum;
 }
 
-/** What the lines of an output lack of those of the original, track by track in their order. */
-export function lostLines(
+/** What the lines of an output lack of those of the original, track by track in their order; in turns, for there may be very many. */
+export async function lostLines(
 	original: { film: Tracks; lines: SubtitleLines },
 	output: { film: Pick<Film, 'subtitleTracks' | 'named'>; lines: SubtitleLines },
-): LostLines {
+	signal: AbortSignal,
+): Promise<LostLines> {
 	const pairs = original.film.subtitleTracks.map(({ index }, n) => ({
 		before: original.lines.tracks.get(index),
 		after: output.lines.tracks.get(output.film.subtitleTracks[n]?.index ?? -1),
 		marks: output.film.named.subtitles[n]?.marks ?? [],
 	}));
+	const changed: number[] = [];
+	for (const { before, after } of pairs) {
+		// A missing track is counted as one.
+		changed.push(before && after ? await missingRows(before.rows, after.rows, signal) : 0);
+	}
 	return {
 		unplaced: Math.max(0, original.lines.placed - output.lines.placed),
-		// A missing track is counted as one.
-		changed: pairs.map(({ before, after }) => (before && after ? missingRows(before.rows, after.rows) : 0)),
+		changed,
 		isUnforced: pairs.some(
 			({ before, after, marks }) => before?.isForced === true && after?.isForced !== true && !marks.includes('forced'),
 		),
@@ -168,8 +201,16 @@ export function lostLines(
 }
 
 /** How many rows the output lacks. One of its own may be shown several times, with others that overlap it. */
-function missingRows(before: TrackLines['rows'], after: TrackLines['rows']): number {
+async function missingRows(
+	before: TrackLines['rows'],
+	after: TrackLines['rows'],
+	signal: AbortSignal,
+): Promise<number> {
+	const yielder = new Yielder();
 	let missing = 0;
-	for (const [row, times] of before) missing += Math.max(0, times - (after.get(row) ?? 0));
+	for (const [row, times] of before) {
+		if (yielder.shouldYield) await yielder.yield(signal);
+		missing += Math.max(0, times - (after.get(row) ?? 0));
+	}
 	return missing;
 }
