@@ -962,6 +962,8 @@ async function limitedTrash(
 	};
 	await database.trash.addMissing(records.map(([at, deletedBy]) => recordOf(at, deletedBy)));
 	return {
+		app,
+		ownerId,
 		limits,
 		recordOf,
 		store: database.trash,
@@ -1025,6 +1027,30 @@ test('short paths of members leave the owner the room for long ones', async (t) 
 	const ownerId = recordOf('a', 'ada').ownerId;
 	// The owner's own moves may make paths of members' versions longer.
 	t.is(await limits.lengthened(ownerId, 100), 0);
+});
+
+test('half of a long list of the trash is for what the owner has deleted, however much members delete after it', async (t) => {
+	const own = Array.from({ length: 450 }, (_, n) => [`a${n}`, 'ada'] as [string, string]);
+	const bobs = Array.from({ length: 3_000 }, (_, n) => [`b${n}`, 'bob'] as [string, string]);
+	const records = [...own, ...bobs.slice(0, 2_500), ['last', 'ada'] as [string, string], ...bobs.slice(2_500)];
+	const { app, ownerId } = await limitedTrash(t, { items: 9, pathBytes: 9 }, records);
+	const list = async (limit: number, maxCharacters?: number) => {
+		const { items, isAll } = await app.services.trashBin.list(ownerId, limit, maxCharacters);
+		t.false(isAll);
+		t.deepEqual(
+			items.map(({ deletedAt }) => deletedAt),
+			items.map(({ deletedAt }) => deletedAt).sort((one, other) => other - one),
+			'the newest first',
+		);
+		return items.map(({ path: at }) => at as string);
+	};
+	t.deepEqual(await list(6), ['b2999', 'b2998', 'b2997', 'last', 'a449', 'a448']);
+	const many = await list(1_000);
+	t.deepEqual([many.length, many.filter((at) => !at.startsWith('b')).length, many.at(-1)], [1_000, 451, 'a0']);
+	const short = await list(3_000, 1_000);
+	t.true(short.filter((at) => at.startsWith('a')).length >= 100, `${short}`);
+	t.true(short.join('').length < 3_000, `${short.join('').length}`);
+	t.is((await list(501)).length, 501);
 });
 
 test('what gives way to others is recorded for each user whose it was, also where the oldest are of many', async (t) => {
