@@ -1,8 +1,11 @@
 import { compareNames } from '@stowage/rules';
+import { QueryClient } from '@tanstack/react-query';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { type FirstEntries, ListingReader } from '../../src/api/listings/ListingReader.js';
-import { fetchListing } from '../../src/api/listings/listingQuery.js';
+import { fetchListing, listingQuery } from '../../src/api/listings/listingQuery.js';
+import { noSearch } from '../../src/api/listings/search.js';
+import { ordersOf } from '../../src/api/listings/sortedEntries.js';
 import type { FileSource } from '../../src/api/sources/FileSource.js';
 
 const names = ['a', '},{"', '"entries":[', '\\"},{\\"', ']}', '日本 🎉', '\u2028', 'a "quoted" name'];
@@ -135,3 +138,31 @@ test.serial('a folder of long names that is left while it is put in order is no 
 	setTimeout(() => controller.abort(new Error('left')), 1);
 	await t.throwsAsync(listing, { message: 'left' });
 });
+
+test.serial(
+	'a folder is in the order in which it is shown before the page renders it, also when it is fetched again',
+	async (t) => {
+		const client = new QueryClient();
+		const sizes = [3, 1, 2];
+		const listed = sizes.map((size) => ({ name: `${size}`, path: `${size}`, type: 'file', size, mtime: 1 }));
+		const text = JSON.stringify({ type: 'private', directory: '', entries: listed });
+		const source = {
+			place: 'private',
+			reader: 'user',
+			browse: async () => new Response(text),
+		} as unknown as FileSource;
+		for (const _ of ['first', 'again']) {
+			const { entries: fetched } = await client.fetchQuery({
+				...listingQuery(source, '', noSearch, 'rsize'),
+				staleTime: 0,
+			});
+			t.deepEqual(
+				ordersOf(fetched)
+					.get('rsize')
+					?.map(({ size }) => size),
+				[3, 2, 1],
+			);
+		}
+		client.clear();
+	},
+);

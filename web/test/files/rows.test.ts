@@ -1,6 +1,6 @@
 import { type Entry, type Owner, sortEntries, sortModes } from '@stowage/rules';
 import test from 'ava';
-import { sortedEntries } from '../../src/features/files/folder/sortedEntries.js';
+import { sortedEntries } from '../../src/api/listings/sortedEntries.js';
 import { patchEntries } from '../../src/features/files/folder/useListingPatch.js';
 import { gridLayout, listLayout, positionOf, totalHeight } from '../../src/features/files/layout/layout.js';
 import { anchoredScroll } from '../../src/features/files/layout/useScrollAnchor.js';

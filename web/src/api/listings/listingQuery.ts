@@ -4,9 +4,10 @@ import { queryOptions, skipToken } from '@tanstack/react-query';
 import { NetworkFailure, readResult } from '../client/client.js';
 import { queryKeys } from '../queryKeys.js';
 import type { FileSource, FolderQuery } from '../sources/FileSource.js';
-import { inTurns } from './inTurns.js';
+import { inTurns, nextTurn } from './inTurns.js';
 import { type FirstEntries, type Listing, ListingReader } from './ListingReader.js';
 import { isSearch, type Search, searchParams } from './search.js';
+import { sortedEntries } from './sortedEntries.js';
 
 /**
  * The entries of a folder, or the results of a search below it. If `shown` is the order in which they are to be shown, the
@@ -17,12 +18,18 @@ export function listingQuery(source: FileSource, directory: string, search: Sear
 	const { queryKey: firstKey } = firstEntriesQuery(source, directory);
 	return queryOptions({
 		queryKey: queryKeys.listings.of(source.place, directory, params, source.reader ?? 'visitor'),
-		queryFn: ({ signal, client, queryKey }) => {
-			if (shown === undefined || isSearch(search) || client.getQueryData(queryKey) !== undefined)
-				return fetchListing(source, { directory, ...params }, signal);
-			void client.resetQueries({ queryKey: firstKey });
+		queryFn: async ({ signal, client, queryKey }) => {
+			if (shown === undefined) return fetchListing(source, { directory, ...params }, signal);
+			const isFirst = !isSearch(search) && client.getQueryData(queryKey) === undefined;
+			if (isFirst) void client.resetQueries({ queryKey: firstKey });
 			const onFirst = (first: FirstEntries) => client.setQueryData(firstKey, first);
-			return fetchListing(source, { directory, sort: shown }, signal, onFirst);
+			const listing = await (isFirst
+				? fetchListing(source, { directory, sort: shown }, signal, onFirst)
+				: fetchListing(source, { directory, ...params }, signal));
+			// Now, or the page would do it together with all else that it renders.
+			await nextTurn(signal);
+			sortedEntries(listing.entries, shown);
+			return listing;
 		},
 		staleTime: 5_000,
 		// Comparing a hundred thousand entries would be in vain: the rows are rebuilt after any change.

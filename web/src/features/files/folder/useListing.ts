@@ -5,11 +5,11 @@ import { NetworkFailure } from '../../../api/client/client.js';
 import { isTransient } from '../../../api/client/retries.js';
 import { firstEntriesQuery, listingQuery } from '../../../api/listings/listingQuery.js';
 import { isSearch } from '../../../api/listings/search.js';
+import { sortedEntries } from '../../../api/listings/sortedEntries.js';
 import { useFileSource } from '../../../api/sources/FileSource.js';
 import { filterByLetter, type Rows, rowsOf } from '../list/rows.js';
 import type { FolderLocation } from '../location/location.js';
 import { refetchIntervalAfter } from './refreshPolicy.js';
-import { sortedEntries } from './sortedEntries.js';
 
 export interface Listing {
 	/** Undefined while they are loading, or if they can't be shown. */

@@ -2,10 +2,10 @@ import { type Entry, insertEntries, type SortMode } from '@stowage/rules';
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
 import { listingQuery } from '../../../api/listings/listingQuery.js';
+import { ordersOf, sortedEntries } from '../../../api/listings/sortedEntries.js';
 import { useFileSource } from '../../../api/sources/FileSource.js';
 import { keyOf } from '../list/rows.js';
 import type { FolderLocation } from '../location/location.js';
-import { ordersOf, sortedEntries } from './sortedEntries.js';
 
 export interface ListingPatch {
 	removed?: readonly Pick<Entry, 'path' | 'owner' | 'role'>[];
