@@ -135,6 +135,45 @@ test.serial(
 	},
 );
 
+test.serial('the Tab key goes round a dialog from control to control, both ways', async (t) => {
+	const manager = await fixture.enter(t);
+	await writeFiles(manager.home, { 'a.txt': 'x' });
+	const page = await manager.open('/browser?type=private');
+	const dialog = page.getByRole('dialog');
+	const goRound = async (controls: readonly Locator[]) => {
+		for (const control of controls) {
+			await expectFocus(control);
+			await page.keyboard.press('Tab');
+		}
+		for (const control of [controls[0], ...controls.toReversed()]) {
+			await expectFocus(control as Locator);
+			await page.keyboard.press('Shift+Tab');
+		}
+		await page.keyboard.press('Escape');
+		await dialog.waitFor({ state: 'detached' });
+	};
+	const button = (name: string) => dialog.getByRole('button', { name, exact: true });
+	await rowOf(page, 'a.txt').focus();
+	await page.keyboard.press('F2');
+	await goRound([dialog.getByLabel('New name'), button('Cancel'), button('Rename')]);
+
+	await rowOf(page, 'a.txt').focus();
+	await page.keyboard.press('ContextMenu');
+	await page.getByRole('menuitem', { name: 'Temporary Link' }).click();
+	await expectFocus(button('Generate Link'));
+	await page.keyboard.press('Tab');
+	await goRound([dialog.getByRole('radio', { name: '1 hour' }), button('Cancel'), button('Generate Link')]);
+
+	await page.getByRole('button', { name: 'Filters' }).focus();
+	await page.keyboard.press('Enter');
+	await expectFocus(dialog.getByRole('checkbox', { name: 'Folder' }));
+	await page.keyboard.press('Shift+Tab');
+	await expectFocus(button('Apply'));
+	await page.keyboard.press('Tab');
+	await expectFocus(dialog.getByRole('checkbox', { name: 'Folder' }));
+	t.deepEqual(manager.faults, []);
+});
+
 test.serial('the account menu and what it opens restore the focus to its button, each time', async (t) => {
 	const manager = await fixture.enter(t);
 	const page = await manager.open('/browser?type=private');

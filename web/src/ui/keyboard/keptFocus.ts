@@ -77,31 +77,45 @@ export function keepFocus(): void {
 /**
  * Gives the focus back to a control of a dialog that lost it to the edge of the dialog, by which Blueprint keeps the Tab key inside. Where
  * the machine draws late, the first field of a dialog that another one opens loses it so: Blueprint has the outer one take the focus back
- * from what was there before, and the inner one then takes it for its edge.
+ * from what was there before, and the inner one then takes it for its edge. The Tab key is led on to the control at the other end:
+ * at the edge, and at what is around a dialog, nothing would be seen to have the focus.
  */
 function returnFromTraps(): void {
 	let control: HTMLElement | undefined;
-	let isTabbing = false;
+	let tab: KeyboardEvent | undefined;
 	document.addEventListener(
 		'keydown',
-		({ key }) => {
-			isTabbing = key === 'Tab';
+		(event) => {
+			tab = event.key === 'Tab' ? event : undefined;
 			setTimeout(() => {
-				isTabbing = false;
+				tab = undefined;
 			});
 		},
 		true,
 	);
 	document.addEventListener('focusin', ({ target }) => {
 		if (!(target instanceof HTMLElement)) return;
-		if (!target.classList.contains(Classes.OVERLAY_START_FOCUS_TRAP)) {
-			control = target;
-			return;
-		}
 		const overlay = target.closest(`.${Classes.OVERLAY}`);
-		if (!isTabbing && control && !isLost(control) && overlay?.contains(control)) control.focus({ preventScroll: true });
+		const isEdge = target.classList.contains(Classes.OVERLAY_START_FOCUS_TRAP);
+		// A menu, which has no other edge, does not keep the Tab key.
+		const led = tab && overlay?.querySelector(`.${Classes.OVERLAY_END_FOCUS_TRAP}`) ? overlay : undefined;
+		if (led && (isEdge || target.classList.contains(Classes.OVERLAY_CONTENT))) {
+			const controls = [...led.querySelectorAll<HTMLElement>(`.${Classes.OVERLAY_CONTENT} :is(${tabStops})`)];
+			const reached = controls.filter(
+				(each) => (each.tabIndex >= 0 || each.isContentEditable) && each.getClientRects().length > 0,
+			);
+			reached.at(tab?.shiftKey ? -1 : 0)?.focus();
+		} else if (!isEdge) {
+			control = target;
+		} else if (!tab && control && !isLost(control) && overlay?.contains(control)) {
+			control.focus({ preventScroll: true });
+		}
 	});
 }
+
+/** What the Tab key may stop at: of radio buttons that is the chosen one. */
+const tabStops =
+	'a[href], iframe, summary, [tabindex], [contenteditable="true"], :enabled:not([type="radio"]:not(:checked))';
 
 function isLost(element: Element): boolean {
 	return !element.isConnected || element.matches(':disabled');
