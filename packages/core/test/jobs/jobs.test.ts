@@ -431,6 +431,31 @@ test('runningPerUser holds over all processes and leaves slots for other users',
 	});
 });
 
+test('with runningPerUser one of several places for short jobs is left to other users, also of another process', async (t) => {
+	const bench = await jobBench(t);
+	const [ada, bob] = [await bench.addUser('ada'), await bench.addUser('bob')];
+	const limits = { concurrency: 2, runningPerUser: 1, short: { places: 2, seconds: 60 } };
+	const [one, two] = [bench.process(), bench.process()];
+	const [here, there] = [heldKind(limits), heldKind(limits)];
+	const starter = one.jobs.define(here.kind);
+	two.jobs.define(there.kind);
+	for (let n = 0; n < 4; n++) await starter.start(ada, '', `ada ${n}`);
+	const running = async () => {
+		await one.jobs.poll();
+		await two.jobs.poll();
+		return [...here.runs, ...there.runs].map(({ context }) => context.viewer.username).sort();
+	};
+	t.deepEqual(await running(), ['ada', 'ada']);
+	for (let n = 0; n < 3; n++) await starter.start(bob, '', `bob ${n}`);
+	t.deepEqual(await running(), ['ada', 'ada', 'bob', 'bob']);
+	bench.advance(130 * 1000);
+	await one.jobs.poll();
+	t.true(
+		[...here.runs, ...there.runs].some(({ context }) => context.signal.aborted),
+		'what is overdue gives its place to another job, also of its own user',
+	);
+});
+
 /** One place for all, and one for jobs of at most a minute. */
 const withShort = { concurrency: 1, short: { places: 1, seconds: 60 } };
 

@@ -1,6 +1,6 @@
 import type { HeldJob, JobChoice, JobStore } from '@stowage/plugin-api';
 import type { JobPauses } from '../JobPauses.js';
-import type { JobPlace } from '../JobRun.js';
+import type { JobPlace, JobRun } from '../JobRun.js';
 import type { AnyKind } from '../runToEnd.js';
 import type { Suspect, Suspects } from '../Suspects.js';
 import type { JobRuns, WaitingJob } from './JobRuns.js';
@@ -61,7 +61,9 @@ export class JobClaims {
 			await fill(placesOf(kind), () =>
 				this.#nextOf(kind, { except: [...suspected, ...this.#usersWithEnough(kind, held)] }),
 			);
-			await fill(shortPlacesOf(kind), () => this.#next(kind.name, { isLong: false, except: suspected }));
+			await fill(shortPlacesOf(kind), () =>
+				this.#next(kind.name, { isLong: false, except: [...suspected, ...this.#usersWithEnoughShort(kind, held)] }),
+			);
 			await this.#yieldOverdue(kind, held);
 		}
 	}
@@ -119,16 +121,30 @@ export class JobClaims {
 		return this.#parts.store.next(kind, { ...choice, exceptJobs: this.#parts.pauses.ids() });
 	}
 
-	/** Users with so many running jobs that others come first. */
+	/** Users with so many running jobs that the other places are left to others. */
 	#usersWithEnough(kind: AnyKind, held: readonly HeldJob[]): string[] {
+		return this.#usersIn(placesOf(kind), kind.runningPerUser ?? kind.concurrency, held);
+	}
+
+	/** Users for whom that holds of the places for short jobs. What is overdue in one gives it back. */
+	#usersWithEnoughShort(kind: AnyKind, held: readonly HeldJob[], overdue: readonly JobRun[] = []): string[] {
+		const short = shortPlacesOf(kind);
+		const count = short.places.length;
+		const limit = kind.runningPerUser === undefined ? count : Math.max(1, count - 1);
+		return this.#usersIn(short, limit, held, overdue);
+	}
+
+	/** Users with so many jobs, but for these runs, in the places, of which there are more. */
+	#usersIn({ places }: Places, limit: number, held: readonly HeldJob[], except: readonly JobRun[] = []): string[] {
 		const { runs } = this.#parts;
-		const limit = kind.runningPerUser ?? kind.concurrency;
-		if (limit >= kind.concurrency) return [];
-		const slots = new Set(placesOf(kind).places.map(({ slot }) => slot));
+		if (limit >= places.length) return [];
+		const slots = new Set(places.map(({ slot }) => slot));
 		const elsewhere = held
 			.filter((job) => slots.has(job.slot) && runs.find(job.id) === undefined)
 			.map(({ userId }) => userId);
-		const here = runs.all.filter(({ place }) => slots.has(place.slot)).map(({ owner }) => owner.id);
+		const here = runs.all
+			.filter((run) => slots.has(run.place.slot) && !except.includes(run))
+			.map(({ owner }) => owner.id);
 		const counts = new Map<string, number>();
 		for (const userId of [...elsewhere, ...here]) counts.set(userId, (counts.get(userId) ?? 0) + 1);
 		return [...counts].filter(([, count]) => count >= limit).map(([userId]) => userId);
@@ -146,7 +162,7 @@ export class JobClaims {
 		if (kind.onRestart === 'fail') return;
 		const overdue = runs.all.filter((run) => run.record.kind === kind.name && run.isOverdue());
 		if (overdue.length === 0) return;
-		const except = this.#usersWhoCannotBegin(kind, held);
+		const except = [...this.#usersWhoCannotBegin(kind, held), ...this.#usersWithEnoughShort(kind, held, overdue)];
 		if ((await this.#next(kind.name, { isLong: false, except })) === undefined) return;
 		for (const run of overdue) run.yield();
 	}
