@@ -89,8 +89,8 @@ import { isNestedTooDeep, stylesCostTooMuch } from '../../web/src/features/previ
 import { hasTooManyTags } from '../../web/src/features/previews/common/tagCount/countTags.js';
 import { languageIn } from '../../web/src/features/previews/document/languageIn.js';
 import { withPlainSymbols } from '../../web/src/features/previews/document/symbols.js';
+import { readText, writeText } from '../../web/src/features/previews/editor/bytes/textBytes.js';
 import { overlapsOf } from '../../web/src/features/previews/editor/search/overlaps.js';
-import { readText, writeText } from '../../web/src/features/previews/editor/textBytes.js';
 import { replaceAddresses } from '../../web/src/features/previews/inFrame/cssAddresses.js';
 import { isNumber } from '../../web/src/features/previews/text/isNumber.js';
 import { htmlTree, markdownTree } from '../../web/src/features/previews/text/markdownTree.js';

@@ -13,14 +13,7 @@ import {
 import { type Entry, Failure } from '@stowage/rules';
 import test from 'ava';
 import fc from 'fast-check';
-import { encode } from '../src/features/previews/editor/encode.js';
-import { indentKeys } from '../src/features/previews/editor/indentLines.js';
-import { editedText, savingEffect, trackReplacements } from '../src/features/previews/editor/replacements.js';
-import { type Base, baseOf, type EditedText, saveText } from '../src/features/previews/editor/saveText.js';
-import { FoundQuery } from '../src/features/previews/editor/search/FoundQuery.js';
-import { findMatches } from '../src/features/previews/editor/search/findMatches.js';
-import { overlapsOf } from '../src/features/previews/editor/search/overlaps.js';
-import { isModest } from '../src/features/previews/editor/syntax.js';
+import { encode } from '../src/features/previews/editor/bytes/encode.js';
 import {
 	areEqual,
 	asUtf8,
@@ -28,8 +21,15 @@ import {
 	type ReadText,
 	readText,
 	writeText,
-} from '../src/features/previews/editor/textBytes.js';
-import { endOfKey, yamlGrammar } from '../src/features/previews/editor/yamlGrammar.js';
+} from '../src/features/previews/editor/bytes/textBytes.js';
+import { isModest } from '../src/features/previews/editor/colours/syntax.js';
+import { endOfKey, yamlGrammar } from '../src/features/previews/editor/colours/yamlGrammar.js';
+import { indentKeys } from '../src/features/previews/editor/indentLines.js';
+import { editedText, savingEffect, trackReplacements } from '../src/features/previews/editor/saving/replacements.js';
+import { type Base, baseOf, type EditedText, saveText } from '../src/features/previews/editor/saving/saveText.js';
+import { FoundQuery } from '../src/features/previews/editor/search/FoundQuery.js';
+import { findMatches } from '../src/features/previews/editor/search/findMatches.js';
+import { overlapsOf } from '../src/features/previews/editor/search/overlaps.js';
 import { type Encoding, encodings } from '../src/features/previews/text/encodings.js';
 
 /** Bytes by the characters of a text, each of which is one byte. */

@@ -4,9 +4,9 @@ import { redo, redoDepth, undo, undoDepth } from '@codemirror/commands';
 import { openSearchPanel } from '@codemirror/search';
 import type { EditorView } from '@codemirror/view';
 import viewerStyles from '../common/viewer/viewers.module.css';
+import type { ReadText } from './bytes/textBytes.js';
 import { editorMessages as messages } from './messages.js';
 import styles from './TextEditor.module.css';
-import type { ReadText } from './textBytes.js';
 
 export interface EditorToolbarProps {
 	/** Undefined until it is on screen. */

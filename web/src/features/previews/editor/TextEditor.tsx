@@ -10,8 +10,8 @@ import { EditorDialog } from './EditorDialog.js';
 import { EditorToolbar } from './EditorToolbar.js';
 import { EditorTrouble } from './EditorTrouble.js';
 import { editorMessages as messages } from './messages.js';
+import { type EditedFile, useTextSaving } from './saving/useTextSaving.js';
 import styles from './TextEditor.module.css';
-import { type EditedFile, useTextSaving } from './useTextSaving.js';
 import { useVisibleHeight } from './useVisibleHeight.js';
 
 /** Edits a text. What is on screen is never given up without the user's word: not when saving fails, nor when the session ends. */

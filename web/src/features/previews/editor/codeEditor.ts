@@ -4,12 +4,12 @@ import { Compartment, EditorState, type Text } from '@codemirror/state';
 import { EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from '@codemirror/view';
 import { classHighlighter } from '@lezer/highlight';
 import { shownName } from '@stowage/rules';
+import { syntaxOf } from './colours/syntax.js';
 import { indentKeys } from './indentLines.js';
 import { editorMessages as messages } from './messages.js';
-import { trackReplacements } from './replacements.js';
+import { trackReplacements } from './saving/replacements.js';
 import { boundedSearch } from './search/boundedSearch.js';
 import { specialCharacters } from './specialCharacters.js';
-import { syntaxOf } from './syntax.js';
 
 export interface CodeEditorOptions {
 	/** The name of the file, which decides its colours. */

@@ -15,7 +15,7 @@ import { messages as pageMessages } from '../../../messages.js';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
 import type { Encoding } from '../text/encodings.js';
 import { editorMessages as messages } from './messages.js';
-import type { Edited } from './saveText.js';
+import type { Edited } from './saving/saveText.js';
 
 /** Whether the viewer may change what a file of the listing contains. */
 export function mayEdit(viewer: Viewer, area: Area, entry: Entry): boolean {
@@ -36,7 +36,7 @@ export function useEditing(name: string, url: string, detect: (bytes: Uint8Array
 		try {
 			const [version, textBytes] = await Promise.all([
 				readCurrent(url, previewLimits.text),
-				import('./textBytes.js'),
+				import('./bytes/textBytes.js'),
 				// So that it is there when it is shown.
 				import('./TextEditor.js'),
 			]);

@@ -1,7 +1,7 @@
 import type { Entry } from '@stowage/rules';
-import type { FileVersion } from '../../../api/previews.js';
-import { isChangedMeanwhile, type Replaced } from '../../../api/textFiles.js';
-import { areEqual, type ReadText, type Replacement, readText, writeText } from './textBytes.js';
+import type { FileVersion } from '../../../../api/previews.js';
+import { isChangedMeanwhile, type Replaced } from '../../../../api/textFiles.js';
+import { areEqual, type ReadText, type Replacement, readText, writeText } from '../bytes/textBytes.js';
 
 /** A text as it is in the editor now. */
 export interface EditedText {

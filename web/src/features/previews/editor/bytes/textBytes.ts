@@ -1,6 +1,6 @@
 import { diffArrays } from 'diff';
-import { characterCosts } from '../common/markup/characterCosts.js';
-import type { Encoding } from '../text/encodings.js';
+import { characterCosts } from '../../common/markup/characterCosts.js';
+import type { Encoding } from '../../text/encodings.js';
 import { type Encoded, encode, TableEncoder } from './encode.js';
 
 type Bytes = Uint8Array<ArrayBuffer>;

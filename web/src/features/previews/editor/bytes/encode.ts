@@ -1,4 +1,4 @@
-import type { Encoding } from '../text/encodings.js';
+import type { Encoding } from '../../text/encodings.js';
 
 /** The bytes of a text, or the first of its characters that the encoding lacks. */
 export type Encoded = { kind: 'bytes'; bytes: Uint8Array<ArrayBuffer> } | { kind: 'lacks'; character: string };

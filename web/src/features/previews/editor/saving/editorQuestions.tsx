@@ -1,7 +1,7 @@
 import { shownName } from '@stowage/rules';
-import type { Question } from './EditorDialog.js';
-import { editorMessages as messages } from './messages.js';
-import styles from './TextEditor.module.css';
+import type { Question } from '../EditorDialog.js';
+import { editorMessages as messages } from '../messages.js';
+import styles from '../TextEditor.module.css';
 
 /** Asked before a changed text is left. */
 export function unsavedQuestion(

@@ -1,6 +1,6 @@
 import type { Extension } from '@codemirror/state';
-import { runInWorker } from '../common/bytes/runInWorker.js';
-import { languageOf, maxHighlighted } from '../text/languages.js';
+import { runInWorker } from '../../common/bytes/runInWorker.js';
+import { languageOf, maxHighlighted } from '../../text/languages.js';
 import { grammarOf } from './grammars.js';
 import type { ReadTask } from './grammarWorker.js';
 

@@ -1,6 +1,6 @@
 import { ChangeSet, type EditorState, type Extension, StateEffect, StateField } from '@codemirror/state';
+import type { Replacement } from '../bytes/textBytes.js';
 import type { EditedText } from './saveText.js';
-import type { Replacement } from './textBytes.js';
 
 interface Tracked {
 	/** Undefined once there are too many to be kept for each character that is typed. */
