@@ -57,7 +57,7 @@ const noCommands = [
 	'cli/src/commands/completion.ts',
 	'cli/src/service/unitFault.ts',
 	'cli/src/service/unit.ts',
-	'packages/core/src/config/walkPath.ts',
+	'packages/core/src/config/access/walkPath.ts',
 ];
 
 test('what an administrator is told to run is made by shellCommand alone', async (t) => {

@@ -28,7 +28,7 @@ import { isHostPattern } from '../../packages/core/src/config/allowedHosts.js';
 import { parseNetwork } from '../../packages/core/src/config/networks.js';
 import { configSchema, parseByteSize, parseDuration } from '../../packages/core/src/config/schema.js';
 import { withoutSecrets } from '../../packages/core/src/config/secrets.js';
-import { unescapeOctal } from '../../packages/core/src/config/systemMounts.js';
+import { unescapeOctal } from '../../packages/core/src/config/access/systemMounts.js';
 import { createClientReader } from '../../packages/core/src/http/requests/proxy.js';
 import { checkRawPath, decodePath, originForm } from '../../packages/core/src/http/requests/rawPath.js';
 import { namedFolders } from '../../packages/core/src/members/folderNames.js';

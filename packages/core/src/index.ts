@@ -38,6 +38,18 @@ export { type AuditRecord, accountFields, auditActions } from './audit/auditLine
 export type { Administrator } from './audit/createAudit.js';
 export { readAudit } from './audit/readAudit.js';
 export { recordCommand } from './audit/recordCommand.js';
+export { listMounts, unescapeOctal } from './config/access/systemMounts.js';
+export { type Step, walkPath } from './config/access/walkPath.js';
+export {
+	linkOfOthersIn,
+	type Objection,
+	undefinedIfGone,
+	whyOthersMayAdd,
+	whyOthersMayReplace,
+	whyOthersMayReplaceOrMake,
+	whyOthersMayWrite,
+	whyOthersOwn,
+} from './config/access/whyOthersMayWrite.js';
 export { makeDataDir, processesFolder } from './config/dataDir.js';
 export { durationNames, flagOf, settingNames, variableOf } from './config/leaves.js';
 export {
@@ -54,18 +66,6 @@ export { type Config, durationText, parseByteSize, parseDuration } from './confi
 export { agreeOnSecret, readKey, readOrMakeSecret } from './config/secret.js';
 export { withoutDatabaseUrls, withoutPassword, withoutSecrets } from './config/secrets.js';
 export { strangersMay } from './config/strangers.js';
-export { listMounts, unescapeOctal } from './config/systemMounts.js';
-export { type Step, walkPath } from './config/walkPath.js';
-export {
-	linkOfOthersIn,
-	type Objection,
-	undefinedIfGone,
-	whyOthersMayAdd,
-	whyOthersMayReplace,
-	whyOthersMayReplaceOrMake,
-	whyOthersMayWrite,
-	whyOthersOwn,
-} from './config/whyOthersMayWrite.js';
 export { workerCount } from './config/workers.js';
 export type { App, AppOptions } from './createApp.js';
 export type { SiblingListeners, SiblingMessage, Siblings } from './events/siblings.js';

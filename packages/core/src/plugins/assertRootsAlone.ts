@@ -1,8 +1,8 @@
 import { access, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isAbove, ownModule, whyOthersMayWrite } from '../config/access/whyOthersMayWrite.js';
 import { ConfigError } from '../config/load.js';
-import { isAbove, ownModule, whyOthersMayWrite } from '../config/whyOthersMayWrite.js';
 
 /**
  * Throws ConfigError unless root alone may write the module of a plugin that root loads, all in the folder of the nearest package.json

@@ -1,8 +1,8 @@
 import type { Database } from '@stowage/database';
 import type { Registry, RootRecord, StorageDriver, StorageProvider } from '@stowage/plugin-api';
 import { anonymousOwner, Failure, isFailure, publicRoot } from '@stowage/rules';
+import { isAbove } from '../../config/access/whyOthersMayWrite.js';
 import type { Config } from '../../config/schema.js';
-import { isAbove } from '../../config/whyOthersMayWrite.js';
 import { inTime } from '../../limits/inTime.js';
 import type { Log } from '../../log.js';
 import { ensureFolder } from '../storage/folders.js';

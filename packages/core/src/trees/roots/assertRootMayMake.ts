@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { Failure } from '@stowage/rules';
-import { whyOthersMayReplaceOrMake } from '../../config/whyOthersMayWrite.js';
+import { whyOthersMayReplaceOrMake } from '../../config/access/whyOthersMayWrite.js';
 
 /**
  * Throws `forbidden` where this is root and somebody else could put a link in the place of a new storage root, or has done so: they would

@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs';
 import { lstat, mkdir, readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { shellCommand } from '../shellCommand.js';
+import { shellCommand } from '../../shellCommand.js';
 import { isOnReadOnlyMount } from './readOnlyMount.js';
 import { walkPath } from './walkPath.js';
 

@@ -1,7 +1,7 @@
 import { constants, existsSync, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readlink } from 'node:fs/promises';
 import path from 'node:path';
-import { ConfigError } from './load.js';
+import { ConfigError } from '../load.js';
 
 /** How many symbolic links are followed; the kernel has the same limit. */
 const maxLinks = 40;
