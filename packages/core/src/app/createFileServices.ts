@@ -89,9 +89,10 @@ export function createFileServices(dependencies: Dependencies) {
 			// What was visitors' counts for them only while it is not in the trash.
 			if (ownerId !== anonymousOwner) quotas.onPurged(ownerId, size);
 		},
-		async onEnded(kind, entries, detail, owner) {
+		async onEnded(kind, entries, reason, owner, member) {
 			const action = kind === 'item' ? 'purgeTrash' : 'purgeVersions';
 			const whose = owner && (await whoseFields(owner, { accountOf }));
+			const detail = member === undefined ? reason : `${reason}, by ${member}`;
 			audit.record({ action, entries, detail, ...whose, isConsequence: true }, { outcome: 'ok' });
 		},
 		async onMovedAcross(record, from, to) {

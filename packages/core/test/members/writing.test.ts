@@ -588,7 +588,7 @@ test('a member’s many replacements end no former content of the owner’s, and
 	const ended = (await recordsOf(app)).filter(({ action }) => action === 'purgeVersions');
 	const { id: accountId } = await app.services.accounts.find('ada');
 	for (const line of ended)
-		t.like(line, { outcome: 'ok', account: 'ada', accountId, detail: 'number', user: undefined });
+		t.like(line, { outcome: 'ok', account: 'ada', accountId, detail: 'number, by bob', user: undefined });
 	const sum = ended.reduce((all, { entries = 0 }) => all + entries, 0);
 	t.is(sum, 8, 'each content that goes for another one is in a line');
 });

@@ -147,9 +147,12 @@ export class TrashBin {
 		);
 	}
 
-	/** Purges what nobody chose, since there is too much of it. Gone for everybody once it resolves, with a line for each of its users. */
-	async endSuperfluous(records: readonly TrashRecord[]): Promise<void> {
-		if ((await this.#purge.end(records, 'number')) > 0) void this.removePurged();
+	/**
+	 * Purges what nobody chose, since there is too much of it, maybe by a member. Gone for everybody once it resolves, with a line for each
+	 * of its users.
+	 */
+	async endSuperfluous(records: readonly TrashRecord[], member: string | undefined): Promise<void> {
+		if ((await this.#purge.end(records, 'number', member)) > 0) void this.removePurged();
 	}
 
 	async #purging<T>(selection: TrashSelection, purge: () => Promise<T>, countOf: (purged: T) => number): Promise<T> {

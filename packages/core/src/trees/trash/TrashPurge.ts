@@ -91,9 +91,9 @@ export class TrashPurge {
 
 	/**
 	 * Marks what nobody chose to be purged, and has it recorded for each user whose it was, without freeing space yet. Resolves to how many
-	 * there were.
+	 * there were. `member` is who has caused it, where that is not the owner.
 	 */
-	async end(records: readonly TrashRecord[], reason: 'space' | 'number'): Promise<number> {
+	async end(records: readonly TrashRecord[], reason: 'space' | 'number', member?: string): Promise<number> {
 		let ended = 0;
 		for (const own of byOwner(records).values()) {
 			const [first] = own;
@@ -101,7 +101,7 @@ export class TrashPurge {
 			const ids = own.map(({ id }) => id);
 			const count = await this.#parts.store.beginPurging({ ids }, { forgetsPaths: reason === 'number' });
 			// Another process may have chosen the same.
-			if (count > 0) await this.#parts.onEnded(first.kind, count, reason, first);
+			if (count > 0) await this.#parts.onEnded(first.kind, count, reason, first, member);
 			ended += count;
 		}
 		return ended;

@@ -26,13 +26,14 @@ export interface TrashParts {
 	onPurged(record: TrashRecord): void;
 	/**
 	 * Called when items are removed for good that nobody chose: their space was wanted, or there were too many of one user, or those of all
-	 * users that were old enough.
+	 * users that were old enough. `member` is the name of the one whose replacement was one too many, where that is not the owner.
 	 */
 	onEnded(
 		kind: TrashRecord['kind'],
 		entries: number,
 		reason: 'expired' | 'space' | 'number',
 		owner?: TrashOwner,
+		member?: string,
 	): Promise<void>;
 	/** Called with each item that was copied from the trash of one root to that of another one, before the first one is removed. */
 	onMovedAcross(record: TrashRecord, from: Mount, to: Mount): Promise<void>;

@@ -186,7 +186,7 @@ export class Versions {
 
 	async #limit(ownerId: string, file: VersionedFile, member: string | undefined): Promise<void> {
 		const all = await this.#parts.versions.of(ownerId, file);
-		await this.#bin.endSuperfluous(superfluous(all, maxVersions, member));
+		await this.#bin.endSuperfluous(superfluous(all, maxVersions, member), member);
 	}
 }
 
