@@ -103,19 +103,22 @@ export class HeldAccess {
 		const roles = new Map<string, Known<MemberRole>>();
 		const roots = new Map<string, Known<string>>();
 		const yielder = new Yielder();
-		for (const held of [...this.#held.keys()]) {
+		// What begins later may be of a membership that these rows don't have yet.
+		const all = [...this.#held.keys()];
+		for (const held of all) {
 			// What is known of the folders is awaited at once, and gives nobody else a turn.
 			if (yielder.shouldYield) await yielder.yield();
 			const role = await once(roles, folderKey(held), () => known(round.atMost(held)));
 			if (role !== undefined) this.#endIfLess(held, role);
 		}
 		const onRoots = new Map<string, Held[]>();
-		for (const held of [...this.#held.keys()]) {
+		for (const held of all) {
 			if (yielder.shouldYield) await yielder.yield();
+			if (!this.#held.has(held)) continue;
 			const root = await once(roots, folderKey(held), () => known(round.rootOf(held)));
 			if (root !== undefined) addTo(onRoots, root, held);
 		}
-		for (const [root, all] of onRoots) if (!this.#asked.has(root)) void this.#checkOn(root, all, round);
+		for (const [root, some] of onRoots) if (!this.#asked.has(root)) void this.#checkOn(root, some, round);
 	}
 
 	async #checkOn(root: string, all: readonly Held[], round: Round): Promise<void> {

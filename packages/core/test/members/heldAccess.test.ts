@@ -1,8 +1,9 @@
 import type { Files, ItemRef, MemberStore } from '@stowage/plugin-api';
-import { parsePath, type Viewer } from '@stowage/rules';
+import { Failure, parsePath, type Viewer } from '@stowage/rules';
 import test from 'ava';
 import { sharedReads } from '../../src/files/shared/sharedReads.js';
 import { enterFolder } from '../../src/members/enterFolder.js';
+import { type Held, HeldAccess } from '../../src/members/HeldAccess.js';
 import { SharedFolders } from '../../src/members/SharedFolders.js';
 import { WatchedLists } from '../../src/members/WatchedLists.js';
 import { until } from '../until.js';
@@ -207,6 +208,46 @@ test('a disk that answers nothing keeps nobody’s access alive, and no page fro
 	rows.set('bob carol', 'view');
 	await until('and one that the rows alone say', () => lost.includes('bob carol'));
 	t.is(hanging(), 1, 'no further call hangs');
+});
+
+test('what a new member begins during a check is not judged by rows that were read before', async (t) => {
+	const members = new Set(['bob']);
+	let rounds = 0;
+	let isAsked = false;
+	let answer = () => {};
+	const access = new HeldAccess(() => {
+		rounds++;
+		const then = new Set(members);
+		const role = async ({ user }: Held) => {
+			if (!then.has(user.id)) throw new Failure('notFound', 'gone');
+			return 'edit' as const;
+		};
+		return {
+			async atMost(held) {
+				if (rounds === 1) {
+					isAsked = true;
+					await new Promise<void>((resolve) => {
+						answer = resolve;
+					});
+				}
+				return role(held);
+			},
+			rootOf: async (held) => (await role(held)) && 'first',
+			locate: async (held) => ({ role: await role(held), path: parsePath('in') }),
+		};
+	});
+	const lost: string[] = [];
+	const hold = (id: string) => {
+		const held = { user: { id }, folderId: 'f', ownerId: 'ada', inside: parsePath('in'), role: 'edit' as const };
+		t.teardown(access.hold(held, () => lost.push(id)));
+	};
+	hold('bob');
+	await until('the rows are asked', () => isAsked);
+	members.add('dave');
+	hold('dave');
+	answer();
+	await until('there was a next check', () => rounds === 3);
+	t.deepEqual(lost, []);
 });
 
 test('a list and a search of what is shared wait for no disk that answers nothing, and say whose files are missing', async (t) => {
