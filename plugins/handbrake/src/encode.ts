@@ -203,6 +203,7 @@ async function compare(
 		unended: original.container === 'ogg' ? await inTime(unendedIn(source, sourceBytes, signal)) : 0,
 		hidden,
 		isLayered,
+		attached: contents?.attached,
 		foreignMessages: decoded ? await inTime(foreignMessagesIn(source, decoded.messages, signal)) : 0,
 		lostLines: await check(compareLines),
 	});

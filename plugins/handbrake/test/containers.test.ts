@@ -589,6 +589,18 @@ test('elements of Matroska that no program knows are named, and so is what ffpro
 		walked(matroskaElements, header, element(segment, tracksOf(trackOf(1)), clustered(block(1), group(...more))));
 	t.is((await additional(element('75a1', positions)))?.hasAdditions, true);
 	t.is((await additional())?.hasAdditions, false);
+	const file = (length: number) => element('61a7', element('466e', 'a.ttf'), element('465c', 'x'.repeat(length)));
+	const attached = async (...files: Uint8Array[]) => {
+		const list = element('1941a469', ...files);
+		const cut = joined(header, element(segment, tracksOf(trackOf(1)), list));
+		return Promise.all(
+			[cut, cut.subarray(0, -1)].map(async (each) => (await walked(matroskaElements, each))?.attached),
+		);
+	};
+	t.deepEqual(await attached(file(3000), file(0), file(500)), [
+		{ count: 2, bytes: 3500 },
+		{ count: 1, bytes: 3000 },
+	]);
 	t.deepEqual(await film(tracksOf(trackOf(2, 1, element('4242', positions)))), ['element 4242']);
 	t.deepEqual(await film(tracksOf(trackOf(2, 0x20))), ['tracks of another kind']);
 	const additions = (kind: string) => trackOf(2, 1, element('41e4', element('41e7', kind)));

@@ -868,6 +868,15 @@ const deleted: Readonly<Record<string, { args: readonly string[]; name: string; 
 		name: 'eight.mkv',
 		format: 'mp4',
 	},
+	// Which are a large part of an episode with subtitles in Chinese.
+	'with fonts': {
+		args: [
+			...[...long, '-i', 'film.srt', '-map', '0', '-map', '1', '-map', '2', ...h264, '-c:a', 'aac'],
+			...['-attach', 'large.ttf', '-metadata:s:t', 'mimetype=application/x-truetype-font'],
+		],
+		name: 'fonts.mkv',
+		format: 'mkv',
+	},
 	'with subtitles and chapters': {
 		args: [
 			...picture('160x90', 3),
@@ -895,6 +904,7 @@ for (const [what, { args, name, format, repeats }] of Object.entries(deleted)) {
 			'film.chapters',
 			';FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/1\nSTART=0\nEND=1\ntitle=A\n[CHAPTER]\nTIMEBASE=1/1\nSTART=1\nEND=3\ntitle=B\n',
 		);
+		await subtitles('large.ttf', 'font '.repeat(200_000));
 		const { put, run } = await converted(t, name, format);
 		await put(args);
 		const { done, detail, names } = await run(repeats);

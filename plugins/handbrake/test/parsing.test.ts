@@ -191,6 +191,8 @@ interface Given {
 	streams?: number;
 	/** Of the file. */
 	bytes?: number;
+	/** The files in it. */
+	attached?: { count: number; bytes: number };
 }
 
 const read = (given: Given): ReadFilm => ({
@@ -223,6 +225,7 @@ const losses = (
 			unended: 0,
 			hidden,
 			isLayered: false,
+			attached: original.attached,
 			lostLines: noneLost,
 		},
 		foreignMessages: messages.length === 0 ? 0 : messages[0],
@@ -280,6 +283,22 @@ test('where the sound has not begun, all frames have to be there', (t) => {
 	t.deepEqual(losses({ film, ...gaps }, gaps), ['500 of 3000 frames']);
 });
 
+test('fonts in a film are part of it where the new one has as many, and files that ffprobe leaves out are missed', (t) => {
+	const bytes = 1_250_000 + 3_000_000;
+	const attached = { count: 2, bytes: 3_000_000 };
+	const fonts = { attachments: 2 };
+	t.deepEqual(losses({ bytes, attached, film: fonts }, { film: fonts }), []);
+	t.deepEqual(losses({ bytes: bytes + 3_000_000, attached, film: fonts }, { film: fonts }), [
+		'3.0 MB that are part of no track',
+	]);
+	t.deepEqual(losses({ bytes, attached, film: fonts }, {}), ['2 of 2 attachments', '3.0 MB that are part of no track']);
+	// Covers have packets.
+	const covered = { pictures: 1, attachments: 1 };
+	t.deepEqual(losses({ bytes: 1_250_000, attached, film: covered }, { film: covered }), []);
+	t.deepEqual(losses({ bytes: 1_250_000, attached }, {}), ['2 of 2 attachments']);
+	t.deepEqual(losses({ bytes: 1_250_000 }, {}), []);
+});
+
 test('a film that begins late lacks no frames for the time before', (t) => {
 	const video = [{ index: 0, size: 1, rate: 25, isIndexed: false, announced: 0, empty: 0 }];
 	const film: Partial<Film> = { container: 'matroska', seconds: 110, lead: 10, video };
@@ -302,7 +321,14 @@ test('what an output lacks of its original is named, and what is not known is ta
 		'4 of 6 channels of audio track 1',
 	]);
 	t.deepEqual(losses({}, {}, 3), ['what could not be decoded (3 errors)']);
-	const undecoded = { original: read({}), originalBytes: 0, decoded: undefined, unended: 0, lostLines: noneLost };
+	const undecoded = {
+		attached: undefined,
+		original: read({}),
+		originalBytes: 0,
+		decoded: undefined,
+		unended: 0,
+		lostLines: noneLost,
+	};
 	t.deepEqual(
 		lossesOf({
 			...undecoded,
@@ -667,6 +693,7 @@ test('parts that an edit list hides are found by where their packets are, and ar
 				unended: 0,
 				hidden: undefined,
 				isLayered: false,
+				attached: undefined,
 				foreignMessages: 0,
 				lostLines: noneLost,
 			},
@@ -1425,6 +1452,7 @@ test('boxes of MP4 and MOV that no program knows are named, wherever cameras put
 			texts: new Set(),
 			isEncrypted: false,
 			hasAdditions: false,
+			attached: { count: 0, bytes: 0 },
 			unread: new Set(unread),
 			emptyFrames: new Map(),
 			spareTracks: 0,

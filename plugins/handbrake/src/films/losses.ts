@@ -32,6 +32,8 @@ interface Comparison {
 	hidden: ReadonlyMap<number, HiddenPart> | undefined;
 	/** Whether its pictures have a second layer; undefined if that is not known. */
 	isLayered: boolean | undefined;
+	/** The files that are attached to it, as its container has them; undefined if that is not known. */
+	attached: Contents['attached'] | undefined;
 	/** How many messages in its pictures are of no known encoder; undefined if that is not known. */
 	foreignMessages: number | undefined;
 	/** What the lines of its subtitles lack in the output; undefined if that is not known. */
@@ -58,6 +60,7 @@ export function lossesOf({
 	unended,
 	hidden,
 	isLayered,
+	attached = { count: 0, bytes: 0 },
 	foreignMessages,
 	lostLines,
 }: Comparison): string[] {
@@ -78,7 +81,8 @@ export function lossesOf({
 		...lostToEdits(original.film, hidden),
 		...lostLayers(isLayered, decoded),
 		...lostMessages(foreignMessages),
-		...lostBytes(original, originalBytes),
+		...lostAttachments(original.film, attached),
+		...lostBytes(original, originalBytes - keptBytes(original.film, output.film, attached)),
 		...(decoderErrors === 0 ? [] : [`what could not be decoded${errorsOf(decoderErrors)}`]),
 	];
 	// The file and its frames may both say that it is interlaced.
@@ -393,6 +397,17 @@ function lostToEdits({ video, audio, subtitleTracks }: Film, hidden: Comparison[
 			return lost > slackOf(seconds) ? [`${Math.round(lost)} s of ${what} ${n + 1} that are hidden`] : [];
 		}),
 	);
+}
+
+/** Files that ffprobe leaves out. */
+function lostAttachments({ attachments, pictures }: Film, { count }: Contents['attached']): string[] {
+	const lost = count - attachments - pictures;
+	return lost > 0 ? [`${lost} of ${count} attachments`] : [];
+}
+
+/** The bytes of attachments of which the output has as many: they have no packets, as covers have. */
+function keptBytes(original: Film, output: Film, { count, bytes }: Contents['attached']): number {
+	return original.attachments === count && output.attachments >= count ? bytes : 0;
 }
 
 /**

@@ -14,7 +14,7 @@ const [info, tracks, chapters, tags, attachments] = [0x1549a966, 0x1654ae6b, 0x1
 const [track, mapping, mappingType] = [0xae, 0x41e4, 0x41e7];
 const [edition, atom, display, isOrdered] = [0x45b9, 0xb6, 0x80, 0x45dd];
 const [tag, targets, text] = [0x7373, 0x63c0, 0x67c8];
-const attachment = 0x61a7;
+const [attachment, fileData] = [0x61a7, 0x465c];
 const additions = 0x75a1;
 
 /**
@@ -165,8 +165,16 @@ class Walker {
 		if (id === isOrdered && (await numberAt(this.#scanner, content, length)) > 0)
 			this.#found.addUnread('chapters in an order of their own');
 		if (id === edition && ++this.#editions > 1) this.#found.addUnread('several lists of chapters');
+		if (id === fileData) await this.#takeFile(content, length);
 		if (id === tag) await this.#tags.take(content, content + length);
 		if (id === track) await this.#tracks.take(content, content + length);
+	}
+
+	/** A file that is attached, if all of it is there. */
+	async #takeFile(at: number, length: number): Promise<void> {
+		if (length === 0 || (await this.#scanner.bytes(at + length - 1, 1)).length === 0) return;
+		this.#found.attached.count++;
+		this.#found.attached.bytes += length;
 	}
 
 	/** Room for tags. */

@@ -9,6 +9,8 @@ export interface Contents {
 	texts: ReadonlySet<string>;
 	/** Whether a track is encrypted, of which decoders may say nothing: noise is sound, too. */
 	isEncrypted: boolean;
+	/** The files in it, such as fonts, and how many bytes they have together. */
+	attached: Readonly<{ count: number; bytes: number }>;
 	/** Whether a picture of a Matroska file has additions, such as its transparency. */
 	hasAdditions: boolean;
 	/** The names of parts that no program here knows, such as the positions of a dashboard camera. */
@@ -30,6 +32,7 @@ export class Findings implements Contents {
 	readonly unread: ReadonlySet<string> = this.#unread;
 	readonly emptyFrames = new Map<number, number>();
 	isEncrypted = false;
+	readonly attached = { count: 0, bytes: 0 };
 	hasAdditions = false;
 	spareTracks = 0;
 
