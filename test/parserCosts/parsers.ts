@@ -24,11 +24,11 @@ import { hasSessionCookie, keepOwnCookies } from '../../packages/core/src/accoun
 import { type Aggregate, shortened } from '../../packages/core/src/audit/aggregate.js';
 import { parseAuditLine } from '../../packages/core/src/audit/auditLine.js';
 import { JsonShape } from '../../packages/core/src/bodies/JsonShape.js';
+import { unescapeOctal } from '../../packages/core/src/config/access/systemMounts.js';
 import { isHostPattern } from '../../packages/core/src/config/allowedHosts.js';
 import { parseNetwork } from '../../packages/core/src/config/networks.js';
 import { configSchema, parseByteSize, parseDuration } from '../../packages/core/src/config/schema.js';
 import { withoutSecrets } from '../../packages/core/src/config/secrets.js';
-import { unescapeOctal } from '../../packages/core/src/config/access/systemMounts.js';
 import { createClientReader } from '../../packages/core/src/http/requests/proxy.js';
 import { checkRawPath, decodePath, originForm } from '../../packages/core/src/http/requests/rawPath.js';
 import { namedFolders } from '../../packages/core/src/members/folderNames.js';
