@@ -332,6 +332,19 @@ test.serial('the list recovers from a lost network and from a silent server with
 	t.deepEqual(app.faults, []);
 });
 
+test.serial('on a phone the list stays where it is when something is selected', async (t) => {
+	const app = await fixture.enter(t, { viewport: phone, hasTouch: true });
+	await writeFiles(app.home, { 'a.txt': 'a', 'b.txt': 'b' });
+	const page = await app.open('/browser?type=private');
+	const topOf = () => rowOf(page, 'b.txt').evaluate((row) => row.getBoundingClientRect().top);
+	await page.getByText('Tap an icon to select').waitFor();
+	const top = await topOf();
+	await rowOf(page, 'a.txt').locator('[data-column=type]').tap();
+	await page.getByText('1 Selected').waitFor();
+	t.is(await topOf(), top);
+	t.deepEqual(app.faults, []);
+});
+
 test.serial(
 	'on a phone a tap opens an entry, its icon selects it, and a long press or its button opens the menu',
 	async (t) => {
