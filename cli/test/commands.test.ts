@@ -1,11 +1,15 @@
 import './audit.test.js';
+import './backupSnapshot.test.js';
 import './configInit.test.js';
 import './docs.test.js';
 import './doctor.test.js';
+import './doctorFiles.test.js';
+import './health.test.js';
 import './moveRoot.test.js';
 import './nestedShares.test.js';
 import './progress.test.js';
 import './public.test.js';
+import './replacing.test.js';
 import './roots.test.js';
 import './stowage.test.js';
 import './table.test.js';

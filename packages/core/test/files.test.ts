@@ -1,3 +1,4 @@
+import './files/changeTurns.test.js';
 import './files/concurrentChanges.test.js';
 import './files/countedRows.test.js';
 import './files/digestOfItem.test.js';

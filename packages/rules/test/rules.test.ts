@@ -4,6 +4,7 @@ import './access/clipboard.test.js';
 import './access/linkExpirations.test.js';
 import './access/permissions.test.js';
 import './access/settings.test.js';
+import './display/clients.test.js';
 import './display/controls.test.js';
 import './display/dates.test.js';
 import './display/durations.test.js';

@@ -1,3 +1,4 @@
+import './encoderFailure.test.js';
 import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';

@@ -5,6 +5,7 @@ import './durability.test.js';
 import './fileStat.test.js';
 import './folderSyncs.test.js';
 import './full.test.js';
+import './grownFiles.test.js';
 import './identity.test.js';
 import './listing.test.js';
 import './mounts.test.js';
