@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type LinkRecord, type LinkStore, Yielder } from '@stowage/plugin-api';
 import {
+	batchesOf,
 	Failure,
 	homeRoot,
 	isFailure,
@@ -114,8 +115,7 @@ export function trackItems({ links, databaseReserve, storage, leases, log }: Dep
 	};
 	/** Items that exist, a part after the other: together their paths may take hundreds of megabytes. */
 	const readParts = async function* (ids: readonly string[]): AsyncGenerator<LinkRecord[]> {
-		for (let start = 0; start < ids.length; start += readAtOnce)
-			yield await links.get(ids.slice(start, start + readAtOnce));
+		for (const part of batchesOf(ids, readAtOnce)) yield await links.get(part);
 	};
 	/** The paths of linked items below `folder`. Those that are read again are where `pathOf` says; what has left the folder is no more. */
 	const pathsOf = async function* (
