@@ -109,7 +109,7 @@ export class TrashBin {
 	/**
 	 * The newest deleted items of a user that are there, with their sizes where those are found in time, and the bytes
 	 * of all that are measured by then. Of what is measured later the user's pages are notified. Beyond this many characters of paths
-	 * no more are read; `isAll` says whether there are more.
+	 * no more are read; `isAll` says whether there are more. Half of the room is for what the user has deleted.
 	 */
 	async list(
 		ownerId: string,
