@@ -1341,6 +1341,19 @@ test('tags of phones take the room of a long name in an index, which keeps its l
 		t.false(text.includes('Audio_') || text.includes('photos'));
 	}
 	t.is(withTags(Buffer.from(index('Mono')), long, boxes), undefined);
+	// The tables of many hours are copied once.
+	const table = box('stbl', Buffer.alloc(2 ** 25, '_'));
+	const hours = Buffer.from(
+		box(
+			'moov',
+			box('trak', box('mdia', box('hdlr', 'vide'), box('minf', table))),
+			Buffer.from(index(long)).subarray(8),
+		),
+	);
+	const before = process.memoryUsage().arrayBuffers;
+	t.is(withTags(hours, long, boxes)?.length, hours.length);
+	const copied = process.memoryUsage().arrayBuffers - before;
+	t.true(copied < 1.5 * hours.length, `${copied} bytes`);
 	// Other tracks keep their names and what is in them, and so do those of another form.
 	const others = [
 		box('trak', box('mdia', box('hdlr', Buffer.alloc(8), 'sbtl', Buffer.alloc(12), 'Audio_description\0'))),

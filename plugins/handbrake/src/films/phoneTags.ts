@@ -134,8 +134,7 @@ export function withTags(index: Buffer, long: string, { list, texts }: TagBoxes)
 	const parts = partsOf(index.subarray(8));
 	if (parts === undefined || !parts.some(({ name }) => name === 'trak')) return undefined;
 	const udta = parts.find(({ name }) => name === 'udta');
-	const tagged = box(
-		'moov',
+	const tagged = [
 		...parts
 			.filter((part) => part !== udta)
 			.map(({ name, bytes }) => (name === 'trak' ? shortNamed(bytes, long) : bytes)),
@@ -143,28 +142,27 @@ export function withTags(index: Buffer, long: string, { list, texts }: TagBoxes)
 			? []
 			: [box('udta', udta?.bytes.subarray(8) ?? Buffer.alloc(0), texts)]),
 		list,
-	);
-	const left = index.length - tagged.length;
-	if (left < 8) return undefined;
-	const room = box('free', Buffer.alloc(left - 8));
-	return box('moov', tagged.subarray(8), room);
+	];
+	const left = tagged.reduce((room, { length }) => room - length, index.length - 8);
+	return left < 8 ? undefined : box('moov', ...tagged, box('free', Buffer.alloc(left - 8)));
 }
 
-/** A track, or a part of it, whose name is the short one if it has the long one. */
+/**
+ * A track, or a part of it, whose name is the short one if it has the long one. Tables, which have some ten megabytes for hours, are not
+ * looked through, and those of other tracks not copied.
+ */
 function shortNamed(bytes: Buffer, long: string): Buffer {
-	const parts = bytes.includes(long) ? partsOf(bytes.subarray(8)) : undefined;
+	const parts = partsOf(bytes.subarray(8));
 	if (parts === undefined) return bytes;
-	return box(
-		bytes.toString('latin1', 4, 8),
-		...parts.flatMap(({ name, bytes: part }) => {
-			if (name === 'mdia') return [shortNamed(part, long)];
-			// Behind a version, the kind of the track and room for other kinds.
-			if (name === 'hdlr' && part.includes(long))
-				return [box('hdlr', part.subarray(8, 32), Buffer.from(`${nameOfSound}\0`))];
-			// Has the name again.
-			return name === 'udta' && part.includes(long) ? [] : [part];
-		}),
-	);
+	const named = parts.map(({ name, bytes: part }) => {
+		if (name === 'mdia') return shortNamed(part, long);
+		// Behind a version, the kind of the track and room for other kinds.
+		if (name === 'hdlr' && part.includes(long))
+			return box('hdlr', part.subarray(8, 32), Buffer.from(`${nameOfSound}\0`));
+		// Has the name again.
+		return name === 'udta' && part.includes(long) ? Buffer.alloc(0) : part;
+	});
+	return named.every((part, n) => part === parts[n]?.bytes) ? bytes : box(bytes.toString('latin1', 4, 8), ...named);
 }
 
 /** The boxes that follow each other; undefined where there is anything else. */
@@ -187,7 +185,7 @@ function number(value: number): Buffer {
 
 /** A box by its name, or by the number of an item. */
 function box(name: string | Buffer, ...content: readonly Buffer[]): Buffer {
-	const inside = Buffer.concat(content);
+	const length = content.reduce((sum, part) => sum + part.length, 8);
 	const head = typeof name === 'string' ? Buffer.from(name, 'latin1') : name;
-	return Buffer.concat([number(8 + inside.length), head, inside]);
+	return Buffer.concat([number(length), head, ...content]);
 }
