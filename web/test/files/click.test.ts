@@ -3,7 +3,13 @@ import { type Click, type ClickEffect, effectOfClick } from '../../src/features/
 import type { RowOrder } from '../../src/features/files/selection/selection.js';
 
 const keys = ['..', 'a', 'b'];
-const order: RowOrder = { keys, firstEntry: 1, indexOf: (key) => (keys.includes(key) ? keys.indexOf(key) : undefined) };
+const order: RowOrder = {
+	keys,
+	count: keys.length,
+	keyAt: (index) => keys[index],
+	firstEntry: 1,
+	indexOf: (key) => (keys.includes(key) ? keys.indexOf(key) : undefined),
+};
 const up = { key: '..', index: 0 };
 const b = { key: 'b', index: 2 };
 const plain: Click = { row: b, part: 'rest', isTouch: false, isShift: false, isControl: false, isRepeated: false };

@@ -9,6 +9,7 @@ import { entryAt, filterByLetter, keyOf, rowsOf, selectedEntries } from '../../s
 import { nameItems } from '../../src/features/files/messages.js';
 import { reasonOf, runEach } from '../../src/features/files/operations/runEach.js';
 import { isDrag, rangesInRect, rectBetween, scrollAtEdge } from '../../src/features/files/selection/marquee.js';
+import { cursorIndex } from '../../src/features/files/selection/selection.js';
 
 function file(name: string, owner?: Owner): Entry {
 	return { name, path: name, type: 'file', size: 1, mtime: 0, ...(owner === undefined ? {} : { owner }) };
@@ -49,6 +50,29 @@ test.serial('rows with long paths of one length are selected and found without c
 	const { user, system } = process.cpuUsage(begun);
 	// With keys as long as the paths it takes 15 seconds and more.
 	t.true(user + system < 4_000_000, `${(user + system) / 1000} ms`);
+});
+
+test('rows are shown without the keys of all of them', (t) => {
+	let made = 0;
+	const entries = ['b', 'c', 'd'].map((name) => file(name));
+	const rows = rowsOf(entries, true, (entry) => {
+		made++;
+		return keyOf(entry);
+	});
+	t.is(rows.count, 4);
+	t.is(cursorIndex(undefined, rows), 0);
+	t.is(rows.keyAt(2), 'c');
+	t.is(cursorIndex({ key: 'd', index: 3 }, rows), 3);
+	t.is(made, 2);
+	t.deepEqual(
+		[-1, 0, 1, 2, 3, 4].map((index) => rows.keyAt(index)),
+		[undefined, ...rows.keys, undefined],
+	);
+	const others = rowsOf(entries, false);
+	t.deepEqual(
+		[-1, 0, 1, 2, 3].map((index) => others.keyAt(index)),
+		[undefined, ...others.keys, undefined],
+	);
 });
 
 test('each row is found by its key', (t) => {

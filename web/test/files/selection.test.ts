@@ -9,7 +9,13 @@ import {
 } from '../../src/features/files/selection/selection.js';
 
 const keys = ['..', 'a', 'b', 'c', 'd', 'e'];
-const order: RowOrder = { keys, firstEntry: 1, indexOf: (key) => (keys.includes(key) ? keys.indexOf(key) : undefined) };
+const order: RowOrder = {
+	keys,
+	count: keys.length,
+	keyAt: (index) => keys[index],
+	firstEntry: 1,
+	indexOf: (key) => (keys.includes(key) ? keys.indexOf(key) : undefined),
+};
 const at = (key: string) => ({ key, index: keys.indexOf(key) });
 
 function after(...actions: SelectionAction[]): Selection {
@@ -98,5 +104,8 @@ test('the cursor of a removed row is on the row in its place', (t) => {
 
 test('the cursor is on the first row of a new list, and an empty list has none', (t) => {
 	t.is(cursorIndex(undefined, order), 0);
-	t.is(cursorIndex(undefined, { keys: [], firstEntry: 0, indexOf: () => undefined }), undefined);
+	t.is(
+		cursorIndex(undefined, { keys: [], count: 0, keyAt: () => undefined, firstEntry: 0, indexOf: () => undefined }),
+		undefined,
+	);
 });

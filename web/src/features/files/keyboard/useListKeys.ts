@@ -164,5 +164,5 @@ function run(command: KeyCommand, options: ListKeysOptions, prefix: string): voi
 
 function target(movement: Movement, { selection, columns, page }: ListKeysOptions, rows: Rows): Cursor | undefined {
 	const from = selection.cursor ? cursorIndex(selection.cursor, rows) : undefined;
-	return cursorAt(rows, moveCursor(from, movement, { count: rows.keys.length, columns, page: page() }));
+	return cursorAt(rows, moveCursor(from, movement, { count: rows.count, columns, page: page() }));
 }

@@ -66,9 +66,9 @@ export function anchoredScroll(before: Arranged, after: Arranged, scrollTop: num
 	const atTop =
 		Math.max(0, Math.floor((scrollTop - before.layout.padding) / before.layout.lineStep)) * before.layout.columns;
 	const first = hasNewLayout ? (preferred ?? atTop) : atTop;
-	for (let index = first; index < Math.min(first + maxCandidates, before.rows.keys.length); index++) {
-		const key = before.rows.keys[index] as string;
-		const now = after.rows.keys[index] === key ? index : after.rows.indexOf(key);
+	for (let index = first; index < Math.min(first + maxCandidates, before.rows.count); index++) {
+		const key = before.rows.keyAt(index) as string;
+		const now = after.rows.keyAt(index) === key ? index : after.rows.indexOf(key);
 		if (now === undefined) continue;
 		if (!hasNewLayout) {
 			return scrollTop + (lineOf(after.layout, now) - lineOf(before.layout, index)) * after.layout.lineStep;

@@ -39,7 +39,7 @@ export function FileItems<E extends Entry>(props: FileItemsProps<E>) {
 		const isCursor = index === cursor;
 		const place = { ref: isCursor ? cursorRef : undefined, left, top, isCursor };
 		const entry = entryAt(rows, index);
-		const key = rows.keys[index];
+		const key = rows.keyAt(index);
 		if (!entry || key === undefined) return <ParentItem key={`${parentRowKey}${folderKey}`} {...place} table={table} />;
 		return (
 			<FileItem

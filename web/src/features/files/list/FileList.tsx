@@ -65,8 +65,8 @@ export function FileList<E extends Entry, C extends string>(props: FileListProps
 	const marquee = useRef<HTMLDivElement>(null);
 	const shown = rows ?? folder.firstRows;
 	const isLoading = rows === undefined;
-	const count = rows?.keys.length ?? 0;
-	const shownCount = shown?.keys.length ?? 0;
+	const count = rows?.count ?? 0;
+	const shownCount = shown?.count ?? 0;
 	const cursor = rows && cursorIndex(selection.cursor, rows);
 	const sizes = useMemo(() => columnSizes(table), [table]);
 	const layout = useLayout(view, scroller);

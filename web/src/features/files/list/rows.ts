@@ -43,26 +43,40 @@ export function rowsOf<E extends Entry>(
 	hasParentRow: boolean,
 	key: (entry: E) => RowKey = keyOf,
 ): Rows<E> {
-	const keys = entries.map(key);
-	if (hasParentRow) keys.unshift(parentRowKey);
+	const firstEntry = hasParentRow ? 1 : 0;
+	let keys: RowKey[] | undefined;
+	const allKeys = () => {
+		if (!keys) {
+			keys = entries.map(key);
+			if (hasParentRow) keys.unshift(parentRowKey);
+		}
+		return keys;
+	};
 	let indexes: Map<RowKey, number> | undefined;
 	let names: string[] | undefined;
 	let searches = 0;
 	return {
 		entries,
-		keys,
-		firstEntry: hasParentRow ? 1 : 0,
-		// Built on first use: scrolling and sorting a hundred thousand rows need neither the names nor the map.
+		firstEntry,
+		count: entries.length + firstEntry,
+		keyAt: (index) => {
+			const entry = entries[index - firstEntry];
+			return entry ? key(entry) : hasParentRow && index === 0 ? parentRowKey : undefined;
+		},
+		// Built on first use: showing, scrolling and sorting a hundred thousand rows need neither the keys, the names nor the map.
+		get keys() {
+			return allKeys();
+		},
 		get names() {
 			names ??= hasParentRow ? ['', ...entries.map((entry) => entry.name)] : entries.map((entry) => entry.name);
 			return names;
 		},
 		indexOf: (key) => {
 			if (!indexes && ++searches <= maxLinearSearches) {
-				const index = keys.indexOf(key);
+				const index = allKeys().indexOf(key);
 				return index < 0 ? undefined : index;
 			}
-			indexes ??= new Map(keys.map((each, index) => [each, index]));
+			indexes ??= new Map(allKeys().map((each, index) => [each, index]));
 			return indexes.get(key);
 		},
 	};

@@ -68,7 +68,7 @@ export function useContextMenu<E extends Entry, A extends AnyAction>(
 		},
 		openAt(at, index) {
 			const entry = rows && index !== undefined ? entryAt(rows, index) : undefined;
-			const key = index === undefined ? undefined : rows?.keys[index];
+			const key = index === undefined ? undefined : rows?.keyAt(index);
 			if (!entry || index === undefined || key === undefined) return open(at, []);
 			if (selection.selected.has(key)) return open(at, selected);
 			select({ type: 'only', at: { key, index } });

@@ -4,6 +4,10 @@ export type RowKey = string;
 /** The keys of the rows in their order, and the index of each key. */
 export interface RowOrder {
 	keys: readonly RowKey[];
+	/** How many rows there are. Quicker than to ask `keys`, as `keyAt` is. */
+	count: number;
+	/** Undefined beyond the end. */
+	keyAt: (index: number) => RowKey | undefined;
 	indexOf: (key: RowKey) => number | undefined;
 	/** The index of the first entry: 1 behind the Up Directory row, which can't be selected. */
 	firstEntry: number;
@@ -86,14 +90,14 @@ function extended(state: Selection, to: Cursor, order: RowOrder, keep: boolean):
 
 /** The row at an index; undefined beyond the end. */
 export function cursorAt(order: RowOrder, index: number): Cursor | undefined {
-	const key = order.keys[index];
+	const key = order.keyAt(index);
 	return key === undefined ? undefined : { key, index };
 }
 
 /** The current index of the cursor's row, or if it is gone, the row that took its place. */
 export function cursorIndex(cursor: Cursor | undefined, order: RowOrder): number | undefined {
-	if (order.keys.length === 0) return undefined;
+	if (order.count === 0) return undefined;
 	if (!cursor) return 0;
-	if (order.keys[cursor.index] === cursor.key) return cursor.index;
-	return order.indexOf(cursor.key) ?? Math.min(cursor.index, order.keys.length - 1);
+	if (order.keyAt(cursor.index) === cursor.key) return cursor.index;
+	return order.indexOf(cursor.key) ?? Math.min(cursor.index, order.count - 1);
 }

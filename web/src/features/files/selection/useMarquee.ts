@@ -55,7 +55,7 @@ export function useMarquee(options: MarqueeOptions): Marquee {
 			const now = performance.now();
 			if (!rows || now - lastUpdate < updateInterval) return;
 			lastUpdate = now;
-			const keys = rangesInRect(shape, layout, rows.keys.length).flatMap(({ first, end }) =>
+			const keys = rangesInRect(shape, layout, rows.count).flatMap(({ first, end }) =>
 				rows.keys.slice(Math.max(rows.firstEntry, first), end),
 			);
 			dispatch({ type: 'marquee', keys, kept });
