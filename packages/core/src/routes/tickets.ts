@@ -1,5 +1,5 @@
 import * as contract from '@stowage/contract';
-import { type Call, route, type Turn } from '@stowage/plugin-api';
+import { type Call, type OpenFile, route, type Turn } from '@stowage/plugin-api';
 import { Failure, type Viewer } from '@stowage/rules';
 import { type ChosenItem, ownedBy, type Selection } from '../archives/makeManifest.js';
 import { type AuditEvent, chosen } from '../audit/auditLine.js';
@@ -51,18 +51,7 @@ async function sendByTicket(
 	{ params, request, h }: Call<typeof contract.downloadByTicket>,
 	describe: (details: Partial<AuditEvent>) => void,
 ) {
-	const {
-		archives,
-		config,
-		guestMemory,
-		guests,
-		log,
-		settingTransfers,
-		shareTransfers,
-		shareUses,
-		tickets,
-		transfers,
-	} = services;
+	const { archives, config, guestMemory, guests, log, shareUses, tickets } = services;
 	const token = params.ticket ?? '';
 	const ticket = await tickets.find(token);
 	const { share } = ticket;
@@ -88,10 +77,7 @@ async function sendByTicket(
 	};
 	const requester = { client: clientKey(owner, request.client.address), signal: clientGone(request) };
 	// Before the archive is made, which takes long for large folders: one that has ended meanwhile is neither made nor sent.
-	const breakOff = () => request.raw.res.destroy();
-	const transfer = transfers.enter(token, ticket, breakOff);
-	const leaveShare = share && shareTransfers.enter(share.pass, breakOff);
-	const leaveVisitors = isOfVisitor(ticket) ? settingTransfers.enter('visitors', breakOff) : undefined;
+	const transfer = enterTransfer(services, token, ticket, () => request.raw.res.destroy());
 	try {
 		const opened = await archives.openFileOrArchive(reader, selection, requester);
 		describe({ entries: opened.entries });
@@ -115,10 +101,28 @@ async function sendByTicket(
 			},
 		});
 	} finally {
-		leaveShare?.();
-		leaveVisitors?.();
 		transfer.leave();
 	}
+}
+
+/** Begins a transfer, which is broken off once its ticket or its share has ended, or visitors may not download any more. */
+function enterTransfer(
+	{ transfers, shareTransfers, settingTransfers }: Services,
+	token: string,
+	ticket: TicketDetails,
+	breakOff: () => void,
+) {
+	const transfer = transfers.enter(token, ticket, breakOff);
+	const leaveShare = ticket.share && shareTransfers.enter(ticket.share.pass, breakOff);
+	const leaveVisitors = isOfVisitor(ticket) ? settingTransfers.enter('visitors', breakOff) : undefined;
+	return {
+		reporting: (file: OpenFile) => transfer.reporting(file),
+		leave() {
+			leaveShare?.();
+			leaveVisitors?.();
+			transfer.leave();
+		},
+	};
 }
 
 /** Keeps a selection that `viewer` may read under a URL, for the caller, and answers with it. */
