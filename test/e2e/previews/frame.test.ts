@@ -13,6 +13,18 @@ function frameOf(page: Page): Frame {
 	return frame;
 }
 
+test.serial('the Tab key goes on from a document to the first control of its panel', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'letter.docx': word({ body: paragraph('Dear reader,') }) });
+	const page = await app.open('/browser?type=private');
+	const viewer = await openPreview(page, 'letter.docx');
+	await viewer.frameLocator('iframe').getByText('Dear reader,').waitFor();
+	await viewer.getByRole('button', { name: 'Zoom in' }).focus();
+	await page.keyboard.press('Tab');
+	await viewer.getByRole('button', { name: 'Move', exact: true }).and(page.locator(':focus')).waitFor();
+	t.deepEqual(app.faults, []);
+});
+
 test.serial(
 	'a script in the frame of a document is blocked, and the frame reaches neither the page nor the session',
 	async (t) => {

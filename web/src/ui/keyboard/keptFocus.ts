@@ -93,13 +93,16 @@ function returnFromTraps(): void {
 		},
 		true,
 	);
-	document.addEventListener('focusin', ({ target }) => {
+	document.addEventListener('focusin', ({ target, relatedTarget }) => {
 		if (!(target instanceof HTMLElement)) return;
 		const overlay = target.closest(`.${Classes.OVERLAY}`);
 		const isEdge = target.classList.contains(Classes.OVERLAY_START_FOCUS_TRAP);
 		// A menu, which has no other edge, does not keep the Tab key.
-		const led = tab && overlay?.querySelector(`.${Classes.OVERLAY_END_FOCUS_TRAP}`) ? overlay : undefined;
-		if (led && (isEdge || target.classList.contains(Classes.OVERLAY_CONTENT))) {
+		const end = overlay?.querySelector(`.${Classes.OVERLAY_END_FOCUS_TRAP}`);
+		// The key itself is not heard of then.
+		const isFromFrame = target === end && !relatedTarget && overlay?.querySelector('iframe');
+		const led = isFromFrame || (tab && end) ? overlay : undefined;
+		if (led && (isEdge || isFromFrame || target.classList.contains(Classes.OVERLAY_CONTENT))) {
 			const controls = [...led.querySelectorAll<HTMLElement>(`.${Classes.OVERLAY_CONTENT} :is(${tabStops})`)];
 			const reached = controls.filter(
 				(each) => (each.tabIndex >= 0 || each.isContentEditable) && each.getClientRects().length > 0,
