@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { root } from './run.js';
 
@@ -100,24 +100,6 @@ const requiredPackages = {
 	},
 };
 
-/**
- * hapi copies all settings of the server for each of the five groups of settings that a route may have, of which most are
- * empty: a third of what the registration of the routes costs, which is a third of what a server costs to start in a test.
- */
-const routeSettings = {
-	name: 'route settings',
-	setup(own) {
-		own.onLoad({ filter: /\/@hapi\/hapi\/lib\/route\.js$/ }, async ({ path: file }) => {
-			const text = await readFile(file, 'utf8');
-			const loop = 'for (const item of chain) {';
-			if (text.split(loop).length !== 2) throw new Error(`${file} applies the settings of routes in another way.`);
-			const filled = 'const filled = chain.slice(1).filter((one) => Object.keys(one).length > 0);';
-			const contents = text.replace(loop, `${filled}\nfor (const item of filled.length > 0 ? filled : [chain[0]]) {`);
-			return { contents, loader: 'js' };
-		});
-	},
-};
-
 /** How all bundles of the server are made. */
 export const bundling = {
 	bundle: true,
@@ -126,7 +108,7 @@ export const bundling = {
 	target: 'node20',
 	external,
 	logLevel: 'warning',
-	plugins: [knexWithoutDialects, zodInEnglish, loadedOnUse, requiredPackages, routeSettings],
+	plugins: [knexWithoutDialects, zodInEnglish, loadedOnUse, requiredPackages],
 	// Many third parties are CommonJS.
 	banner: {
 		js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
