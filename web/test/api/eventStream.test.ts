@@ -35,13 +35,15 @@ function openFake(...urls: string[]) {
 	const { made } = FakeEventSource;
 	made.length = 0;
 	const calls: string[] = [];
+	const folder = { isMissing: true };
 	const stream = openEventStream(urls.length > 0 ? urls : ['/api/events'], {
 		...noEvents,
 		onChanged: () => calls.push('changed'),
 		onReconnected: (isOfFolder) => calls.push(isOfFolder ? 'reconnected' : 'reconnected above'),
 		onDisconnected: (isOpened) => calls.push(isOpened ? 'disconnected' : 'refused'),
+		isMissing: () => folder.isMissing,
 	});
-	return { stream, made, calls };
+	return { stream, made, calls, folder };
 }
 
 async function untilMade(made: readonly unknown[], count: number): Promise<void> {
@@ -107,6 +109,39 @@ test.serial('a folder that is missing is listened to from the nearest one above 
 	t.deepEqual(open(), ['a/b/c']);
 	made[8]?.dispatchEvent(new Event('changed'));
 	t.deepEqual(calls, [...before, 'reconnected', 'changed']);
+});
+
+test.serial('where a folder is refused that is not known to be missing, none above it is asked', async (t) => {
+	const { stream, made, folder } = openFake('a', '');
+	t.teardown(() => stream.close());
+	folder.isMissing = false;
+	made[0]?.refuse();
+	t.is(made.length, 1);
+	folder.isMissing = true;
+	await untilMade(made, 2);
+	made[1]?.refuse();
+	t.deepEqual(
+		made.map(({ url }) => url),
+		['a', 'a', ''],
+	);
+});
+
+test.serial('after an event in a folder far above a missing one two are tried, however many are between', async (t) => {
+	const { stream, made } = openFake('a/b/c/d', 'a/b/c', 'a/b', 'a', '');
+	t.teardown(() => stream.close());
+	for (let at = 0; at < 4; at++) made[at]?.refuse();
+	made[4]?.onopen();
+	await untilMade(made, 6);
+	for (let at = 5; at < 9; at++) made[at]?.refuse();
+	t.is(made.length, 9, 'any of them may have appeared before');
+	made[4]?.dispatchEvent(new Event('changed'));
+	await untilMade(made, 10);
+	made[9]?.refuse();
+	made[10]?.refuse();
+	t.deepEqual(
+		made.slice(9).map(({ url }) => url),
+		['a/b/c/d', 'a'],
+	);
 });
 
 test.serial('where the server does not answer, no folder above is asked', async (t) => {

@@ -14,7 +14,7 @@ export interface EventStreamListener {
 	onChanged: () => void;
 	/** The user's trash may have changed. */
 	onTrash: () => void;
-	/** Other folders may be shared with the user or by them, or with other members or roles. `isOfFolder` is as for `onReconnected`. */
+	/** Other folders may be shared with the user or by them, or others with other roles. `isOfFolder` is as for `onReconnected`. */
 	onShared: (isOfFolder: boolean) => void;
 	/** One of the user's jobs is new, has progressed or has ended. */
 	onJob: (job: ResultOf<typeof findJob>) => void;
@@ -24,10 +24,15 @@ export interface EventStreamListener {
 	 */
 	onReconnected: (isOfFolder: boolean) => void;
 	/**
-	 * The server ended it, the connection broke, or an attempt to open it failed (`isOpened` is false): there are no events of the folder until
-	 * the next one.
+	 * The server ended it, the connection broke, or an attempt to open it failed (`isOpened` is false): there are no events of the folder
+	 * until the next one.
 	 */
 	onDisconnected: (isOpened: boolean) => void;
+	/**
+	 * Whether the folder is known to be missing. What refuses its stream for another reason, such as one page too many, or a proxy in front
+	 * of a server that starts, would refuse those of all folders above as well.
+	 */
+	isMissing: () => boolean;
 }
 
 export interface OpenEventStream {
@@ -37,12 +42,12 @@ export interface OpenEventStream {
 }
 
 /**
- * Keeps an event stream open until it is closed: at the first of these addresses, which is that of a folder. While that is refused, as for a
- * folder that is missing, it is the first of the others that is not, those of the folders above: their events say when to try it again.
+ * Keeps an event stream open until it is closed: at the first of these addresses, which is that of a folder. While that is refused, and
+ * the folder is missing, it is the first of the others that is not, those of the folders above: their events say when to try it again.
  */
 export function openEventStream(
 	urls: readonly string[],
-	{ onChanged, onTrash, onShared, onJob, onReconnected, onDisconnected }: EventStreamListener,
+	{ onChanged, onTrash, onShared, onJob, onReconnected, onDisconnected, isMissing }: EventStreamListener,
 ): OpenEventStream {
 	let source: EventSource | undefined;
 	/** The index of its address. */
@@ -110,9 +115,14 @@ export function openEventStream(
 	function onFailed(at: number, isRefused: boolean): void {
 		attempt = undefined;
 		if (source === undefined) isDisconnected = true;
-		if (isRefused && at + 1 < level) open(at + 1);
+		// Once all of them were refused, the next one below that of the stream is the first to appear.
+		const next = at === 0 && failures > 0 ? Math.max(1, level - 1) : at + 1;
+		if (isRefused && next < level && isMissing()) open(next);
 		else if (source === undefined) wait(retryDelay(failures++));
-		else wait(isDue ? lookMs : retryDelay(Number.POSITIVE_INFINITY));
+		else {
+			failures++;
+			wait(isDue ? lookMs : retryDelay(Number.POSITIVE_INFINITY));
+		}
 		if (at === 0) onDisconnected(false);
 	}
 
@@ -123,6 +133,7 @@ export function openEventStream(
 		attempt?.close();
 		attempt = undefined;
 		isDisconnected = true;
+		failures = 0;
 		wait(retryDelay(failures++));
 		onDisconnected(true);
 	}

@@ -36,5 +36,5 @@ function streamTickets(urlOf: (tickets: readonly string[]) => string): () => voi
 const nothing = () => {};
 const ignored = {
 	...{ onChanged: nothing, onTrash: nothing, onShared: nothing, onJob: nothing },
-	...{ onReconnected: nothing, onDisconnected: nothing },
+	...{ onReconnected: nothing, onDisconnected: nothing, isMissing: () => false },
 };

@@ -1,5 +1,5 @@
 import { events } from '@stowage/contract';
-import type { Area } from '@stowage/rules';
+import { type Area, isFailure } from '@stowage/rules';
 import { matchQuery, type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useSyncExternalStore } from 'react';
 import { endpointUrl, isMutating } from '../client/client.js';
@@ -80,6 +80,11 @@ function usePageEvents(
 				// server answers again, the stream waits no longer either. A folder that was never listed goes on saying why.
 				if ((area === 'shared' || !isOpened) && fetched().length > 0) refetch();
 			},
+			isMissing: () =>
+				queryClient
+					.getQueryCache()
+					.findAll({ queryKey, type: 'active' })
+					.some(({ state }) => isFailure(state.error, 'notFound')),
 		});
 		return () => {
 			stream.close();
