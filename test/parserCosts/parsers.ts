@@ -109,7 +109,7 @@ export interface Parser {
 	/** Pieces of what it reads, also such as have no end. They are repeated alone and in pairs. */
 	fragments: readonly string[];
 	run(text: string): unknown;
-	/** For what comes in parts, between which others are served: takes all but the end of a text, and returns what then works on it at once. */
+	/** For what comes in parts, between which others are served: takes all but the end of a text, and returns what then works at once. */
 	lastStep?(text: string): () => unknown;
 	/**
 	 * A library's, which runs in a worker of the page that is ended after half a minute (`runInWorker.ts`): what is
