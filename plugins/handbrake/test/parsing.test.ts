@@ -313,6 +313,19 @@ test('a film that begins late lacks no frames for the time before', (t) => {
 	const late = { begin: 30, end: 110 };
 	t.deepEqual(losses({ film, video: timed, sound: late }, { sound: late }), []);
 	t.deepEqual(losses({ film, video: gap, sound: late }, { video: gap, sound: late }), ['100 of 2500 frames']);
+	// Of mkvmerge, which says how long the part itself is.
+	for (const lead of [10, 100, 700]) {
+		const part: Partial<Film> = { ...film, seconds: 100, lead };
+		const ofPart = { begin: lead, end: lead + 100 };
+		const damaged = { ...ofPart, count: 2400 };
+		const pauses = { ...ofPart, gaps: 4, pauses: 4 };
+		t.deepEqual(losses({ film: part, video: ofPart, sound: ofPart }, {}), []);
+		t.deepEqual(losses({ film: part, video: damaged, sound: pauses }, { video: damaged }), ['100 of 2500 frames']);
+	}
+	const unknown: Partial<Film> = { ...film, seconds: 10 };
+	t.deepEqual(losses({ film: unknown, video: { begin: 10, end: 10 }, sound: { begin: 10, end: 10, pauses: 1 } }, {}), [
+		'frames (they could not be counted)',
+	]);
 });
 
 test('what an output lacks of its original is named, and what is not known is taken for missing', (t) => {

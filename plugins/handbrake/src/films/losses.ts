@@ -280,23 +280,37 @@ function expectedFrames({ film, packets }: ReadFilm): number | undefined {
 	const [track] = film.video;
 	const pictures = track && packets?.tracks.get(track.index);
 	if (track === undefined || packets === undefined || pictures === undefined) return undefined;
+	const timed = { seconds: lastingSeconds(film, packets), rate: track.rate };
 	const isWhole =
-		track.isIndexed || film.audio.some(({ index }) => isGapless(packets.tracks.get(index), pictures, film));
+		track.isIndexed || film.audio.some(({ index }) => isGapless(packets.tracks.get(index), pictures, timed));
 	if (isWhole) return Math.max(pictures.count, track.announced - track.empty);
-	if (track.rate === 0 || film.seconds === 0) return undefined;
-	return Math.max(pictures.count, Math.round(track.rate * contentSeconds(film)) - track.empty);
+	if (timed.rate === 0 || timed.seconds <= 0) return undefined;
+	return Math.max(pictures.count, Math.round(timed.rate * timed.seconds) - track.empty);
+}
+
+/** Times of Matroska are rounded to so many seconds at most. */
+const rounding = 0.01;
+
+/**
+ * How long a film lasts from its first packet on. A part of a Matroska film that mkvmerge has split says its own duration, and may have the
+ * times of the whole: packets are then behind the end that it says.
+ */
+function lastingSeconds(film: Film, { tracks }: FilmPackets): number {
+	const hasBehind = [...tracks.values()].some(({ end = 0 }) => end > film.seconds + rounding);
+	return hasBehind ? film.seconds : contentSeconds(film);
 }
 
 /** Whether there is sound at each moment of a film or, where it has not begun or has ended, one frame after the other. */
-function isGapless(sound: TrackPackets | undefined, pictures: TrackPackets, film: Film): boolean {
-	const { video } = film;
-	const seconds = contentSeconds(film);
+function isGapless(
+	sound: TrackPackets | undefined,
+	pictures: TrackPackets,
+	{ seconds, rate }: { seconds: number; rate: number },
+): boolean {
 	if (sound === undefined || seconds <= 0 || sound.pauses > seconds * tolerance) return false;
 	const slack = slackOf(seconds);
 	const { begin = 0, end = 0 } = sound;
 	if (end - begin >= seconds - slack) return true;
 	const { begin: first = 0, end: last = 0, count } = pictures;
-	const rate = video[0]?.rate ?? 0;
 	const isDense = rate > 0 && count >= rate * (last - first) * (1 - tolerance);
 	const areAdjacent = begin <= last + slack && first <= end + slack;
 	return isDense && areAdjacent && Math.max(end, last) - Math.min(begin, first) >= seconds - slack;
