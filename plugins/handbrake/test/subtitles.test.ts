@@ -152,6 +152,10 @@ test('a line of subtitles takes a moment, whatever it consists of, and a longer 
 			t.is(await lost([kind, part.repeat(60_000 / part.length)], [kind, part.repeat(60_000 / part.length)]), 0);
 	t.true(process.cpuUsage(begun).user < 5_000_000);
 	t.is(await lost(['text', 'x'.repeat(70_000)], ['text', 'x']), undefined);
+	// The styles of a track of ASS are no line, and are not compared.
+	const styles = stream(2, Buffer.alloc(70_000, 'Style: Sign\n'));
+	t.is(linesOf(['ASS'], packet(2, '0,0,Sign,,0,0,0,,Exit'), styles)?.tracks.get(2)?.rows.size, 1);
+	t.is(linesOf(['text of MP4'], packet(2, sample('Exit')), styles), undefined);
 });
 
 test('subtitles with more rows or fonts than those of any film are not compared, also where all are the same', (t) => {

@@ -146,7 +146,11 @@ export function subtitleReader(
 			if (line === '[PACKET]' || line === '[STREAM]') {
 				[track, isPlaced, isText, bytes, parts] = [undefined, false, true, 0, []];
 			} else if (line.startsWith('stream_index=')) track = tracks.get(Number(line.slice('stream_index='.length)));
-			else if (line.startsWith('index=')) track = tracks.get(Number(line.slice('index='.length)));
+			else if (line.startsWith('index=')) {
+				// What is said of other ones is not read, and may be long: that of ASS has all styles, and fonts.
+				const described = tracks.get(Number(line.slice('index='.length)));
+				track = described?.kind === 'text of MP4' ? described : undefined;
+			}
 			// An edit list leaves it out.
 			else if (/^flags=.*D/.test(line)) track = undefined;
 			else if (line === '[SIDE_DATA]') isText = false;
@@ -154,9 +158,8 @@ export function subtitleReader(
 			else if (line === 'side_data_type=WebVTT Settings') isPlaced = true;
 			else if (track === undefined) return;
 			else if (line === '[/PACKET]') takePacket(track, Buffer.concat(parts));
-			else if (line === '[/STREAM]') {
-				if (track.kind === 'text of MP4') takeDescription(track, descriptionOf(Buffer.concat(parts)));
-			} else if (isText) {
+			else if (line === '[/STREAM]') takeDescription(track, descriptionOf(Buffer.concat(parts)));
+			else if (isText) {
 				const digits = (dumped.exec(line)?.[1] ?? '').replaceAll(' ', '');
 				bytes += digits.length / 2;
 				if (bytes > maxLineBytes) giveUp();
