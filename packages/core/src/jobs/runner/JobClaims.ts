@@ -126,16 +126,16 @@ export class JobClaims {
 		return this.#usersIn(placesOf(kind), kind.runningPerUser ?? kind.concurrency, held);
 	}
 
-	/** Users for whom that holds of the places for short jobs. What is overdue in one gives it back. */
-	#usersWithEnoughShort(kind: AnyKind, held: readonly HeldJob[], overdue: readonly JobRun[] = []): string[] {
+	/** Users with so many running jobs in places for short ones that another one is left to others; without one that is overdue. */
+	#usersWithEnoughShort(kind: AnyKind, held: readonly HeldJob[], overdue?: JobRun): string[] {
 		const short = shortPlacesOf(kind);
 		const count = short.places.length;
 		const limit = kind.runningPerUser === undefined ? count : Math.max(1, count - 1);
 		return this.#usersIn(short, limit, held, overdue);
 	}
 
-	/** Users with so many jobs, but for these runs, in the places, of which there are more. */
-	#usersIn({ places }: Places, limit: number, held: readonly HeldJob[], except: readonly JobRun[] = []): string[] {
+	/** Users with `limit` running jobs in the places, one of which is not counted; none where there are no more places. */
+	#usersIn({ places }: Places, limit: number, held: readonly HeldJob[], except?: JobRun): string[] {
 		const { runs } = this.#parts;
 		if (limit >= places.length) return [];
 		const slots = new Set(places.map(({ slot }) => slot));
@@ -143,7 +143,7 @@ export class JobClaims {
 			.filter((job) => slots.has(job.slot) && runs.find(job.id) === undefined)
 			.map(({ userId }) => userId);
 		const here = runs.all
-			.filter((run) => slots.has(run.place.slot) && !except.includes(run))
+			.filter((run) => slots.has(run.place.slot) && run !== except)
 			.map(({ owner }) => owner.id);
 		const counts = new Map<string, number>();
 		for (const userId of [...elsewhere, ...here]) counts.set(userId, (counts.get(userId) ?? 0) + 1);
@@ -156,15 +156,17 @@ export class JobClaims {
 		return long ?? this.#next(name, choice);
 	}
 
-	/** Gives back places for short jobs that have been taken for too long, if another one waits for them. */
+	/** Gives back each place for short jobs that has been taken for too long, if another job waits that may begin in it. */
 	async #yieldOverdue(kind: AnyKind, held: readonly HeldJob[]): Promise<void> {
 		const { runs } = this.#parts;
 		if (kind.onRestart === 'fail') return;
 		const overdue = runs.all.filter((run) => run.record.kind === kind.name && run.isOverdue());
 		if (overdue.length === 0) return;
-		const except = [...this.#usersWhoCannotBegin(kind, held), ...this.#usersWithEnoughShort(kind, held, overdue)];
-		if ((await this.#next(kind.name, { isLong: false, except })) === undefined) return;
-		for (const run of overdue) run.yield();
+		const suspected = this.#usersWhoCannotBegin(kind, held);
+		for (const run of overdue) {
+			const except = [...suspected, ...this.#usersWithEnoughShort(kind, held, run)];
+			if ((await this.#next(kind.name, { isLong: false, except })) !== undefined) run.yield();
+		}
 	}
 
 	/** Suspects whose jobs would not begin in a free place: they are on hold, or another one is tried. */
