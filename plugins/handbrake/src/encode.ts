@@ -209,7 +209,7 @@ async function compare(
 	});
 }
 
-/** Whether pictures that may be transparent are it; what is not known is taken for that. */
+/** Whether a film that says that its pictures may be transparent has such ones; it has where that is not known. */
 export function isTransparent({ container, saysAlpha }: Film, contents: Contents | undefined): boolean {
 	return saysAlpha && (container !== 'matroska' || contents?.hasAdditions !== false);
 }

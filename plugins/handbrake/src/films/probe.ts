@@ -404,7 +404,7 @@ function secondsOf({ format, streams }: z.infer<typeof probed>, container: Video
 	return Math.max(0, ...ends) || numberOf(format.duration);
 }
 
-/** An MP4 counts the time before its first packet. */
+/** The duration that a file says as a whole: an MP4 counts the time before its first packet, which is left out here. */
 function saidBy({ format }: z.infer<typeof probed>, container: VideoContainer): number {
 	const lead = container === 'mov' ? Math.max(0, numberOf(format.start_time)) : 0;
 	return Math.max(0, numberOf(format.duration) - lead);

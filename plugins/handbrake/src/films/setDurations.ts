@@ -45,15 +45,15 @@ async function durations(readAt: ReadAt, signal: AbortSignal): Promise<Patch[]> 
 		const edits = await editsOf(readAt, boxes.get('elst'));
 		const played = edits.filter(({ from }) => from >= 0);
 		const [only] = played;
-		let seconds = shown.value;
-		if (edits.length === 0) seconds = inFilm(samples.total);
+		let length = shown.value;
+		if (edits.length === 0) length = inFilm(samples.total);
 		else if (played.length === 1 && only?.rate === normalRate && samples.end > only.from) {
 			const lasts = inFilm(samples.end - only.from);
 			patches.push(...lowered(only.duration, lasts));
-			seconds = edits.reduce((sum, { duration }) => sum + duration.value, Math.min(0, lasts - only.duration.value));
+			length = edits.reduce((sum, { duration }) => sum + duration.value, Math.min(0, lasts - only.duration.value));
 		}
-		patches.push(...lowered(shown, seconds));
-		longest = Math.max(longest, Math.min(shown.value, seconds));
+		patches.push(...lowered(shown, length));
+		longest = Math.max(longest, Math.min(shown.value, length));
 	}
 	return [...patches, ...lowered(film.duration, longest)];
 }
