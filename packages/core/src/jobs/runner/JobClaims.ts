@@ -142,9 +142,7 @@ export class JobClaims {
 		const elsewhere = held
 			.filter((job) => slots.has(job.slot) && runs.find(job.id) === undefined)
 			.map(({ userId }) => userId);
-		const here = runs.all
-			.filter((run) => slots.has(run.place.slot) && run !== except)
-			.map(({ owner }) => owner.id);
+		const here = runs.all.filter((run) => slots.has(run.place.slot) && run !== except).map(({ owner }) => owner.id);
 		const counts = new Map<string, number>();
 		for (const userId of [...elsewhere, ...here]) counts.set(userId, (counts.get(userId) ?? 0) + 1);
 		return [...counts].filter(([, count]) => count >= limit).map(([userId]) => userId);
