@@ -32,25 +32,29 @@ interface KeepOptions {
 	isForGood?: boolean;
 }
 
+/** What is said in the trash of an item that the viewer of a tree has deleted. */
+export function deletedItem({ viewer }: OwnTree, { storagePath }: Place) {
+	return {
+		...ownerOf(viewer),
+		path: relativePath(storagePath, homeRoot(writingOwner(viewer))),
+		deletedBy: viewer.kind === 'user' ? (viewer.member?.username ?? viewer.username) : anonymousOwner,
+	};
+}
+
 /** Puts an item of a tree into the trash, with the links to it. */
 export async function moveToTrash(
 	{ trash, tracker }: FileParts,
 	tree: OwnTree,
-	{ storagePath }: Place,
+	place: Place,
 	options: KeepOptions = {},
 ): Promise<Kept> {
 	const { storage, viewer } = tree;
+	const { storagePath } = place;
 	const home = homeRoot(writingOwner(viewer));
 	const { type } = await storage.stat(storagePath);
 	// It would be taken into the trash, and be removed there.
 	if (type === 'directory') await storage.assertUnmounted(storagePath);
-	const kept = {
-		...ownerOf(viewer),
-		rootId: (await storage.mount()).storage.rootId,
-		path: relativePath(storagePath, home),
-		type,
-		deletedBy: viewer.kind === 'user' ? (viewer.member?.username ?? viewer.username) : anonymousOwner,
-	};
+	const kept = { ...deletedItem(tree, place), rootId: (await storage.mount()).storage.rootId, type };
 	const move = (id: string, to: StoragePath) =>
 		tracker.moving(viewer, storagePath, async (before) => {
 			await before(joinChecked(home, trashedLinkPath(id)));

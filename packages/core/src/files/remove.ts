@@ -3,7 +3,7 @@ import { assertAllowed, deleteDenial, Failure, type Viewer } from '@stowage/rule
 import type { OwnTree } from '../trees/OwnTree.js';
 import { type Place, placeIn } from '../trees/Tree.js';
 import type { FileParts } from './FileParts.js';
-import { moveMeantToTrash, moveToTrash, purgeMoved } from './moveToTrash.js';
+import { deletedItem, moveMeantToTrash, moveToTrash, purgeMoved } from './moveToTrash.js';
 
 /**
  * Puts an item into the trash, and resolves to its id there. Where there is no trash, or for good, it is removed with
@@ -36,12 +36,13 @@ export async function remove(
 }
 
 /** Refuses what `remove` would refuse. */
-export async function assertRemovable({ trees }: FileParts, viewer: Viewer, ref: ItemRef): Promise<void> {
+export async function assertRemovable({ trees, trash }: FileParts, viewer: Viewer, ref: ItemRef): Promise<void> {
 	assertAllowed(deleteDenial(viewer, ref));
 	const tree = trees.own(viewer, ref.area);
-	const { storagePath } = placeIn(tree, ref.path);
-	await tree.storage.stat(storagePath);
-	await tree.storage.assertUnmounted(storagePath);
+	const place = placeIn(tree, ref.path);
+	await tree.storage.stat(place.storagePath);
+	await tree.storage.assertUnmounted(place.storagePath);
+	if (trash.isOn) await trash.assertRoomToKeep(deletedItem(tree, place));
 }
 
 async function removeForGood({ tracker }: FileParts, tree: OwnTree, { storagePath }: Place): Promise<void> {

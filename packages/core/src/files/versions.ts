@@ -79,9 +79,9 @@ export function createFileVersions(parts: FileParts): FileVersions {
 			const restored = await trash.take(id, isMeant, async (record) => {
 				// It may still be on the disk that the home has left.
 				await trash.moveTo(record, await storage.mount());
-				return replaceItem(parts, tree, place.storagePath, item, (options) =>
-					storage.moveFrom(storage, trashedPath(id), place.storagePath, options),
-				);
+				const commit: Parameters<typeof replaceItem>[4] = (options) =>
+					storage.moveFrom(storage, trashedPath(id), place.storagePath, options);
+				return replaceItem(parts, tree, place.storagePath, item, commit, { isExchange: true });
 			});
 			if (restored === undefined) throw noSuchVersion();
 			tree.notifyChange(place.storagePath);

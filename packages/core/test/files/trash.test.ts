@@ -1135,6 +1135,44 @@ test('long paths that are too many are looked for once, and not again past those
 	t.deepEqual(asked, [undefined, 'after undefined']);
 });
 
+test('what members have put in goes only where moves make its paths too long, whatever they add', async (t) => {
+	const asked: unknown[] = [];
+	const ofOthers = new Map([['bob', { items: 3, pathBytes: 300 }]]);
+	const store = {
+		count: async () => ({ items: 3, pathBytes: 300, ofOthers }),
+		async list({ deletedBy }: { deletedBy?: string }) {
+			asked.push(deletedBy);
+			return [{ id: 'b', path: parsePath('d'.repeat(150)) }];
+		},
+	};
+	const purge = { end: async (records: readonly unknown[]) => records.length, removePurged: async () => {} };
+	const limits = new TrashLimits({ store } as never, purge, {
+		kept: { items: 10, pathBytes: 100 },
+		uncounted: { items: 1, pathBytes: 100 },
+	});
+	t.is(await limits.added({ ownerId: 'ada', kind: 'version', path: parsePath('d'.repeat(150)) }), 0);
+	t.deepEqual(asked, []);
+	t.is(await limits.lengthened('ada', 100), 1);
+	t.deepEqual(asked, ['others']);
+});
+
+test('what a member’s moves make longer counts at once, for either side', async (t) => {
+	const parts = { store: { count: async () => ({ items: 0, pathBytes: 0, ofOthers: new Map() }) }, monotonic: () => 0 };
+	const limits = new TrashLimits(parts as never, {} as never, {
+		kept: { items: 10, pathBytes: 1_000 },
+		uncounted: { items: 1, pathBytes: 100 },
+	});
+	const long = { ownerId: 'ada', ownerName: 'ada', kind: 'version', path: parsePath('d'.repeat(150)) } as const;
+	const refused = { instanceOf: Failure, message: /no room/ };
+	await limits.assertRoom({ ...long, deletedBy: 'bob' });
+	await limits.assertRoomForVersionPaths('ada', 'bob', 300);
+	await t.throwsAsync(limits.assertRoom({ ...long, deletedBy: 'bob' }), refused);
+	await t.throwsAsync(limits.assertRoomForVersionPaths('ada', 'carol', 250), refused, 'they may be of the owner');
+	await limits.assertRoom({ ...long, deletedBy: 'carol' }, { isOnlyAsked: true });
+	await limits.assertRoom({ ...long, deletedBy: 'carol' });
+	await t.throwsAsync(limits.assertRoom({ ...long, deletedBy: 'carol' }), refused);
+});
+
 test('what lies on a disk of its own says that it can only be deleted forever, and stays', async (t) => {
 	const { app, ada, home, trash } = await setUp(t);
 	Object.assign(app.services.roots.first.storage, {

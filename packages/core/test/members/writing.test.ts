@@ -199,15 +199,29 @@ test('what a member deletes, replaces or moves pushes nothing of the owner out o
 test('a member who has put very much into the trash of the owner deletes and replaces no more, and ends nothing', async (t) => {
 	const { app, ada, bob, carol, home, share } = await setUp(t, 'edit');
 	await share({ bob: 'edit', carol: 'edit' });
+	const former = await readFile(home('docs/Photos/fox.txt'), 'utf8');
+	const fields = [field('type', 'private'), field('directory', 'docs/Photos'), field('onConflict', 'replace')];
+	t.is((await ada.upload('/api/upload', [...fields, file('fox.txt', 'another fox')])).statusCode, 200);
 	const ofOthers = new Map([['bob', { items: 50_000, pathBytes: 1 }]]);
 	app.services.database.trash.count = async () => ({ items: 149_000, pathBytes: 1, ofOthers });
 	const deletion: Change = ['DELETE', '/api/deleteItem', { filePath: 'Photos/2030/owl.txt', type: 'shared' }];
 	const replacement = (client: Client) => upload(client, 'Photos', 'fox.txt', [field('onConflict', 'replace')]);
-	const before = await readFile(home('docs/Photos/fox.txt'), 'utf8');
 	for (const answer of [await call(bob, deletion), await replacement(bob)])
 		t.is(answer.statusCode, 507, answer.payload);
 	t.is(await readFile(home('docs/Photos/2030/owl.txt'), 'utf8'), 'an owl');
-	t.is(await readFile(home('docs/Photos/fox.txt'), 'utf8'), before);
+	t.is(await readFile(home('docs/Photos/fox.txt'), 'utf8'), 'another fox');
+	const viewer = { kind: 'user' as const, ...(await app.services.accounts.find('bob')) };
+	const owl = { area: 'shared' as const, path: parsePath('Photos/2030/owl.txt') };
+	const removal = await t.throwsAsync(app.services.files.assertRemovable(viewer, owl));
+	t.like(removal, { kind: 'storageFull' }, 'before all of it is copied to where it is to be');
+	const fox = { filePath: 'Photos/fox.txt', type: 'shared' };
+	const [version] = json(await bob.get('/api/versions/Photos/fox.txt?type=shared')).versions;
+	t.is((await bob.post('/api/versions/restore', { ...fox, id: version.id })).statusCode, 200);
+	t.is(
+		await readFile(home('docs/Photos/fox.txt'), 'utf8'),
+		former,
+		'one that is restored gives its place to another one',
+	);
 	t.is((await replacement(carol)).statusCode, 200, 'others have room');
 	t.is((await call(carol, deletion)).statusCode, 200);
 	const own = { filePath: 'docs/Photos/fox.txt', type: 'private' };

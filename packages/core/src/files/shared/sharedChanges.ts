@@ -146,6 +146,8 @@ export function sharedChanges(
 					throw new Failure('notFound', `No such file or folder: ${item.path}`, { cause: error });
 				});
 			const original = await digest();
+			// Else all of it would be copied before.
+			await files.assertRemovable(from.viewer, from.ref);
 			const entry = await copy(viewer, item, target, {
 				...conflict,
 				async beforeNaming() {

@@ -4,12 +4,12 @@ import type { Mount } from '../storage/Mounts.js';
 import { LeftCopies } from './LeftCopies.js';
 import { moveAllTrash, moveTrashed } from './moveTrash.js';
 import { ClockJumps, completeTrash } from './sweepTrash.js';
-import { TrashLimits } from './TrashLimits.js';
+import { type NewInTrash, TrashLimits } from './TrashLimits.js';
 import { TrashList } from './TrashList.js';
 import { type Kept, TrashMoves, throwIfWithout } from './TrashMoves.js';
 import { type PurgedOfOwner, TrashPurge } from './TrashPurge.js';
 import { TrashSizes } from './TrashSizes.js';
-import type { TrashParts } from './trashParts.js';
+import type { ExchangeOptions, TrashParts } from './trashParts.js';
 import type { NewVersion } from './versions/VersionRow.js';
 
 /** Where there is no trash, what is removed for good may lie in it until it is known to be what was meant. */
@@ -67,16 +67,22 @@ export class TrashBin {
 		return this.#moves.keep(...call);
 	}
 
+	/** Throws `storageFull` where `keep` would, since a member of a folder has put in as much as they may. */
+	assertRoomToKeep(item: Omit<NewInTrash, 'kind'>): Promise<void> {
+		return this.#limits.assertRoom({ ...item, kind: 'item' }, { isOnlyAsked: true });
+	}
+
 	/**
 	 * Keeps a former content by `replace`, which gets the path to keep it at, and calls `begin` before it is exchanged: that throws
-	 * `storageFull` where the database has no room for it. So does this itself where a member has replaced as much as they may. Resolves to
-	 * what `replace` does.
+	 * `storageFull` where the database has no room for it. So does this itself where a member has replaced as much as they may, unless it
+	 * has the place of another version, which leaves the trash. Resolves to what `replace` does.
 	 */
 	async keepVersion<T>(
 		version: NewVersion,
 		replace: (path: StoragePath, begin: () => Promise<void>) => Promise<T>,
+		{ isExchange = false }: ExchangeOptions = {},
 	): Promise<T> {
-		await this.#limits.assertRoom({ ...version, kind: 'version' });
+		if (!isExchange) await this.#limits.assertRoom({ ...version, kind: 'version' });
 		return this.#moves.keepVersion(version, replace);
 	}
 
@@ -195,8 +201,8 @@ export class TrashBin {
 	 * Called before a member of a folder makes the paths of its owner's versions longer, by so many bytes together. Throws `storageFull`
 	 * where some of these might have to go for it.
 	 */
-	assertRoomForVersionPaths(ownerId: string, pathBytes: number): Promise<void> {
-		return this.#limits.assertRoomForVersionPaths(ownerId, pathBytes);
+	assertRoomForVersionPaths(ownerId: string, member: string, pathBytes: number): Promise<void> {
+		return this.#limits.assertRoomForVersionPaths(ownerId, member, pathBytes);
 	}
 
 	/**

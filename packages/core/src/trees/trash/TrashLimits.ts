@@ -29,13 +29,17 @@ const unrecordedMs = 5_000;
 /** Counts of so many users and kinds are kept. */
 const maxTallies = 1_000;
 
-/** What members of a user's folders have put in of a kind. */
+/** What a user has of a kind, and what members of the user's folders have put in. */
 interface Tally {
 	countedAt: number;
+	own: TrashCount;
 	ofMembers: Map<string, TrashCount>;
-	/** What was added here since it was counted. */
+	/** What members have added here since it was counted. */
 	added: { at: number; member: string; more: TrashCount }[];
 }
+
+/** What is about to be put into the trash. */
+export type NewInTrash = Pick<TrashRecord, 'ownerId' | 'ownerName' | 'deletedBy' | 'kind' | 'path'>;
 
 const nothing: TrashCount = { items: 0, pathBytes: 0 };
 
@@ -65,60 +69,69 @@ export class TrashLimits {
 		this.#limits = limits;
 	}
 
-	/** Called for each new item. Resolves to how many have gone. */
+	/** Called for each new item. Resolves to how many of the owner's own have gone. */
 	added({ ownerId, kind, path }: Pick<TrashRecord, 'ownerId' | 'kind' | 'path'>): Promise<number> {
-		return this.#grown(ownerId, kind, { items: 1, pathBytes: utf8Length(path) });
+		const more = { items: 1, pathBytes: utf8Length(path) };
+		return this.#grown(`${kind} ${ownerId}`, more, () => this.#limitOwn(ownerId, kind));
 	}
 
 	/** Called for versions whose paths have got longer, by so many bytes together. Resolves to how many have gone. */
 	lengthened(ownerId: string, pathBytes: number): Promise<number> {
-		return this.#grown(ownerId, 'version', { items: 0, pathBytes });
+		const more = { items: 0, pathBytes };
+		return this.#grown(`longer ${ownerId}`, more, async () => {
+			const ended = await this.#limitOwn(ownerId, 'version');
+			return ended + (await this.#limitLengthened(ownerId));
+		});
 	}
 
 	/**
 	 * Called before something is put into the trash. Throws `storageFull` where a member of a folder does so who has put in as much as they
-	 * may, whether that has its rows yet or not.
+	 * may, whether that has its rows yet or not. Unless `isOnlyAsked`, it counts from now on.
 	 */
-	async assertRoom({
-		ownerId,
-		ownerName,
-		deletedBy,
-		kind,
-		path,
-	}: Pick<TrashRecord, 'ownerId' | 'ownerName' | 'deletedBy' | 'kind' | 'path'>): Promise<void> {
+	async assertRoom(
+		{ ownerId, ownerName, deletedBy, kind, path }: NewInTrash,
+		{ isOnlyAsked = false }: { isOnlyAsked?: boolean } = {},
+	): Promise<void> {
 		// Visitors have no members.
 		if (deletedBy === ownerName || ownerId === anonymousOwner) return;
 		const more = { items: 1, pathBytes: utf8Length(path) };
-		for (const ms of [countedMs, refusedMs])
-			if (this.#hasAdded(await this.#tally(ownerId, kind, ms), deletedBy, more)) return;
+		for (const ms of [countedMs, refusedMs]) {
+			const tally = await this.#tally(ownerId, kind, ms);
+			if (!this.#hasRoom(tally, deletedBy, more)) continue;
+			if (!isOnlyAsked) this.#add(tally, deletedBy, more);
+			return;
+		}
 		const what = kind === 'item' ? 'delete' : 'replace';
 		throw new Failure('storageFull', `The owner of this folder has no room in the trash for more that you ${what}.`);
 	}
 
 	/**
-	 * Called before a member of a folder makes the paths of its owner's versions longer, by so many bytes together. Throws `storageFull`
-	 * where these would leave the owner less than half of the bytes, or members more than they may have.
+	 * Called before a member of a folder makes the paths of its owner's versions longer, by so many bytes together, which counts from now
+	 * on. Throws `storageFull` where these would leave the owner less than half of the bytes, or are more than the member may add.
 	 */
-	async assertRoomForVersionPaths(ownerId: string, pathBytes: number): Promise<void> {
-		const { own, ofMembers } = sidesOf(ownerId, await this.#parts.store.count(ownerId, 'version'));
-		const { kept } = this.#limits;
-		if (own.pathBytes + pathBytes <= kept.pathBytes / 2 && ofMembers.pathBytes + pathBytes <= kept.pathBytes) return;
+	async assertRoomForVersionPaths(ownerId: string, member: string, pathBytes: number): Promise<void> {
+		const tally = await this.#tally(ownerId, 'version', 0);
+		const more = { items: 0, pathBytes };
+		// Whose versions these are is not known: they may be of either side.
+		if (tally.own.pathBytes + pathBytes <= this.#limits.kept.pathBytes / 2 && this.#hasRoom(tally, member, more)) {
+			this.#add(tally, member, more);
+			return;
+		}
 		throw new Failure('storageFull', 'The owner of this folder has no room for more long paths in the trash.');
 	}
 
-	/** Counts it for the member, if there is room. */
-	#hasAdded({ ofMembers, added }: Tally, member: string, more: TrashCount): boolean {
+	#hasRoom({ ofMembers }: Tally, member: string, more: TrashCount): boolean {
 		const mine = ofMembers.get(member) ?? nothing;
-		const all = sum([...ofMembers.values(), more]);
+		const all = sum([...ofMembers.values()]);
 		const { kept } = this.#limits;
-		const isRoom = (['items', 'pathBytes'] as const).every((of) => {
-			const left = kept[of] - (all[of] - mine[of] - more[of]);
-			return mine[of] + more[of] <= left / 2;
-		});
-		if (!isRoom) return false;
-		ofMembers.set(member, sum([mine, more]));
-		added.push({ at: this.#parts.monotonic(), member, more });
-		return true;
+		return (['items', 'pathBytes'] as const).every(
+			(of) => more[of] === 0 || mine[of] + more[of] <= (kept[of] - (all[of] - mine[of])) / 2,
+		);
+	}
+
+	#add(tally: Tally, member: string, more: TrashCount): void {
+		tally.added.push({ at: this.#parts.monotonic(), member, more });
+		countIn(tally, member, more);
 	}
 
 	/** Not older than this, as of when it was asked for. */
@@ -130,11 +143,11 @@ export class TrashLimits {
 			const known = this.#tallies.get(key);
 			if (known !== undefined && known.countedAt > asked - maxAgeMs) return known;
 			const countedAt = monotonic();
-			const ofMembers = new Map((await store.count(ownerId, kind)).ofOthers);
+			const count = await store.count(ownerId, kind);
 			// Of what was added while it was counted, too.
 			const added = (known?.added ?? []).filter(({ at }) => at > countedAt - unrecordedMs);
-			for (const { member, more } of added) ofMembers.set(member, sum([ofMembers.get(member) ?? nothing, more]));
-			const tally = { countedAt, ofMembers, added };
+			const tally = { countedAt, own: sidesOf(ownerId, count).own, ofMembers: new Map(count.ofOthers), added };
+			for (const { member, more } of added) countIn(tally, member, more);
 			this.#tallies.delete(key);
 			this.#tallies.set(key, tally);
 			if (this.#tallies.size > maxTallies) this.#tallies.delete(this.#tallies.keys().next().value as string);
@@ -148,30 +161,44 @@ export class TrashLimits {
 		return Math.floor(pathBytes / items);
 	}
 
-	async #grown(ownerId: string, kind: TrashRecord['kind'], { items, pathBytes }: TrashCount): Promise<number> {
-		const key = `${kind} ${ownerId}`;
+	/** Calls `limit` where there is so much more by this key that it may be too much. Resolves to how many have gone. */
+	async #grown(key: string, { items, pathBytes }: TrashCount, limit: () => Promise<number>): Promise<number> {
 		this.#items.add(key, items);
 		this.#pathBytes.add(key, pathBytes);
 		const { uncounted } = this.#limits;
 		if (this.#items.of(key) < uncounted.items && this.#pathBytes.of(key) < uncounted.pathBytes) return 0;
 		for (const counts of [this.#items, this.#pathBytes]) counts.add(key, -counts.of(key));
 		try {
-			return await this.#inTurn(key, () => this.#limit(ownerId, kind));
+			return await limit();
 		} catch (error) {
 			warnOfTrash(this.#parts, error);
 			return 0;
 		}
 	}
 
-	async #limit(ownerId: string, kind: TrashRecord['kind']): Promise<number> {
-		const { kept, uncounted } = this.#limits;
-		const { own, ofMembers } = sidesOf(ownerId, await this.#parts.store.count(ownerId, kind));
-		const deletedBy = ownerId === anonymousOwner ? undefined : 'owner';
-		const over = { items: own.items - kept.items, pathBytes: own.pathBytes - kept.pathBytes };
-		const ended = await this.#endOldest({ ownerId, kind, deletedBy }, over);
-		// Members add no more than they may: so much more it is only where the owner's own moves have made the paths longer.
-		const longer = { items: 0, pathBytes: ofMembers.pathBytes - kept.pathBytes - uncounted.pathBytes };
-		return ended + (await this.#endOldest({ ownerId, kind, deletedBy: 'others' }, longer));
+	/** Ends the owner's own, but for as much as is kept. */
+	#limitOwn(ownerId: string, kind: TrashRecord['kind']): Promise<number> {
+		return this.#inTurn(`${kind} ${ownerId}`, async () => {
+			const { kept } = this.#limits;
+			const { own } = sidesOf(ownerId, await this.#parts.store.count(ownerId, kind));
+			const deletedBy = ownerId === anonymousOwner ? undefined : 'owner';
+			const over = { items: own.items - kept.items, pathBytes: own.pathBytes - kept.pathBytes };
+			return this.#endOldest({ ownerId, kind, deletedBy }, over);
+		});
+	}
+
+	/**
+	 * Ends what members have put in where moves have made its paths too long: those of the owner, since members may make them no longer than
+	 * they may add. Whatever else members do ends none of it.
+	 */
+	#limitLengthened(ownerId: string): Promise<number> {
+		const kind = 'version';
+		return this.#inTurn(`${kind} ${ownerId}`, async () => {
+			const { kept, uncounted } = this.#limits;
+			const { ofMembers } = sidesOf(ownerId, await this.#parts.store.count(ownerId, kind));
+			const over = { items: 0, pathBytes: ofMembers.pathBytes - kept.pathBytes - uncounted.pathBytes };
+			return this.#endOldest({ ownerId, kind, deletedBy: 'others' }, over);
+		});
 	}
 
 	async #endOldest(
@@ -203,6 +230,12 @@ export class TrashLimits {
 		if (ended > 0) void this.#purge.removePurged();
 		return ended;
 	}
+}
+
+/** Paths that have got longer may be those of either side. */
+function countIn({ own, ofMembers }: Tally, member: string, more: TrashCount): void {
+	ofMembers.set(member, sum([ofMembers.get(member) ?? nothing, more]));
+	if (more.items === 0) own.pathBytes += more.pathBytes;
 }
 
 function sum(counts: readonly TrashCount[]): TrashCount {

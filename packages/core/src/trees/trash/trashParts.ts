@@ -46,6 +46,11 @@ export interface TrashParts {
 	monotonic(): number;
 }
 
+export interface ExchangeOptions {
+	/** Another version leaves the trash for the file that is replaced. @default false */
+	isExchange?: boolean;
+}
+
 /** A replaced file and the one in its place, by their identities. */
 export interface ReplacedFile {
 	ownerId: string;

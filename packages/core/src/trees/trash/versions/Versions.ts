@@ -8,7 +8,7 @@ import { prefixedFile } from '../../storage/rootIds.js';
 import { isTrashed, locateTrashed } from '../locateTrashed.js';
 import { withTrashFolder } from '../moveTrash.js';
 import type { TrashBin } from '../TrashBin.js';
-import { assertRoomForLonger, type TrashParts, warnOfTrash } from '../trashParts.js';
+import { assertRoomForLonger, type ExchangeOptions, type TrashParts, warnOfTrash } from '../trashParts.js';
 import { isTrashedLink, trashedBytes, trashedPath } from '../trashPaths.js';
 import { bindVersions, finishVersion } from './finishVersion.js';
 import { VersionCounts } from './VersionCounts.js';
@@ -68,6 +68,7 @@ export class Versions {
 	async keep(
 		{ user, storage, path, item }: Replaced,
 		replace: (keepAs: StoragePath, beforeNaming: () => Promise<void>) => Promise<StorageItem>,
+		options?: ExchangeOptions,
 	): Promise<StorageItem> {
 		const replacedId = identityOf(item);
 		const version = {
@@ -82,11 +83,12 @@ export class Versions {
 			versionOf: replacedId,
 			replacedId,
 		} as const;
-		return this.#bin.keepVersion(version, async (to, begin) => {
+		const exchange = async (to: StoragePath, begin: () => Promise<void>) => {
 			const made = await withTrashFolder(storage, () => replace(to, begin));
 			await this.#bind(version, made, user.member?.username);
 			return made;
-		});
+		};
+		return this.#bin.keepVersion(version, exchange, options);
 	}
 
 	/** What a file that was replaced without becoming a version had, the new one has. */
@@ -137,7 +139,7 @@ export class Versions {
 			for (const file of files) count += file.count;
 		});
 		if (count === 0) return;
-		if (member !== undefined) await this.#bin.assertRoomForVersionPaths(ownerId, count * longer);
+		if (member !== undefined) await this.#bin.assertRoomForVersionPaths(ownerId, member.username, count * longer);
 		const isPutBack = isTrashedLink(from) && count * longer <= trashedBytes;
 		if (bytes > shortBytes && !isPutBack) await assertRoomForLonger(this.#parts, count * longer);
 	}
