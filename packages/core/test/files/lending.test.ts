@@ -13,9 +13,11 @@ import {
 	spawnLimited,
 	type Viewer,
 } from '@stowage/plugin-api';
+import { noFreeSpace } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { withStagedDescriptor } from '../../src/files/placing/withStagedDescriptor.js';
 import { Client, reportSpace, testApp } from '../testApp.js';
+import { until } from '../until.js';
 
 const megabyte = 1024 ** 2;
 const home = { area: 'private', path: parsePath('') } as const;
@@ -129,6 +131,79 @@ test('a program writes on while nobody can be told how much that is, which is co
 		t.is(await staged.size(), 2 * megabyte);
 		await staged.discard();
 	}
+});
+
+test('a disk that others fill while a whole file is only read takes nothing from it', async (t) => {
+	const { app, storage } = await appWithViewer(t);
+	const lend = async (use: (file: DescriptorFile, fill: () => Promise<void>) => Promise<string>) => {
+		const staged = await storage.stage();
+		let isFull = false;
+		const asked: number[] = [];
+		const assertSpace = async (bytes = 0) => {
+			asked.push(bytes);
+			if (isFull) throw noFreeSpace();
+		};
+		const space = { assertSpace, available: async () => 100 * megabyte };
+		const lending = { staged, space, reserve: async () => {}, temporaryFolder: app.dataDir };
+		try {
+			return await withStagedDescriptor(lending, async (file) => {
+				writeSync(file.descriptor, Buffer.alloc(megabyte, 1));
+				return use(file, async () => {
+					await until('the file has space', () => asked.includes(2 * megabyte));
+					isFull = true;
+				});
+			});
+		} finally {
+			await staged.discard();
+		}
+	};
+	const result = await lend(async ({ full }, fill) => {
+		await fill();
+		// Two looks at its size and more.
+		await wait(1500);
+		t.false(full.aborted);
+		return 'checked';
+	});
+	t.is(result, 'checked');
+	const writesOn = lend(async ({ descriptor, full }, fill) => {
+		await fill();
+		writeSync(descriptor, 'more');
+		await until('it is ended', () => full.aborted);
+		return 'too large';
+	});
+	await t.throwsAsync(writesOn, { message: 'There is not enough free space.' });
+	const endsWithMore = lend(async ({ descriptor }, fill) => {
+		await fill();
+		writeSync(descriptor, 'more');
+		return 'too large';
+	});
+	await t.throwsAsync(endsWithMore, { message: 'There is not enough free space.' });
+});
+
+test('what is counted late asks for no more space than is written between two checks', async (t) => {
+	const { app, storage } = await appWithViewer(t);
+	const staged = await storage.stage();
+	const asked: number[] = [];
+	let counted = 0;
+	const space = {
+		assertSpace: async (bytes = 0) => void asked.push(bytes),
+		available: async () => 100 * megabyte,
+	};
+	const reserve = async (bytes: number) => {
+		if (asked.length < 4) throw new Failure('unavailable', 'The database is not available right now.');
+		counted += bytes;
+	};
+	const write = async ({ descriptor }: DescriptorFile) => {
+		for (let checks = 1; checks < 6; checks++) {
+			await until('it is checked', () => asked.length === checks);
+			writeSync(descriptor, Buffer.alloc(megabyte, 1));
+		}
+		await until('it is checked', () => asked.length === 6);
+	};
+	await withStagedDescriptor({ staged, space, reserve, temporaryFolder: app.dataDir }, write);
+	t.is(counted, 5 * megabyte);
+	t.deepEqual(asked, [0, ...Array(5).fill(2 * megabyte)]);
+	await staged.discard();
 });
 
 test('a program is ended before it uses the reserved free space', async (t) => {
