@@ -1354,12 +1354,29 @@ test('tags of phones take the room of a long name in an index, which keeps its l
 	const others = [
 		box('trak', box('mdia', box('hdlr', Buffer.alloc(8), 'sbtl', Buffer.alloc(12), 'Audio_description\0'))),
 		box('trak', box('mdia', box('hdlr', Buffer.alloc(8), 'soun', Buffer.alloc(12), long), '\0'), box('udta', 'sound')),
+		box('trak', box('mdia', box('mdia', box('hdlr', Buffer.alloc(8), 'soun', Buffer.alloc(12), long)))),
 	];
 	const beside = Buffer.from(box('moov', Buffer.from(index(long)).subarray(8), ...others));
 	const found = withTags(beside, long, boxes);
 	for (const other of others) t.true(found?.includes(other));
 	t.is(withTags(Buffer.from(index(long)).subarray(0, -1), long, boxes), undefined);
 	t.is(withTags(Buffer.from(box('moov', '\0\0\0\x01trak')), long, boxes), undefined);
+	// A track with more parts than any film has stays as it is, and so does an index.
+	const many = Buffer.concat(Array(20_000).fill(box('free')));
+	const crowded = Buffer.from(box('trak', many, box('mdia', box('hdlr', Buffer.alloc(20), long))));
+	t.true(
+		withTags(Buffer.from(box('moov', Buffer.from(index(long)).subarray(8), crowded)), long, boxes)?.includes(crowded),
+	);
+	t.is(withTags(Buffer.from(box('moov', Buffer.from(index(long)).subarray(8), many)), long, boxes), undefined);
+	// Whatever HandBrake has written, it is read in little more time than it takes to copy that.
+	const longest = nameWithRoom({ list: Buffer.alloc(4000), texts: Buffer.alloc(0) });
+	const nearly = `x${longest.slice(6)}`.repeat(2 ** 10);
+	const likeIt = box('udta', 'Audio'.repeat(2 ** 15), nearly, longest.slice(0, 40).repeat(2 ** 16));
+	const hostile = Buffer.from(box('moov', box('trak', likeIt)));
+	const started = performance.now();
+	withTags(hostile, longest, boxes);
+	const took = performance.now() - started;
+	t.true(took < 2000, `${took} ms`);
 	t.is(boxesOf(new Map([['com.apple.photos.x', '1']])), undefined);
 	t.is(boxesOf(new Map([['location', 'x'.repeat(5000)]])), undefined);
 });

@@ -131,13 +131,14 @@ export async function writeTags(descriptor: number, boxes: TagBoxes): Promise<vo
 
 /** An index of the same length in which the track with this name has the short one, with the boxes; undefined where they have no room. */
 export function withTags(index: Buffer, long: string, { list, texts }: TagBoxes): Buffer | undefined {
-	const parts = partsOf(index.subarray(8));
+	const looks = { left: maxParts };
+	const parts = partsOf(index.subarray(8), looks);
 	if (parts === undefined || !parts.some(({ name }) => name === 'trak')) return undefined;
 	const udta = parts.find(({ name }) => name === 'udta');
 	const tagged = [
 		...parts
 			.filter((part) => part !== udta)
-			.map(({ name, bytes }) => (name === 'trak' ? shortNamed(bytes, long) : bytes)),
+			.map(({ name, bytes }) => (name === 'trak' ? shortNamed(bytes, long, looks) : bytes)),
 		...(udta === undefined && texts.length === 0
 			? []
 			: [box('udta', udta?.bytes.subarray(8) ?? Buffer.alloc(0), texts)]),
@@ -151,26 +152,48 @@ export function withTags(index: Buffer, long: string, { list, texts }: TagBoxes)
  * A track, or a part of it, whose name is the short one if it has the long one. Tables, which have some ten megabytes for hours, are not
  * looked through, and those of other tracks not copied.
  */
-function shortNamed(bytes: Buffer, long: string): Buffer {
-	const parts = partsOf(bytes.subarray(8));
+function shortNamed(bytes: Buffer, long: string, looks: Looks): Buffer {
+	const parts = partsOf(bytes.subarray(8), looks);
 	if (parts === undefined) return bytes;
+	const kind = bytes.toString('latin1', 4, 8);
 	const named = parts.map(({ name, bytes: part }) => {
-		if (name === 'mdia') return shortNamed(part, long);
+		// In any other it would be copied once for each that it is in.
+		if (name === 'mdia' && kind === 'trak') return shortNamed(part, long, looks);
 		// Behind a version, the kind of the track and room for other kinds.
-		if (name === 'hdlr' && part.includes(long))
-			return box('hdlr', part.subarray(8, 32), Buffer.from(`${nameOfSound}\0`));
+		if (name === 'hdlr' && has(part, long)) return box('hdlr', part.subarray(8, 32), Buffer.from(`${nameOfSound}\0`));
 		// Has the name again.
-		return name === 'udta' && part.includes(long) ? Buffer.alloc(0) : part;
+		return name === 'udta' && has(part, long) ? Buffer.alloc(0) : part;
 	});
-	return named.every((part, n) => part === parts[n]?.bytes) ? bytes : box(bytes.toString('latin1', 4, 8), ...named);
+	return named.every((part, n) => part === parts[n]?.bytes) ? bytes : box(kind, ...named);
 }
 
-/** The boxes that follow each other; undefined where there is anything else. */
-function partsOf(bytes: Buffer): { name: string; bytes: Buffer }[] | undefined {
+/** How much of a name is searched for at first: all of a long one, in bytes like it, takes a time by both lengths. */
+const searched = 32;
+
+function has(bytes: Buffer, name: string): boolean {
+	const [whole, start] = [Buffer.from(name), Buffer.from(name.slice(0, searched))];
+	for (let at = bytes.indexOf(start); at !== -1; at = bytes.indexOf(start, at + start.length)) {
+		const end = at + whole.length;
+		if (end <= bytes.length && bytes.compare(whole, 0, whole.length, at, end) === 0) return true;
+	}
+	return false;
+}
+
+/** An index of HandBrake's has some dozen. */
+const maxParts = 10_000;
+
+/** How many more boxes are looked at in an index. */
+interface Looks {
+	left: number;
+}
+
+/** The boxes that follow each other; undefined where there is anything else, or more of them than may be looked at. */
+function partsOf(bytes: Buffer, looks: Looks): { name: string; bytes: Buffer }[] | undefined {
 	const parts: { name: string; bytes: Buffer }[] = [];
 	for (let at = 0; at < bytes.length; ) {
 		const length = at + 8 <= bytes.length ? bytes.readUInt32BE(at) : 0;
-		if (length < 8 || at + length > bytes.length) return undefined;
+		if (length < 8 || at + length > bytes.length || looks.left === 0) return undefined;
+		looks.left--;
 		parts.push({ name: bytes.toString('latin1', at + 4, at + 8), bytes: bytes.subarray(at, at + length) });
 		at += length;
 	}
