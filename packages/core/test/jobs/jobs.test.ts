@@ -568,6 +568,50 @@ test('a run that has a place for short jobs for twice as long gives it back once
 	t.is(runs.length, 3, 'it waits for an ordinary place now');
 });
 
+test('of the runs that have places for short jobs for too long as many give one back as jobs wait that may have it', async (t) => {
+	const bench = await jobBench(t);
+	const [ada, bob] = [await bench.addUser('ada'), await bench.addUser('bob')];
+	const [carl, dora] = [await bench.addUser('carl'), await bench.addUser('dora')];
+	const { jobs } = bench.process();
+	const limits = { concurrency: 2, runningPerUser: 1, short: { places: 2, seconds: 60 } };
+	// Those that are told to end take a while for it.
+	const { kind, runs } = heldKind({ ...limits, ignoresSignal: true });
+	const starter = jobs.define(kind);
+	const film = { expectedSeconds: 7200 };
+	for (const owner of [ada, bob]) await starter.start(owner, 'film', 'film', film);
+	for (const owner of [ada, bob]) await starter.start(owner, 'slow', 'slow');
+	const pass = async (seconds: number) => {
+		for (let n = 0; n < seconds; n += 5) {
+			bench.advance(5000);
+			await jobs.poll();
+		}
+	};
+	await pass(125);
+	t.deepEqual(runs.map(({ context }) => context.input).sort(), ['film', 'film', 'slow', 'slow']);
+	const told = () => runs.filter(({ context }) => context.signal.aborted);
+	t.is(told().length, 0, 'nobody waits');
+	// One user may not have both places.
+	for (const title of ['clip 1', 'clip 2']) await starter.start(carl, title, title);
+	await pass(20);
+	t.is(told().length, 1, 'the other one stays');
+	const another = await starter.start(dora, 'clip', 'clip');
+	await pass(20);
+	t.is(told().length, 2);
+	for (const run of told()) run.fail(run.context.signal.reason);
+	await until('the clips run', async () => {
+		await jobs.poll();
+		return runs.length === 6;
+	});
+	t.deepEqual(
+		runs
+			.slice(4)
+			.map(({ context }) => context.input)
+			.sort(),
+		['clip', 'clip 1'],
+	);
+	t.like(await jobs.find(dora, another.id), { status: 'processing' });
+});
+
 test('a job whose lease has expired is taken over and resumes from its checkpoint', async (t) => {
 	const bench = await jobBench(t);
 	const ada = await bench.addUser('ada');

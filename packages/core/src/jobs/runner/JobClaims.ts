@@ -116,9 +116,10 @@ export class JobClaims {
 		return needs !== undefined && this.#parts.isAwaited(needs.capability);
 	}
 
-	/** The next job that is not passed over. */
-	#next(kind: string, choice: JobChoice): Promise<WaitingJob | undefined> {
-		return this.#parts.store.next(kind, { ...choice, exceptJobs: this.#parts.pauses.ids() });
+	/** The next job that is not passed over, nor one of those that are to begin elsewhere. */
+	#next(kind: string, choice: JobChoice, elsewhere: readonly WaitingJob[] = []): Promise<WaitingJob | undefined> {
+		const exceptJobs = [...this.#parts.pauses.ids(), ...elsewhere.map(({ id }) => id)];
+		return this.#parts.store.next(kind, { ...choice, exceptJobs });
 	}
 
 	/** Users with so many running jobs that the other places are left to others. */
@@ -126,25 +127,27 @@ export class JobClaims {
 		return this.#usersIn(placesOf(kind), kind.runningPerUser ?? kind.concurrency, held);
 	}
 
-	/** Users with so many running jobs in places for short ones that another one is left to others; without one that is overdue. */
-	#usersWithEnoughShort(kind: AnyKind, held: readonly HeldJob[], overdue?: JobRun): string[] {
+	/** Users with so many running jobs in places for short ones that another one is left to others. */
+	#usersWithEnoughShort(kind: AnyKind, held: readonly HeldJob[], changes?: Changes): string[] {
 		const short = shortPlacesOf(kind);
 		const count = short.places.length;
 		const limit = kind.runningPerUser === undefined ? count : Math.max(1, count - 1);
-		return this.#usersIn(short, limit, held, overdue);
+		return this.#usersIn(short, limit, held, changes);
 	}
 
-	/** Users with `limit` running jobs in the places, one of which is not counted; none where there are no more places. */
-	#usersIn({ places }: Places, limit: number, held: readonly HeldJob[], except?: JobRun): string[] {
+	/** Users with `limit` running jobs in the places; none where there are no more places. */
+	#usersIn({ places }: Places, limit: number, held: readonly HeldJob[], changes = noChanges): string[] {
 		const { runs } = this.#parts;
 		if (limit >= places.length) return [];
 		const slots = new Set(places.map(({ slot }) => slot));
-		const elsewhere = held
-			.filter((job) => slots.has(job.slot) && runs.find(job.id) === undefined)
-			.map(({ userId }) => userId);
-		const here = runs.all.filter((run) => slots.has(run.place.slot) && run !== except).map(({ owner }) => owner.id);
+		const elsewhere = held.filter((job) => slots.has(job.slot) && runs.find(job.id) === undefined);
+		const here = runs.all.filter((run) => slots.has(run.place.slot) && !changes.leaving.includes(run));
 		const counts = new Map<string, number>();
-		for (const userId of [...elsewhere, ...here]) counts.set(userId, (counts.get(userId) ?? 0) + 1);
+		for (const userId of [
+			...[...elsewhere, ...changes.following].map((job) => job.userId),
+			...here.map(({ owner }) => owner.id),
+		])
+			counts.set(userId, (counts.get(userId) ?? 0) + 1);
 		return [...counts].filter(([, count]) => count >= limit).map(([userId]) => userId);
 	}
 
@@ -154,16 +157,29 @@ export class JobClaims {
 		return long ?? this.#next(name, choice);
 	}
 
-	/** Gives back each place for short jobs that has been taken for too long, if another job waits that may begin in it. */
+	/**
+	 * Gives back places for short jobs that have been taken for too long, each of them for a job of its own that waits and may begin in it.
+	 */
 	async #yieldOverdue(kind: AnyKind, held: readonly HeldJob[]): Promise<void> {
-		const { runs } = this.#parts;
 		if (kind.onRestart === 'fail') return;
-		const overdue = runs.all.filter((run) => run.record.kind === kind.name && run.isOverdue());
+		const short = this.#parts.runs.all.filter(
+			({ record, place }) => record.kind === kind.name && place.shortSeconds !== undefined,
+		);
+		const overdue = short.filter((run) => !run.signal.aborted && run.isOverdue());
 		if (overdue.length === 0) return;
 		const suspected = this.#usersWhoCannotBegin(kind, held);
-		for (const run of overdue) {
-			const except = [...suspected, ...this.#usersWithEnoughShort(kind, held, run)];
-			if ((await this.#next(kind.name, { isLong: false, except })) !== undefined) run.yield();
+		// Those that end already, which may take them a while, make room first.
+		const ending = short.filter((run) => run.hasYielded || run.isCancelled);
+		const leaving = [...ending];
+		const following: WaitingJob[] = [];
+		for (const run of [...ending, ...overdue]) {
+			const enough = this.#usersWithEnoughShort(kind, held, { leaving: [...leaving, run], following });
+			const choice = { isLong: false, except: [...suspected, ...enough] };
+			const next = await this.#next(kind.name, choice, following);
+			if (next === undefined) continue;
+			following.push(next);
+			leaving.push(run);
+			if (!run.signal.aborted) run.yield();
 		}
 	}
 
@@ -176,6 +192,14 @@ export class JobClaims {
 }
 
 const keyOf = ({ userId, kind }: Suspect) => `${userId} ${kind}`;
+
+/** What is counted as if it had happened: these runs have ended, and these jobs run. */
+interface Changes {
+	leaving: readonly JobRun[];
+	following: readonly WaitingJob[];
+}
+
+const noChanges: Changes = { leaving: [], following: [] };
 
 /** Places that are filled with the same jobs. */
 interface Places {
