@@ -7,6 +7,8 @@ export const jobLimits = {
 	/** A process whose jobs were not renewed for this long counts as dead, and its jobs are taken over. */
 	leaseMs: 10_000,
 	renewMs: 3_000,
+	/** Less than what is left of a lease before it is renewed: a clock that is set by less ends none. */
+	jumpMs: 5_000,
 	/** How often the database is polled for the changes and requests of other processes. */
 	pollMs: 1_000,
 	/** Least time between two events of one job. */

@@ -1045,6 +1045,33 @@ test('after an outage of the database a process takes no job over before its hol
 	t.is(there.runs.length, 1);
 });
 
+test('a clock that is set takes no job from a process that lives, and those of one that has ended are taken over later', async (t) => {
+	for (const jump of [8_000, 15_000, -120_000, 3_600_000]) {
+		const bench = await jobBench(t);
+		const ada = await bench.addUser('ada');
+		const [one, two] = [bench.process().jobs, bench.process().jobs];
+		const [here, there] = [heldKind(), heldKind({ ignoresSignal: true })];
+		one.define(here.kind);
+		const { id } = await two.define(there.kind).start(ada, '', 'x');
+		await two.poll();
+		const pass = async (seconds: number, processes: readonly (typeof one)[]) => {
+			for (let n = 0; n < seconds; n++) {
+				bench.advance(1000);
+				for (const jobs of processes) await jobs.poll();
+			}
+		};
+		await pass(20, [one, two]);
+		bench.setClock(jump);
+		await pass(20, [one, two]);
+		t.is(here.runs.length, 0);
+		t.false(there.runs[0]?.context.signal.aborted);
+		t.deepEqual((await bench.database.jobs.listInterruptions()).interruptions, []);
+		bench.setClock(jump);
+		await pass(25, [one]);
+		t.is(here.runs[0]?.context.id, id);
+	}
+});
+
 test('a job whose lease can’t be renewed is aborted, and other jobs keep their leases', async (t) => {
 	const bench = await jobBench(t);
 	const ada = await bench.addUser('ada');

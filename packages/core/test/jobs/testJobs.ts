@@ -28,6 +28,8 @@ export interface Bench {
 	database: Database;
 	/** Moves the clocks of all processes and of the database. */
 	advance(ms: number): void;
+	/** Sets the clock of the database by so many milliseconds, and that of the processes by which they show times. */
+	setClock(ms: number): void;
 	/** Whether jobs may not begin, in any process. */
 	setPaused(isPaused: boolean): void;
 	addUser(name: string): Promise<JobOwner>;
@@ -55,6 +57,9 @@ export async function jobBench(t: Teardown): Promise<Bench> {
 		advance(ms) {
 			clock.now += ms;
 			clock.monotonic += ms;
+		},
+		setClock(ms) {
+			clock.now += ms;
 		},
 		setPaused(isPaused) {
 			clock.isPaused = isPaused;

@@ -65,8 +65,10 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 	/** Whether there may be work here, whichever process polls. */
 	let isWoken = false;
 	let isFailing = false;
-	/** When the database was away, or too slow to renew a lease, for the last time that is known here. */
+	/** When the database was away, too slow to renew a lease, or its clock was set, for the last time that is known here. */
 	let disturbedAt = Number.NEGATIVE_INFINITY;
+	/** By how much the clock of the leases is ahead of the monotonic one. */
+	let clockOffset: number | undefined;
 
 	const runs = new JobRuns({
 		...parts,
@@ -105,7 +107,13 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 
 	const readSuspects = async (): Promise<void> => {
 		suspectsReadAt = monotonic();
-		suspects = new Suspects(await store.listInterruptions());
+		const read = await store.listInterruptions();
+		const at = monotonic();
+		// A clock that is set, or a machine that has slept, ends all leases at once: those who live renew them first.
+		const offset = read.now - at;
+		if (Math.abs(offset - (clockOffset ?? offset)) >= jobLimits.jumpMs) disturbedAt = at;
+		clockOffset = offset;
+		suspects = new Suspects(read);
 	};
 
 	const pollOnce = async (): Promise<void> => {

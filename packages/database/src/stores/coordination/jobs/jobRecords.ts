@@ -126,7 +126,9 @@ export function jobRecords(
 				.leftJoin('jobs', 'jobs.id', 'job_interruptions.job_id')
 				.orderBy('job_interruptions.at', 'desc')
 				.select('job_interruptions.*', 'jobs.status', knex.raw('? as read_at', [time()]));
-			return { interruptions: rows.map(toInterruption), now: Number(rows[0]?.read_at ?? now()) };
+			// Always the database's: that of this process says nothing of the leases.
+			const [first = await knex.first(knex.raw('? as read_at', [time()]))] = rows;
+			return { interruptions: rows.map(toInterruption), now: Number(first.read_at) };
 		},
 
 		forgetInterruptions({ holder, userId, kind }) {
