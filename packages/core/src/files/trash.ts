@@ -17,7 +17,7 @@ import {
 } from '@stowage/rules';
 import { placeIn } from '../trees/Tree.js';
 import { notInTrash } from '../trees/trash/moveTrash.js';
-import type { PurgedOfOwner } from '../trees/trash/TrashPurge.js';
+import type { PurgedOfOwner } from '../trees/trash/purging/TrashPurge.js';
 import { trashedLinkPath, trashedPath } from '../trees/trash/trashPaths.js';
 import type { FileParts } from './FileParts.js';
 import { addItem } from './placing/addItem.js';

@@ -13,7 +13,7 @@ import {
 } from '@stowage/rules';
 import type { OwnTree } from '../trees/OwnTree.js';
 import { notFound, type Place, placeIn } from '../trees/Tree.js';
-import type { PurgedOfOwner } from '../trees/trash/TrashPurge.js';
+import type { PurgedOfOwner } from '../trees/trash/purging/TrashPurge.js';
 import { trashedPath } from '../trees/trash/trashPaths.js';
 import { entryAt } from './entries.js';
 import type { FileParts } from './FileParts.js';

@@ -6,9 +6,12 @@ import { anonymousOwner, baseName, Failure, parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { type AppOptions, assignTrash, findOwnersByName, recoverTrash, unknownTrash } from '../../src/index.js';
 import { withTrashFolder } from '../../src/trees/trash/moveTrash.js';
+import { PurgedRemoval } from '../../src/trees/trash/purging/PurgedRemoval.js';
+import { TrashEviction } from '../../src/trees/trash/purging/TrashEviction.js';
+import { TrashPurge } from '../../src/trees/trash/purging/TrashPurge.js';
+import { TrashRoom } from '../../src/trees/trash/purging/TrashRoom.js';
 import { readNotes, trashContents, writeNotes } from '../../src/trees/trash/recording/TrashNotes.js';
 import { TrashLimits } from '../../src/trees/trash/TrashLimits.js';
-import { TrashPurge } from '../../src/trees/trash/TrashPurge.js';
 import { TrashSizes } from '../../src/trees/trash/TrashSizes.js';
 import type { TrashParts } from '../../src/trees/trash/trashParts.js';
 import { openEvents } from '../openEvents.js';
@@ -416,9 +419,8 @@ test('where what gives way has freed nothing, no other process tries it for some
 	const { rootId } = app.services.roots.first.storage;
 	const given: unknown[] = [];
 	for (let n = 0; n < 3; n++) {
-		const parts = purgeParts(app);
-		const ofProcess = new TrashPurge(parts, new TrashSizes(parts));
-		given.push([await ofProcess.giveWay({ rootId }, lackNow), await left()]);
+		const { eviction } = purging(purgeParts(app));
+		given.push([await eviction.giveWay({ rootId }, lackNow), await left()]);
 	}
 	t.deepEqual(given, [
 		[false, 10],
@@ -797,6 +799,14 @@ const purgeParts = ({ services: { config, database, databaseReserve, log, storag
 	...{ onMovedAcross: async () => {}, onReplaced: async () => {} },
 });
 
+/** What removes from the trash for good, as a process has it. */
+function purging(parts: TrashParts) {
+	const room = new TrashRoom(new TrashSizes(parts));
+	const removal = new PurgedRemoval(parts, room);
+	const purge = new TrashPurge(parts, removal);
+	return { removal, purge, eviction: new TrashEviction(parts, room, removal, purge) };
+}
+
 test('a large trash is emptied in small parts, with what the clock was ahead for, and without what is deleted meanwhile', async (t) => {
 	const { app } = await setUp(t);
 	const { trash, users } = app.services.database;
@@ -820,11 +830,11 @@ test('a large trash is emptied in small parts, with what the clock was ahead for
 		},
 	};
 	const all = { ...purgeParts(app), store, now: () => time };
-	const purge = new TrashPurge(all, new TrashSizes(all));
+	const { purge, removal } = purging(all);
 	t.is(await purge.purge({ kind: 'item', ownerId }), 1_001);
 	t.true(parts.every((length) => length <= 200) && parts.length > 5, parts.join());
 	t.is((await trash.get(recordOf(3_000, 0).id))?.state, 'kept');
-	await purge.removePurged();
+	await removal.removePurged();
 	t.is((await trash.count(ownerId, 'item')).items, 1);
 });
 
@@ -925,7 +935,7 @@ test('of more items than a user may keep the oldest go', async (t) => {
 	const onEnded: TrashParts['onEnded'] = async (kind, entries, reason, owner) =>
 		void ended.push(`${kind} ${entries} ${reason} ${owner?.ownerName}`);
 	const parts = { ...purgeParts(app), onEnded };
-	const purge = new TrashPurge(parts, new TrashSizes(parts));
+	const { purge } = purging(parts);
 	const limits = new TrashLimits(parts, purge, {
 		kept: { items: 3, pathBytes: 1_000 },
 		uncounted: { items: 2, pathBytes: 1_000 },
@@ -950,7 +960,7 @@ async function limitedTrash(
 	const { database, storage } = app.services;
 	let ms = 0;
 	const parts = { ...purgeParts(app), monotonic: () => ms };
-	const purge = new TrashPurge(parts, new TrashSizes(parts));
+	const { purge } = purging(parts);
 	const limits = new TrashLimits(parts, purge, { kept, uncounted: { items: 1, pathBytes: 100 } });
 	const ownerId = (await database.users.find('ada'))?.id ?? '';
 	let count = 0;
@@ -1104,7 +1114,7 @@ test('of more bytes of paths than a user may keep the oldest long ones go, and n
 	const names = async () => (await trash()).entries.map(({ name }) => name).join('');
 	t.is(await names(), 'edcba');
 	const parts = purgeParts(app);
-	const limits = new TrashLimits(parts, new TrashPurge(parts, new TrashSizes(parts)), {
+	const limits = new TrashLimits(parts, purging(parts).purge, {
 		kept: { items: 100, pathBytes: 600 },
 		uncounted: { items: 1_000, pathBytes: 500 },
 	});
@@ -1126,7 +1136,7 @@ test('long paths that are too many are looked for once, and not again past those
 			return [{ id: `after ${after?.id}`, path: parsePath('d'.repeat(20)) }];
 		},
 	};
-	const purge = { end: async (records: readonly unknown[]) => records.length, removePurged: async () => {} };
+	const purge = { endSuperfluous: async (records: readonly unknown[]) => records.length };
 	const limits = new TrashLimits({ store } as never, purge, {
 		kept: { items: 10, pathBytes: 100 },
 		uncounted: { items: 1, pathBytes: 100 },
@@ -1145,7 +1155,7 @@ test('what members have put in goes only where moves make its paths too long, wh
 			return [{ id: 'b', path: parsePath('d'.repeat(150)) }];
 		},
 	};
-	const purge = { end: async (records: readonly unknown[]) => records.length, removePurged: async () => {} };
+	const purge = { endSuperfluous: async (records: readonly unknown[]) => records.length };
 	const limits = new TrashLimits({ store } as never, purge, {
 		kept: { items: 10, pathBytes: 100 },
 		uncounted: { items: 1, pathBytes: 100 },

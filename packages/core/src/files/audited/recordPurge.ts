@@ -2,7 +2,7 @@ import type { TrashSelection } from '@stowage/plugin-api';
 import { anonymousOwner } from '@stowage/rules';
 import type { AuditEvent, AuditOutcome } from '../../audit/auditLine.js';
 import { outcomeOf } from '../../audit/createAudit.js';
-import type { PurgedOfOwner } from '../../trees/trash/TrashPurge.js';
+import type { PurgedOfOwner } from '../../trees/trash/purging/TrashPurge.js';
 import type { TrashOwner } from '../../trees/trash/trashParts.js';
 
 type Selection = Omit<TrashSelection, 'kind'>;

@@ -3,11 +3,14 @@ import type { StoragePath } from '@stowage/rules';
 import type { Mount } from '../storage/Mounts.js';
 import { LeftCopies } from './LeftCopies.js';
 import { moveAllTrash, moveTrashed } from './moveTrash.js';
+import { PurgedRemoval } from './purging/PurgedRemoval.js';
+import { TrashEviction } from './purging/TrashEviction.js';
+import { type PurgedOfOwner, TrashPurge } from './purging/TrashPurge.js';
+import { TrashRoom } from './purging/TrashRoom.js';
 import { ClockJumps, completeTrash } from './sweepTrash.js';
 import { type NewInTrash, TrashLimits } from './TrashLimits.js';
 import { TrashList } from './TrashList.js';
 import { type Kept, TrashMoves, throwIfWithout } from './TrashMoves.js';
-import { type PurgedOfOwner, TrashPurge } from './TrashPurge.js';
 import { TrashSizes } from './TrashSizes.js';
 import type { ExchangeOptions, TrashParts } from './trashParts.js';
 import type { NewVersion } from './versions/VersionRow.js';
@@ -17,12 +20,14 @@ const checkedWithinMs = 60 * 60_000;
 
 /**
  * The trash of all roots, for whoever deletes, restores, lists or removes for good: `TrashMoves` gets items there and
- * back, `TrashPurge` removes them.
+ * back, `TrashPurge` and `TrashEviction` choose what leaves it for good, and `PurgedRemoval` removes that from the disks.
  */
 export class TrashBin {
 	readonly #parts: TrashParts;
 	readonly #sizes: TrashSizes;
+	readonly #removal: PurgedRemoval;
 	readonly #purge: TrashPurge;
+	readonly #eviction: TrashEviction;
 	readonly #limits: TrashLimits;
 	readonly #moves: TrashMoves;
 	readonly #list: TrashList;
@@ -35,11 +40,14 @@ export class TrashBin {
 	constructor(parts: TrashParts) {
 		this.#parts = parts;
 		this.#sizes = new TrashSizes(parts);
-		this.#purge = new TrashPurge(parts, this.#sizes);
+		const room = new TrashRoom(this.#sizes);
+		this.#removal = new PurgedRemoval(parts, room);
+		this.#purge = new TrashPurge(parts, this.#removal);
+		this.#eviction = new TrashEviction(parts, room, this.#removal, this.#purge);
 		this.#limits = new TrashLimits(parts, this.#purge);
 		this.#moves = new TrashMoves(parts, {
 			onAdded: (record) => this.#onAdded(record),
-			onLeft: (id) => this.#purge.onLeft(id),
+			onLeft: (id) => this.#removal.onLeft(id),
 		});
 		this.#list = new TrashList(parts, this.#moves, this.#sizes);
 		this.clock = new ClockJumps(parts);
@@ -158,7 +166,7 @@ export class TrashBin {
 	 * of its users.
 	 */
 	async endSuperfluous(records: readonly TrashRecord[], member: string | undefined): Promise<void> {
-		if ((await this.#purge.end(records, 'number', member)) > 0) void this.removePurged();
+		await this.#purge.endSuperfluous(records, member);
 	}
 
 	async #purging<T>(selection: TrashSelection, purge: () => Promise<T>, countOf: (purged: T) => number): Promise<T> {
@@ -173,7 +181,7 @@ export class TrashBin {
 
 	/** Resolves once the space of what was purged before is free, except on roots that are away. */
 	removePurged(): Promise<void> {
-		return this.#purge.removePurged();
+		return this.#removal.removePurged();
 	}
 
 	/**
@@ -182,7 +190,7 @@ export class TrashBin {
 	 */
 	async canGiveWay(selection: Pick<TrashSelection, 'ownerId' | 'rootId'>, lack: TrashSize): Promise<boolean> {
 		await this.recordAll();
-		return this.#purge.canGiveWay(selection, lack);
+		return this.#eviction.canGiveWay(selection, lack);
 	}
 
 	/**
@@ -194,7 +202,7 @@ export class TrashBin {
 		lackNow: () => Promise<TrashSize>,
 	): Promise<boolean> {
 		await this.recordAll();
-		return this.#purge.giveWay(selection, lackNow);
+		return this.#eviction.giveWay(selection, lackNow);
 	}
 
 	/**

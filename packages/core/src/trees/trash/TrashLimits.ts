@@ -2,7 +2,7 @@ import type { OwnersTrashCount, TrashCount, TrashRecord, TrashStore } from '@sto
 import { anonymousOwner, Failure, utf8Length } from '@stowage/rules';
 import { Counts } from '../../limits/Counts.js';
 import { createKeyedMutex } from '../../limits/keyedMutex.js';
-import type { TrashPurge } from './TrashPurge.js';
+import type { TrashPurge } from './purging/TrashPurge.js';
 import { type TrashParts, trashBatch, warnOfTrash } from './trashParts.js';
 
 /**
@@ -53,7 +53,7 @@ const nothing: TrashCount = { items: 0, pathBytes: 0 };
  */
 export class TrashLimits {
 	readonly #parts: TrashParts;
-	readonly #purge: Pick<TrashPurge, 'end' | 'removePurged'>;
+	readonly #purge: Pick<TrashPurge, 'endSuperfluous'>;
 	readonly #limits: typeof trashLimits;
 	/** How much of a kind each user has put in since it was last counted. */
 	readonly #items = new Counts();
@@ -63,7 +63,7 @@ export class TrashLimits {
 	readonly #tallies = new Map<string, Tally>();
 	readonly #countInTurn = createKeyedMutex();
 
-	constructor(parts: TrashParts, purge: Pick<TrashPurge, 'end' | 'removePurged'>, limits = trashLimits) {
+	constructor(parts: TrashParts, purge: Pick<TrashPurge, 'endSuperfluous'>, limits = trashLimits) {
 		this.#parts = parts;
 		this.#purge = purge;
 		this.#limits = limits;
@@ -218,16 +218,12 @@ export class TrashLimits {
 			if (count === 0) break;
 			for (const length of lengths.slice(0, count)) pathBytes -= length;
 			items -= count;
-			ended += await this.#end(long.slice(0, count));
+			ended += await this.#purge.endSuperfluous(long.slice(0, count));
 		}
 		for (; items > 0; items -= trashBatch)
-			ended += await this.#end(await store.list({ ...selection, order: 'oldest', limit: Math.min(items, trashBatch) }));
-		return ended;
-	}
-
-	async #end(records: readonly TrashRecord[]): Promise<number> {
-		const ended = await this.#purge.end(records, 'number');
-		if (ended > 0) void this.#purge.removePurged();
+			ended += await this.#purge.endSuperfluous(
+				await store.list({ ...selection, order: 'oldest', limit: Math.min(items, trashBatch) }),
+			);
 		return ended;
 	}
 }

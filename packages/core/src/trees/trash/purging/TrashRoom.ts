@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { TrashSelection, TrashSize } from '@stowage/plugin-api';
-import type { TrashSizes } from './TrashSizes.js';
+import type { TrashSizes } from '../TrashSizes.js';
 
 type Chosen = Pick<TrashSelection, 'ownerId' | 'rootId'>;
 
