@@ -5,13 +5,14 @@ import type { TrashCount, TrashedItem } from '@stowage/plugin-api';
 import { anonymousOwner, baseName, Failure, parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { type AppOptions, assignTrash, findOwnersByName, recoverTrash, unknownTrash } from '../../src/index.js';
+import { MemberAllowance } from '../../src/trees/trash/limits/MemberAllowance.js';
+import { TrashLimits } from '../../src/trees/trash/limits/TrashLimits.js';
 import { withTrashFolder } from '../../src/trees/trash/moveTrash.js';
 import { PurgedRemoval } from '../../src/trees/trash/purging/PurgedRemoval.js';
 import { TrashEviction } from '../../src/trees/trash/purging/TrashEviction.js';
 import { TrashPurge } from '../../src/trees/trash/purging/TrashPurge.js';
 import { TrashRoom } from '../../src/trees/trash/purging/TrashRoom.js';
 import { readNotes, trashContents, writeNotes } from '../../src/trees/trash/recording/TrashNotes.js';
-import { TrashLimits } from '../../src/trees/trash/TrashLimits.js';
 import { TrashSizes } from '../../src/trees/trash/TrashSizes.js';
 import type { TrashParts } from '../../src/trees/trash/trashParts.js';
 import { openEvents } from '../openEvents.js';
@@ -975,6 +976,7 @@ async function limitedTrash(
 		app,
 		ownerId,
 		limits,
+		allowance: new MemberAllowance(parts, kept),
 		recordOf,
 		store: database.trash,
 		later: (by: number) => {
@@ -998,12 +1000,12 @@ test('what members have deleted ends nothing of the owner, and what the owner de
 });
 
 test('a member puts no more into the trash than half of what the others leave, also before it has rows', async (t) => {
-	const { limits, recordOf, store, later } = await limitedTrash(t, { items: 8, pathBytes: 1_000 }, [
+	const { allowance, recordOf, store, later } = await limitedTrash(t, { items: 8, pathBytes: 1_000 }, [
 		['a1', 'ada'],
 		['b1', 'bob'],
 	]);
 	const adds = async (by: string, at = 'x') =>
-		(await Promise.allSettled(Array.from({ length: 9 }, () => limits.assertRoom(recordOf(at, by))))).filter(
+		(await Promise.allSettled(Array.from({ length: 9 }, () => allowance.assertRoom(recordOf(at, by))))).filter(
 			({ status }) => status === 'fulfilled',
 		).length;
 	t.is(await adds('bob'), 3, 'with the one that he has already');
@@ -1017,7 +1019,7 @@ test('a member puts no more into the trash than half of what the others leave, a
 	await store.addMissing(Array.from({ length: 3 }, () => recordOf('b', 'bob')));
 	later(30_000);
 	t.is(await adds('bob'), 0);
-	const refused = await t.throwsAsync(limits.assertRoom(recordOf('b', 'bob')));
+	const refused = await t.throwsAsync(allowance.assertRoom(recordOf('b', 'bob')));
 	t.like(refused, { kind: 'storageFull' });
 	t.is(await adds('carol', 'd'.repeat(250)), 1, 'by the bytes of paths');
 	t.is(await adds('dave', 'd'.repeat(250)), 1);
@@ -1148,8 +1150,12 @@ test('long paths that are too many are looked for once, and not again past those
 test('what members have put in goes only where moves make its paths too long, whatever they add', async (t) => {
 	const asked: unknown[] = [];
 	const ofOthers = new Map([['bob', { items: 3, pathBytes: 300 }]]);
+	let counted = 0;
 	const store = {
-		count: async () => ({ items: 3, pathBytes: 300, ofOthers }),
+		async count() {
+			counted++;
+			return { items: 3, pathBytes: 300, ofOthers };
+		},
 		async list({ deletedBy }: { deletedBy?: string }) {
 			asked.push(deletedBy);
 			return [{ id: 'b', path: parsePath('d'.repeat(150)) }];
@@ -1164,23 +1170,21 @@ test('what members have put in goes only where moves make its paths too long, wh
 	t.deepEqual(asked, []);
 	t.is(await limits.lengthened('ada', 100), 1);
 	t.deepEqual(asked, ['others']);
+	t.is(counted, 2, 'once for either side');
 });
 
 test('what a member’s moves make longer counts at once, for either side', async (t) => {
 	const parts = { store: { count: async () => ({ items: 0, pathBytes: 0, ofOthers: new Map() }) }, monotonic: () => 0 };
-	const limits = new TrashLimits(parts as never, {} as never, {
-		kept: { items: 10, pathBytes: 1_000 },
-		uncounted: { items: 1, pathBytes: 100 },
-	});
+	const allowance = new MemberAllowance(parts as never, { items: 10, pathBytes: 1_000 });
 	const long = { ownerId: 'ada', ownerName: 'ada', kind: 'version', path: parsePath('d'.repeat(150)) } as const;
 	const refused = { instanceOf: Failure, message: /no room/ };
-	await limits.assertRoom({ ...long, deletedBy: 'bob' });
-	await limits.assertRoomForVersionPaths('ada', 'bob', 300);
-	await t.throwsAsync(limits.assertRoom({ ...long, deletedBy: 'bob' }), refused);
-	await t.throwsAsync(limits.assertRoomForVersionPaths('ada', 'carol', 250), refused, 'they may be of the owner');
-	await limits.assertRoom({ ...long, deletedBy: 'carol' }, { isOnlyAsked: true });
-	await limits.assertRoom({ ...long, deletedBy: 'carol' });
-	await t.throwsAsync(limits.assertRoom({ ...long, deletedBy: 'carol' }), refused);
+	await allowance.assertRoom({ ...long, deletedBy: 'bob' });
+	await allowance.assertRoomForVersionPaths('ada', 'bob', 300);
+	await t.throwsAsync(allowance.assertRoom({ ...long, deletedBy: 'bob' }), refused);
+	await t.throwsAsync(allowance.assertRoomForVersionPaths('ada', 'carol', 250), refused, 'they may be of the owner');
+	await allowance.assertRoom({ ...long, deletedBy: 'carol' }, { isOnlyAsked: true });
+	await allowance.assertRoom({ ...long, deletedBy: 'carol' });
+	await t.throwsAsync(allowance.assertRoom({ ...long, deletedBy: 'carol' }), refused);
 });
 
 test('what lies on a disk of its own says that it can only be deleted forever, and stays', async (t) => {

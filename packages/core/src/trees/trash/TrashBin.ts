@@ -2,13 +2,14 @@ import type { TrashedItem, TrashRecord, TrashSelection, TrashSize } from '@stowa
 import type { StoragePath } from '@stowage/rules';
 import type { Mount } from '../storage/Mounts.js';
 import { LeftCopies } from './LeftCopies.js';
+import { MemberAllowance, type NewInTrash } from './limits/MemberAllowance.js';
+import { TrashLimits } from './limits/TrashLimits.js';
 import { moveAllTrash, moveTrashed } from './moveTrash.js';
 import { PurgedRemoval } from './purging/PurgedRemoval.js';
 import { TrashEviction } from './purging/TrashEviction.js';
 import { type PurgedOfOwner, TrashPurge } from './purging/TrashPurge.js';
 import { TrashRoom } from './purging/TrashRoom.js';
 import { ClockJumps, completeTrash } from './sweepTrash.js';
-import { type NewInTrash, TrashLimits } from './TrashLimits.js';
 import { TrashList } from './TrashList.js';
 import { type Kept, TrashMoves, throwIfWithout } from './TrashMoves.js';
 import { TrashSizes } from './TrashSizes.js';
@@ -29,6 +30,7 @@ export class TrashBin {
 	readonly #purge: TrashPurge;
 	readonly #eviction: TrashEviction;
 	readonly #limits: TrashLimits;
+	readonly #allowance: MemberAllowance;
 	readonly #moves: TrashMoves;
 	readonly #list: TrashList;
 	/** Guards whatever goes by age, also outside of the trash. */
@@ -45,6 +47,7 @@ export class TrashBin {
 		this.#purge = new TrashPurge(parts, this.#removal);
 		this.#eviction = new TrashEviction(parts, room, this.#removal, this.#purge);
 		this.#limits = new TrashLimits(parts, this.#purge);
+		this.#allowance = new MemberAllowance(parts);
 		this.#moves = new TrashMoves(parts, {
 			onAdded: (record) => this.#onAdded(record),
 			onLeft: (id) => this.#removal.onLeft(id),
@@ -71,13 +74,13 @@ export class TrashBin {
 	 */
 	async keep(...call: Parameters<TrashMoves['keep']>): Promise<Kept> {
 		const [kept, , { isForGood = false } = {}] = call;
-		if (!isForGood) await this.#limits.assertRoom({ ...kept, kind: 'item' });
+		if (!isForGood) await this.#allowance.assertRoom({ ...kept, kind: 'item' });
 		return this.#moves.keep(...call);
 	}
 
 	/** Throws `storageFull` where `keep` would, since a member of a folder has put in as much as they may. */
 	assertRoomToKeep(item: Omit<NewInTrash, 'kind'>): Promise<void> {
-		return this.#limits.assertRoom({ ...item, kind: 'item' }, { isOnlyAsked: true });
+		return this.#allowance.assertRoom({ ...item, kind: 'item' }, { isOnlyAsked: true });
 	}
 
 	/**
@@ -90,7 +93,7 @@ export class TrashBin {
 		replace: (path: StoragePath, begin: () => Promise<void>) => Promise<T>,
 		{ isExchange = false }: ExchangeOptions = {},
 	): Promise<T> {
-		if (!isExchange) await this.#limits.assertRoom({ ...version, kind: 'version' });
+		if (!isExchange) await this.#allowance.assertRoom({ ...version, kind: 'version' });
 		return this.#moves.keepVersion(version, replace);
 	}
 
@@ -210,7 +213,7 @@ export class TrashBin {
 	 * where some of these might have to go for it.
 	 */
 	assertRoomForVersionPaths(ownerId: string, member: string, pathBytes: number): Promise<void> {
-		return this.#limits.assertRoomForVersionPaths(ownerId, member, pathBytes);
+		return this.#allowance.assertRoomForVersionPaths(ownerId, member, pathBytes);
 	}
 
 	/**
