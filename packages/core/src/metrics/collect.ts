@@ -5,6 +5,7 @@ import type { FairQueue } from '../limits/FairQueue.js';
 import { inTime } from '../limits/inTime.js';
 import type { Probe } from '../limits/Probe.js';
 import type { Services } from '../services.js';
+import { rootStates } from '../trees/roots/rootStates.js';
 import type { Transfers } from './countRequests.js';
 import type { Collected, Sample } from './exposition.js';
 
@@ -109,8 +110,8 @@ async function ofJobs({ jobCounts }: Sources): Promise<Collected[]> {
 	];
 }
 
-async function ofRoots({ rootAdministration }: Services): Promise<Collected[]> {
-	const all = await rootAdministration.states(rootMs);
+async function ofRoots({ roots }: Services): Promise<Collected[]> {
+	const all = await rootStates(roots, rootMs);
 	const ofAll = (read: (root: (typeof all)[number]) => number | null) =>
 		all.flatMap((root): Sample[] => {
 			const value = read(root);

@@ -5,6 +5,7 @@ import type { StorageProvider } from '@stowage/plugin-api';
 import { isFailure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { Probe } from '../../src/limits/Probe.js';
+import { rootStates } from '../../src/trees/roots/rootStates.js';
 import { Client, json, testApp } from '../testApp.js';
 
 const hangs = new Promise<never>(() => {});
@@ -85,7 +86,7 @@ test('a disk that hangs is asked once, keeps no probe waiting without end, and i
 	});
 	for (let n = 0; n < 2; n++) {
 		// Long enough for the disk that answers, on a busy machine too.
-		const states = await app.services.rootAdministration.states(3_000);
+		const states = await rootStates(app.services.roots, 3_000);
 		t.deepEqual(
 			states.map(({ name, fault }) => [name, fault]),
 			[
@@ -102,9 +103,8 @@ test('a disk that hangs between its check and its size is not checked again mean
 	const app = await testApp(t, {}, { monotonic: () => now });
 	const { storage } = app.services.roots.default;
 	const checks = countChecks(storage);
-	const { rootAdministration } = app.services;
 	storage.freeSpace = () => hangs;
-	t.regex((await rootAdministration.states(1_000))[0]?.fault ?? '', /no answer/);
+	t.regex((await rootStates(app.services.roots, 1_000))[0]?.fault ?? '', /no answer/);
 	now = 10_000;
 	const late = await t.throwsAsync(app.services.roots.probes.check(storage, 50));
 	t.true(isFailure(late, 'unavailable'));

@@ -1,15 +1,11 @@
-import path from 'node:path';
 import type { Database } from '@stowage/database';
-import type { RootRecord, RootStore, StorageProvider } from '@stowage/plugin-api';
-import { Failure, isFailure, isValidUsername, parsePath, undefinedIf } from '@stowage/rules';
+import type { RootStore } from '@stowage/plugin-api';
+import { Failure, isValidUsername, parsePath, undefinedIf } from '@stowage/rules';
 import type { Config } from '../../config/schema.js';
-import { inTime } from '../../limits/inTime.js';
 import type { Log } from '../../log.js';
 import { ensureFolder } from '../storage/folders.js';
 import { homesOnDisk } from '../storage/homes.js';
 import type { Mount } from '../storage/Mounts.js';
-import { assertApart, assertUnreserved } from './assertApart.js';
-import { assertRootMayMake } from './assertRootMayMake.js';
 import {
 	assertNoPublicFiles,
 	assertNoTrash,
@@ -17,26 +13,11 @@ import {
 	type RemovalStores,
 	unassignRemovedHomes,
 } from './assertUnused.js';
-import { closeLate, firstSettings, unownedFolders } from './RootOpener.js';
+import { RootLocations } from './RootLocations.js';
+import { firstSettings, unownedFolders } from './RootOpener.js';
 import type { Roots } from './Roots.js';
-import { reservedFolders } from './reservedFolders.js';
+import { type RootState, rootStates } from './rootStates.js';
 import { waitForReaders } from './waitForReaders.js';
-
-/** A root as shown to the administrator. */
-export interface RootState {
-	name: string;
-	rootId: string;
-	driver: string;
-	location: string | null;
-	isDefault: boolean;
-	/** Why it can't be used right now; null if it can. */
-	fault: string | null;
-	/** Why several nodes must not use it at once, a sentence for each reason; null while that can't be found out. */
-	sharingFaults: string[] | null;
-	/** Bytes; null if unknown. */
-	freeBytes: number | null;
-	totalBytes: number | null;
-}
 
 /** How long the disk of a root may take to answer a command: one that slept has to spin up. */
 const answerMs = 30_000;
@@ -46,8 +27,7 @@ export class RootAdministration {
 	readonly #roots: Roots;
 	readonly #store: RootStore;
 	readonly #database: RemovalStores;
-	readonly #config: Pick<Config, 'dataDir' | 'databaseUrl' | 'storage'>;
-	readonly #log: Log;
+	readonly #locations: RootLocations;
 	readonly #answerMs: number;
 
 	constructor(
@@ -60,25 +40,13 @@ export class RootAdministration {
 		this.#roots = roots;
 		this.#store = database.roots;
 		this.#database = database;
-		this.#config = config;
-		this.#log = log;
+		this.#locations = new RootLocations(roots, config, log, answerWithinMs);
 		this.#answerMs = answerWithinMs;
 	}
 
 	async list(): Promise<RootState[]> {
 		await this.#roots.reload();
-		return this.states(this.#answerMs);
-	}
-
-	/** The roots as last read from the database. One whose disk does not answer within this time has that as its fault. */
-	async states(withinMs: number): Promise<RootState[]> {
-		return Promise.all(
-			this.#roots.records.map(async ({ name, rootId, driver, location }) => {
-				const mount = this.#roots.mountOf(rootId);
-				const state = { name, rootId, driver, location, isDefault: mount === this.#roots.default };
-				return { ...state, ...(await this.#stateOf((mount ?? this.#roots.first).storage, withinMs)) };
-			}),
-		);
+		return rootStates(this.#roots, this.#answerMs);
 	}
 
 	/**
@@ -92,13 +60,11 @@ export class RootAdministration {
 		await this.#roots.reload();
 		if (this.#roots.records.some((record) => record.name === name))
 			throw new Failure('alreadyExists', `There is a storage root ${name} already.`);
-		await this.#answered(location, this.#assertApart(location));
-		await this.#answered(location, assertRootMayMake(location));
-		const storage = await this.#opened(location, this.#roots.driver(driver).open(undefined, location));
+		const storage = await this.#locations.open(location, driver);
 		try {
 			const known = this.#roots.records.find(({ rootId }) => rootId === storage.rootId);
 			if (known !== undefined) throw new Failure('alreadyExists', `That is the storage root ${known.name}.`);
-			await this.#answered(location, ensureFolder(storage, parsePath('users')));
+			await this.#locations.answered(location, ensureFolder(storage, parsePath('users')));
 			await this.#recordHomes(this.#roots.first);
 			await this.#store.add({ name, rootId: storage.rootId, driver, location });
 		} finally {
@@ -128,8 +94,7 @@ export class RootAdministration {
 		await this.#roots.reload();
 		const record = this.#roots.record(name);
 		if (record.location === null) throw new Failure('invalid', `Where ${name} lies is said by ${firstSettings}.`);
-		await this.#answered(location, this.#assertApart(location, record.rootId));
-		await this.#answered(location, assertLiesAt(this.#roots, location, record));
+		await this.#locations.assertHolds(location, record);
 		const { location: former } = record;
 		await this.#store.relocate(record.rootId, location);
 		await waitForReaders(this.#roots, () => this.#store.relocate(record.rootId, former));
@@ -179,66 +144,4 @@ export class RootAdministration {
 		await this.#store.remove(name);
 		await this.#roots.reload();
 	}
-
-	/** Throws `unavailable` where a look at a location takes too long: a disk that hangs, also that of another root, never answers. */
-	#answered<T>(location: string, look: Promise<T>): Promise<T> {
-		const late = `${location}, or the disk of another storage root, did not answer within ${this.#answerMs / 1000} s.`;
-		return inTime(look, this.#answerMs, new Failure('unavailable', late));
-	}
-
-	/** Closes what is open too late. */
-	async #opened(location: string, opening: Promise<StorageProvider>): Promise<StorageProvider> {
-		try {
-			return await this.#answered(location, opening);
-		} catch (error) {
-			void closeLate(opening, location, this.#log);
-			throw error;
-		}
-	}
-
-	async #stateOf(
-		storage: StorageProvider,
-		withinMs: number,
-	): Promise<Pick<RootState, 'fault' | 'sharingFaults' | 'freeBytes' | 'totalBytes'>> {
-		try {
-			return { fault: null, ...(await this.#roots.probes.measure(storage, withinMs)) };
-		} catch (error) {
-			if (!isFailure(error)) throw error;
-			return { fault: withCause(error), sharingFaults: null, freeBytes: null, totalBytes: null };
-		}
-	}
-
-	/** Throws `invalid` if a location is inside another root, or the other way round, or is no place for one. */
-	async #assertApart(location: string, rootId?: string): Promise<void> {
-		const others = this.#roots.records.flatMap((record) =>
-			record.location === null || record.rootId === rootId ? [] : [{ name: record.name, location: record.location }],
-		);
-		// Only its plugin knows the place of the first root, also while that is away; one that wraps another may not say it.
-		const { folder = path.join(this.#config.dataDir, 'files') } = this.#roots.driver(this.#config.storage);
-		await assertApart(location, [...others, { name: this.#roots.first.name, location: folder }]);
-		await assertUnreserved(location, reservedFolders(this.#config));
-	}
-}
-
-/** Details that are shown to the administrator only: a path, or the message of a plugin. */
-function withCause({ message, cause }: Failure): string {
-	return cause instanceof Error ? `${message.replace(/\.$/, '')}: ${cause.message}` : message;
-}
-
-/** Throws `conflict` if another root lies there, and changes nothing there. */
-async function assertLiesAt(roots: Roots, location: string, { name, rootId, driver }: RootRecord): Promise<void> {
-	const opener = roots.driver(driver);
-	if (opener.identify === undefined) {
-		const storage = await opener.open(rootId, location);
-		return storage.check().finally(() => storage.close());
-	}
-	const found = await opener.identify(location);
-	if (found === rootId) return;
-	const known = roots.records.find((record) => record.rootId === found);
-	throw new Failure(
-		'conflict',
-		found === undefined
-			? `There is no storage root in ${location}. Mount the disk of ${name} there first: it carries ${rootId}.`
-			: `In ${location} lies ${known?.name ?? 'another storage root'} (${found}), and not ${name} (${rootId}).`,
-	);
 }

@@ -1,17 +1,13 @@
 import type { Audit } from '../../audit/createAudit.js';
 import type { RootAdministration } from './RootAdministration.js';
 
-export type AuditedRoots = Pick<
-	RootAdministration,
-	'list' | 'states' | 'add' | 'rename' | 'relocate' | 'setDefault' | 'remove'
->;
+export type AuditedRoots = Pick<RootAdministration, 'list' | 'add' | 'rename' | 'relocate' | 'setDefault' | 'remove'>;
 
 /** Wraps the administration: each change is written to the audit log. */
 export function auditedRoots(roots: RootAdministration, audit: Audit): AuditedRoots {
 	const ifChanged = (isChanged: boolean) => (isChanged ? {} : undefined);
 	return {
 		list: () => roots.list(),
-		states: (withinMs) => roots.states(withinMs),
 		add: (name, driver, location) =>
 			audit.recorded({ action: 'addRoot', root: name, to: location }, () => roots.add(name, driver, location)),
 		rename: (name, newName) =>
