@@ -2,7 +2,9 @@ import type { RootRecord, StorageDriver, StorageProvider } from '@stowage/plugin
 import { isFailure } from '@stowage/rules';
 import test from 'ava';
 import { ClosedStorage } from '../../src/trees/roots/ClosedStorage.js';
-import { type OpenMount, RootOpener } from '../../src/trees/roots/RootOpener.js';
+import type { OpenMount } from '../../src/trees/roots/openMounts.js';
+import { RootDrivers } from '../../src/trees/roots/RootDrivers.js';
+import { RootOpener } from '../../src/trees/roots/RootOpener.js';
 
 /** Roots whose disks answer when they are told to. */
 function slowDisks() {
@@ -22,16 +24,17 @@ function slowDisks() {
 				calls.push(call);
 			}),
 	};
-	const drivers = { find: () => slow, all: () => new Map([['slow', slow]]) };
+	const offered = { find: () => slow, all: () => new Map([['slow', slow]]) };
 	const config = { storage: 'local', dataDir: '/nowhere', databaseUrl: 'sqlite:/nowhere/a.db' };
 	const log = { warn: (details: { err?: Error }) => logged.push(details.err?.message) };
-	const opener = new RootOpener({ drivers, config, log, openingMs: 20 } as never);
+	const drivers = new RootDrivers({ drivers: offered, config, log, openingMs: 20 } as never);
+	const opener = new RootOpener({ drivers, config, log } as never);
 	const record: RootRecord = {
 		...{ name: 'big', rootId: 'an id', driver: 'slow', location: '/mnt/big' },
 		...{ isDefault: false, createdAt: 0 },
 	};
 	const mount = (last?: OpenMount) => opener.mount(record, last, false, [record]);
-	return { calls, opener, record, mount, logged };
+	return { calls, drivers, record, mount, logged };
 }
 
 test('a disk that does not answer holds up nobody for long, is asked once, and is used once it has answered', async (t) => {
@@ -53,22 +56,22 @@ test('a disk that does not answer holds up nobody for long, is asked once, and i
 });
 
 test('a disk that answers once its root is gone, or elsewhere, is closed', async (t) => {
-	const { calls, opener, record, mount } = slowDisks();
+	const { calls, drivers, record, mount } = slowDisks();
 	await mount();
-	opener.closeOthers([record]);
+	drivers.closeOthers([record]);
 	await mount();
 	t.is(calls.length, 1);
-	opener.closeOthers([{ ...record, location: '/mnt/elsewhere' }]);
+	drivers.closeOthers([{ ...record, location: '/mnt/elsewhere' }]);
 	calls[0]?.answer();
 	await new Promise(setImmediate);
 	t.true(calls[0]?.isClosed);
 });
 
 test('a disk that answers too late and can’t be closed is reported', async (t) => {
-	const { calls, opener, mount, logged } = slowDisks();
+	const { calls, drivers, mount, logged } = slowDisks();
 	await mount();
 	Object.assign(calls[0] ?? {}, { failure: new Error('it hangs') });
-	opener.closeOthers([]);
+	drivers.closeOthers([]);
 	calls[0]?.answer();
 	await new Promise(setImmediate);
 	t.deepEqual(logged.slice(1), ['it hangs']);

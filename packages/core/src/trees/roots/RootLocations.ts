@@ -6,7 +6,7 @@ import { inTime } from '../../limits/inTime.js';
 import type { Log } from '../../log.js';
 import { assertApart, assertUnreserved } from './assertApart.js';
 import { assertRootMayMake } from './assertRootMayMake.js';
-import { closeLate } from './RootOpener.js';
+import { closeLate } from './RootDrivers.js';
 import type { Roots } from './Roots.js';
 import { reservedFolders } from './reservedFolders.js';
 

@@ -1,41 +1,25 @@
 import type { Database } from '@stowage/database';
-import type { Registry, RootRecord, StorageDriver, StorageProvider } from '@stowage/plugin-api';
+import type { RootRecord, StorageProvider } from '@stowage/plugin-api';
 import { anonymousOwner, Failure, isFailure, publicRoot } from '@stowage/rules';
-import { isAbove } from '../../config/access/whyOthersMayWrite.js';
 import type { Config } from '../../config/schema.js';
-import { inTime } from '../../limits/inTime.js';
 import type { Log } from '../../log.js';
 import { ensureFolder } from '../storage/folders.js';
 import { homesFolder, type Mount } from '../storage/Mounts.js';
-import { assertFirstApart } from './assertApart.js';
-import { assertRootMayMake } from './assertRootMayMake.js';
 import { ClosedStorage } from './ClosedStorage.js';
+import { closeAll, defaultOf, missingFrom, mountWithId, type OpenMount } from './openMounts.js';
 import type { RootClaims } from './RootClaims.js';
-import { serverFolders } from './reservedFolders.js';
+import type { RootDrivers } from './RootDrivers.js';
 
 interface Dependencies {
-	drivers: Registry<StorageDriver>;
-	config: Pick<Config, 'storage' | 'dataDir' | 'databaseUrl'>;
+	drivers: RootDrivers;
+	config: Pick<Config, 'storage'>;
 	database: Pick<Database, 'roots'>;
 	log: Log;
 	/** Claims on roots that only one node may use at a time; left out by what does not serve, and where there is one node. */
 	claims?: RootClaims | undefined;
 	/** Called with each storage that is opened; resolves to the one to be used in its place. */
 	wrap?(storage: StorageProvider): StorageProvider;
-	/** For how long a disk is waited for. */
-	openingMs?: number;
 }
-
-/** A mount with its location; null for the configured one. */
-export interface OpenMount extends Mount {
-	readonly location: string | null;
-}
-
-/** For how long the start waits for disks that are looked at in order to compare their places. */
-const comparisonMs = 5000;
-
-/** For how long the start, or a reload, waits for a disk: one that hangs never answers. It goes on meanwhile, once. */
-const defaultOpeningMs = 10_000;
 
 /** The setting of the first root's location. */
 export const firstSettings = 'the setting plugins (the options of the storage), or by dataDir where they name no place';
@@ -43,20 +27,44 @@ export const firstSettings = 'the setting plugins (the options of the storage), 
 /** Where the default root has the public files of the administrator and of visitors. */
 export const unownedFolders = [publicRoot(null), publicRoot(anonymousOwner)];
 
-/** Opens storage roots by their records. */
+/** Opens storage roots by their records. One that can’t be opened, or that another node uses, is mounted as a storage that throws why. */
 export class RootOpener {
 	readonly #dependencies: Dependencies;
 	/** Why roots can't be opened, by their names, as the log has it. */
 	readonly #loggedReasons = new Map<string, string>();
-	/** Those that are being opened, or were too late for who waited: each keeps a thread while its disk hangs. */
-	readonly #opening = new Map<string, Promise<StorageProvider>>();
 
 	constructor(dependencies: Dependencies) {
 		this.#dependencies = dependencies;
 	}
 
+	/**
+	 * Mounts the configured root and then the others that the database knows; `open` are the mounts so far. Resolves to all of them and
+	 * their records, in one order. New ones have the folders at their top.
+	 */
+	async mountAll(
+		known: readonly RootRecord[],
+		open: readonly OpenMount[],
+	): Promise<{ records: RootRecord[]; mounts: OpenMount[] }> {
+		const first = this.#configuredOf(known) ?? (await this.#createFirst(known));
+		// The first root, whenever it was recorded: others are older if the configuration named another storage before.
+		const records = [first, ...known.filter(({ location }) => location !== null)];
+		const mounts: OpenMount[] = [];
+		for (const record of records)
+			mounts.push(await this.mount(record, mountWithId(open, record.rootId), record === first, records));
+		this.#dependencies.drivers.closeOthers(records);
+		const opened = missingFrom(mounts, open);
+		try {
+			// Before others see the root: once it counts as ready, its folders are there.
+			for (const mount of opened) await this.#createFolders(mount, mount === defaultOf(records, mounts));
+		} catch (error) {
+			await closeAll(opened);
+			throw error;
+		}
+		return { records, mounts };
+	}
+
 	/** The record of the configured root, if the database knows it. */
-	configuredOf(records: readonly RootRecord[]): RootRecord | undefined {
+	#configuredOf(records: readonly RootRecord[]): RootRecord | undefined {
 		const { storage } = this.#dependencies.config;
 		return records.find(({ driver, location }) => driver === storage && location === null);
 	}
@@ -65,7 +73,7 @@ export class RootOpener {
 	 * A new database adopts the root at the configured location, which has nothing to do with the `others`. Until it exists, the record
 	 * has no id.
 	 */
-	async createFirst(others: readonly RootRecord[]): Promise<RootRecord> {
+	async #createFirst(others: readonly RootRecord[]): Promise<RootRecord> {
 		const { config, database, log } = this.#dependencies;
 		const driver = config.storage;
 		const unclaimed: RootRecord = { name: driver, rootId: '', driver, location: null, isDefault: false, createdAt: 0 };
@@ -78,7 +86,7 @@ export class RootOpener {
 			return { ...unclaimed, rootId };
 		} catch (error) {
 			// Another process was first.
-			const other = isFailure(error, 'alreadyExists') ? this.configuredOf(await database.roots.list()) : undefined;
+			const other = isFailure(error, 'alreadyExists') ? this.#configuredOf(await database.roots.list()) : undefined;
 			if (other === undefined) throw error;
 			return other;
 		} finally {
@@ -121,20 +129,10 @@ export class RootOpener {
 		return wrap === undefined || storage instanceof ClosedStorage ? storage : wrap(storage);
 	}
 
-	/** Closes what was opened too late for roots that are no longer among these. */
-	closeOthers(records: readonly RootRecord[]): void {
-		const known = new Set(records.map(keyOf));
-		for (const [key, opening] of this.#opening) {
-			if (known.has(key)) continue;
-			this.#opening.delete(key);
-			void closeLate(opening, key, this.#dependencies.log);
-		}
-	}
-
 	async #open(record: RootRecord, records: readonly RootRecord[]): Promise<StorageProvider> {
 		const { name, rootId, location } = record;
 		try {
-			const storage = await this.#openInTime(record, records);
+			const storage = await this.#dependencies.drivers.open(record, records);
 			this.#loggedReasons.delete(name);
 			return storage;
 		} catch (error) {
@@ -151,52 +149,8 @@ export class RootOpener {
 		}
 	}
 
-	/** Throws `unavailable` where that takes too long, and then until it is open, or has failed. */
-	async #openInTime(record: RootRecord, records: readonly RootRecord[]): Promise<StorageProvider> {
-		const key = keyOf(record);
-		const pending = this.#opening.get(key);
-		const opening = pending ?? this.#openNow(record, records);
-		this.#opening.set(key, opening);
-		const { openingMs = defaultOpeningMs } = this.#dependencies;
-		const late = new Failure('unavailable', `There was no answer within ${openingMs / 1000} s.`);
-		try {
-			const storage = await inTime(opening, pending === undefined ? openingMs : 0, late);
-			this.#opening.delete(key);
-			return storage;
-		} catch (error) {
-			if (error !== late) this.#opening.delete(key);
-			throw error;
-		}
-	}
-
-	async #openNow({ rootId, driver, location }: RootRecord, records: readonly RootRecord[]): Promise<StorageProvider> {
-		const id = rootId === '' ? undefined : rootId;
-		const opener = this.driver(driver);
-		if (location === null && opener.folder !== undefined)
-			await this.#assertPlace(opener.folder, records, id === undefined);
-		return location === null ? opener.open(id) : opener.open(id, location);
-	}
-
-	/**
-	 * Throws `invalid` where the first root has to do with another one, or with the server's own folders, and `forbidden` where root must not
-	 * make it. Roots that are added were compared by then; the first one is named by a configuration that may have changed since.
-	 */
-	async #assertPlace(folder: string, records: readonly RootRecord[], isNew: boolean): Promise<void> {
-		const { config } = this.#dependencies;
-		// Who stays root has examined the data folder before, which may be open to others.
-		if (isNew && !isAbove(config.dataDir, folder)) await assertRootMayMake(folder);
-		const others = records.flatMap(({ name, location }) => (location === null ? [] : [{ name, location }]));
-		const comparison = assertFirstApart(folder, others, serverFolders(config));
-		try {
-			await inTime(comparison, comparisonMs, new Failure('unavailable', 'The disk of a root does not answer.'));
-		} catch (error) {
-			// A disk that hangs shows nobody's files to anybody, and must not keep the first root from its users.
-			if (!isFailure(error, 'unavailable')) throw error;
-		}
-	}
-
 	/** Creates the folders at the top of a root. */
-	async createFolders(mount: Mount, isDefault: boolean): Promise<void> {
+	async #createFolders(mount: Mount, isDefault: boolean): Promise<void> {
 		if (mount.storage instanceof ClosedStorage) return;
 		const folders = [homesFolder, ...(isDefault ? unownedFolders : [])];
 		try {
@@ -207,28 +161,4 @@ export class RootOpener {
 			this.#dependencies.log.warn({ err: error, root: mount.name }, 'the storage root is not available');
 		}
 	}
-
-	/** Throws `invalid` where no plugin offers it. */
-	driver(name: string): StorageDriver {
-		const { drivers } = this.#dependencies;
-		const driver = drivers.find(name);
-		if (driver !== undefined) return driver;
-		throw new Failure(
-			'invalid',
-			`No plugin offers the storage ${name} (offered: ${[...drivers.all().keys()].join(', ')}). Install the one that does and name it below plugins.`,
-		);
-	}
 }
-
-/** Closes a root once it is open: nobody waits for it any more. `root` is what the log calls it. */
-export async function closeLate(opening: Promise<StorageProvider>, root: string, log: Log): Promise<void> {
-	// Nobody asks any more why it could not be opened.
-	const storage = await opening.catch(() => undefined);
-	try {
-		await storage?.close();
-	} catch (error) {
-		log.warn({ err: error, root }, 'a storage root that is not used could not be closed');
-	}
-}
-
-const keyOf = ({ rootId, driver, location }: RootRecord): string => JSON.stringify([rootId, driver, location]);

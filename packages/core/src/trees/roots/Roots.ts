@@ -7,8 +7,10 @@ import type { RootReaders } from '../../leases/RootReaders.js';
 import type { Log } from '../../log.js';
 import type { Mount, Mounts } from '../storage/Mounts.js';
 import { HomeMounts } from './HomeMounts.js';
+import { closeAll, defaultOf, missingFrom, mountWithId, type OpenMount } from './openMounts.js';
 import type { RootClaims } from './RootClaims.js';
-import { type OpenMount, RootOpener } from './RootOpener.js';
+import { RootDrivers } from './RootDrivers.js';
+import { RootOpener } from './RootOpener.js';
 import { RootProbes } from './RootProbes.js';
 
 interface Dependencies {
@@ -39,6 +41,7 @@ export class Roots implements Mounts {
 	/** Whether their disks answer. */
 	readonly probes: RootProbes;
 	readonly #dependencies: Dependencies;
+	readonly #drivers: RootDrivers;
 	readonly #opener: RootOpener;
 	readonly #reloadMs: number;
 	#mounts: OpenMount[] = [];
@@ -55,7 +58,8 @@ export class Roots implements Mounts {
 		const { database, log, identity, monotonic } = dependencies;
 		this.#dependencies = dependencies;
 		this.#reloadMs = dependencies.reloadMs ?? defaultReloadMs;
-		this.#opener = new RootOpener(dependencies);
+		this.#drivers = new RootDrivers(dependencies);
+		this.#opener = new RootOpener({ ...dependencies, drivers: this.#drivers });
 		this.probes = new RootProbes(monotonic);
 		const { homes } = database;
 		this.homes = new HomeMounts({ roots: this, homes, log, identity, monotonic, reloadMs: this.#reloadMs });
@@ -108,7 +112,7 @@ export class Roots implements Mounts {
 
 	/** The root with this id, if it is known. */
 	mountOf(rootId: string | undefined): OpenMount | undefined {
-		return this.#mounts.find(({ storage }) => storage.rootId === rootId);
+		return mountWithId(this.#mounts, rootId);
 	}
 
 	/** Whether it is the root that was the first one before the configuration named another storage. */
@@ -125,7 +129,7 @@ export class Roots implements Mounts {
 
 	/** Throws `invalid` where no plugin offers it. */
 	driver(name: string): StorageDriver {
-		return this.#opener.driver(name);
+		return this.#drivers.named(name);
 	}
 
 	/** The names of the processes that serve and have not read the list of roots as it is now. */
@@ -150,7 +154,7 @@ export class Roots implements Mounts {
 		await this.#reloading?.catch(() => {
 			// The caller has got the error; for other callers it does not matter any more.
 		});
-		this.#opener.closeOthers([]);
+		this.#drivers.closeOthers([]);
 		await closeAll(this.#mounts);
 	}
 
@@ -165,23 +169,9 @@ export class Roots implements Mounts {
 
 	async #reload(): Promise<void> {
 		const known = await this.#dependencies.database.roots.list();
-		const first = this.#opener.configuredOf(known) ?? (await this.#opener.createFirst(known));
-		// The first root, whenever it was recorded: others are older if the configuration named another storage before.
-		const records = [first, ...known.filter(({ location }) => location !== null)];
-		const mounts: OpenMount[] = [];
-		for (const record of records)
-			mounts.push(await this.#opener.mount(record, this.mountOf(record.rootId), record === first, records));
-		this.#opener.closeOthers(records);
+		const { records, mounts } = await this.#opener.mountAll(known, this.#mounts);
+		if (this.#isClosed) return closeAll(missingFrom(mounts, this.#mounts));
 		const removed = missingFrom(this.#mounts, mounts);
-		const opened = missingFrom(mounts, this.#mounts);
-		try {
-			// Before others see the root: once it counts as ready, its folders are there.
-			for (const mount of opened) await this.#opener.createFolders(mount, mount === defaultOf(records, mounts));
-		} catch (error) {
-			await closeAll(opened);
-			throw error;
-		}
-		if (this.#isClosed) return closeAll(opened);
 		this.#mounts = mounts;
 		this.#records = records;
 		this.#formerFirst = new Set(known.filter((each) => !records.includes(each)).map(({ rootId }) => rootId));
@@ -200,19 +190,4 @@ export class Roots implements Mounts {
 function digestOf(records: readonly RootRecord[]): string {
 	const facts = records.map(({ rootId, driver, location, isDefault }) => [rootId, driver, location, isDefault]);
 	return createHash('sha256').update(JSON.stringify(facts.sort())).digest('base64url');
-}
-
-/** The root of new homes: the one that is recorded as such, or the first. */
-function defaultOf(records: readonly RootRecord[], mounts: readonly OpenMount[]): OpenMount {
-	const rootId = records.find(({ isDefault }) => isDefault)?.rootId;
-	return mounts.find(({ storage }) => storage.rootId === rootId) ?? (mounts[0] as OpenMount);
-}
-
-async function closeAll(mounts: readonly Mount[]): Promise<void> {
-	await Promise.all(mounts.map(({ storage }) => storage.close()));
-}
-
-/** The `mounts` whose storage is in none of `others`. */
-function missingFrom(mounts: readonly Mount[], others: readonly Mount[]): Mount[] {
-	return mounts.filter(({ storage }) => !others.some((other) => other.storage === storage));
 }
