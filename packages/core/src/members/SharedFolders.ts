@@ -16,7 +16,7 @@ import {
 } from '@stowage/rules';
 import { BoundedDisks } from '../limits/BoundedDisks.js';
 import { createKeyedMutex } from '../limits/keyedMutex.js';
-import type { MemberRights } from '../trees/MemberHome.js';
+import type { MemberRights } from '../trees/MemberFolders.js';
 import type { MountedStorage } from '../trees/storage/MountedStorage.js';
 import { notFound } from '../trees/Tree.js';
 import type { NamedFolder } from './folderNames.js';

@@ -1,39 +1,27 @@
-import {
-	type CopyOptions,
-	type CopyStaging,
-	type MoveOptions,
-	type OpenFile,
-	type RemovalOptions,
-	type SmallFile,
-	type StatsBatch,
-	type StorageEntry,
-	type StorageItem,
-	trashFolder,
+import type {
+	CopyOptions,
+	CopyStaging,
+	MoveOptions,
+	OpenFile,
+	RemovalOptions,
+	SmallFile,
+	StatsBatch,
+	StorageEntry,
+	StorageItem,
 } from '@stowage/plugin-api';
 import {
 	Failure,
-	homeRoot,
-	isWithin,
-	joinChecked,
 	joinPath,
 	type Membership,
 	parentPath,
-	relativePath,
 	type StoragePath,
 	type User,
 	undefinedIf,
 } from '@stowage/rules';
-import { identityOf } from './identity.js';
+import { MemberFolders, type MemberRights } from './MemberFolders.js';
 import { HomeStorage } from './storage/HomeStorage.js';
 import type { MountedStaging } from './storage/MountedStaging.js';
 import type { Mounts } from './storage/Mounts.js';
-import { notFound } from './Tree.js';
-
-/** Who may change what in homes of others, as it is at the moment. */
-export interface MemberRights {
-	/** Throws `notFound` unless it is a member who may see that path of the home, and `forbidden` for one who may not change it. */
-	assertMayEdit(owner: User, member: Membership, path: StoragePath): Promise<void>;
-}
 
 /**
  * The home of an owner as a member of some of its folders has it: these folders, as long as they are the very ones
@@ -42,55 +30,51 @@ export interface MemberRights {
  * it.
  */
 export class MemberHome extends HomeStorage {
-	readonly #root: StoragePath;
-	readonly #folders: readonly { path: StoragePath; itemId: string }[];
-	readonly #assertMayEdit: (path: StoragePath) => Promise<void>;
+	readonly #folders: MemberFolders;
 
 	constructor(mounts: Mounts, staging: MountedStaging, owner: User, member: Membership, rights: MemberRights) {
 		super(mounts, owner.username, staging);
-		this.#root = homeRoot(owner.username);
-		this.#folders = member.folders.map(({ path, itemId }) => ({ path: joinChecked(this.#root, path), itemId }));
-		this.#assertMayEdit = (path) => rights.assertMayEdit(owner, member, relativePath(path, this.#root));
+		this.#folders = new MemberFolders({ stat: (path) => super.stat(path) }, owner, member, rights);
 	}
 
 	override async *list(path: StoragePath): AsyncGenerator<StorageEntry[]> {
-		await this.#assertInside(path);
+		await this.#folders.assertInside(path);
 		for await (const batch of super.list(path)) {
-			await this.#assertInside(path);
+			await this.#folders.assertInside(path);
 			yield batch;
 		}
 	}
 
 	override async count(path: StoragePath): Promise<number> {
-		await this.#assertInside(path);
+		await this.#folders.assertInside(path);
 		const count = await super.count(path);
-		await this.#assertInside(path);
+		await this.#folders.assertInside(path);
 		return count;
 	}
 
 	override async *listWithStats(path: StoragePath): AsyncGenerator<StatsBatch> {
-		await this.#assertInside(path);
+		await this.#folders.assertInside(path);
 		for await (const batch of super.listWithStats(path)) {
-			await this.#assertInside(path);
+			await this.#folders.assertInside(path);
 			yield batch;
 		}
 	}
 
 	override async stat(path: StoragePath): Promise<StorageItem> {
 		// A folder above is known to be there, and nothing in it.
-		if (this.#isAbove(path)) return super.stat(path);
-		await this.#assertInside(path);
+		if (this.#folders.areBelow(path)) return super.stat(path);
+		await this.#folders.assertInside(path);
 		const item = await super.stat(path);
-		await this.#assertInside(path);
+		await this.#folders.assertInside(path);
 		return item;
 	}
 
 	override async open(path: StoragePath): Promise<OpenFile> {
-		await this.#assertInside(path);
+		await this.#folders.assertInside(path);
 		const file = await super.open(path);
 		try {
 			// A folder above it may have been replaced meanwhile.
-			await this.#assertInside(path);
+			await this.#folders.assertInside(path);
 			return file;
 		} catch (error) {
 			await file.close();
@@ -103,9 +87,9 @@ export class MemberHome extends HomeStorage {
 		names: readonly string[],
 		into: Buffer,
 	): Promise<readonly (SmallFile | undefined)[]> {
-		await this.#assertInside(folder);
+		await this.#folders.assertInside(folder);
 		const files = await super.readSmallFiles(folder, names, into);
-		await this.#assertInside(folder);
+		await this.#folders.assertInside(folder);
 		return files;
 	}
 
@@ -116,17 +100,17 @@ export class MemberHome extends HomeStorage {
 		// Also on the way to what may be changed, which may lie in what may only be looked at.
 		if ((await undefinedIf(this.stat(path), 'notFound')) !== undefined)
 			throw new Failure('alreadyExists', 'There is such a file or folder.');
-		await this.#assertMayChange(path);
+		await this.#folders.assertMayChange(path);
 		return super.makeDirectory(path);
 	}
 
 	override async remove(path: StoragePath, options?: RemovalOptions): Promise<void> {
-		await this.#assertMayChange(path);
+		await this.#folders.assertMayChange(path);
 		return super.remove(path, options);
 	}
 
 	override async removeEmptyFolder(path: StoragePath): Promise<void> {
-		await this.#assertMayChange(path);
+		await this.#folders.assertMayChange(path);
 		return super.removeEmptyFolder(path);
 	}
 
@@ -136,8 +120,8 @@ export class MemberHome extends HomeStorage {
 		to: StoragePath,
 		options: MoveOptions = {},
 	): Promise<StorageItem> {
-		await this.#assertMayChange(path);
-		await this.#assertMayChange(to);
+		await this.#folders.assertMayChange(path);
+		await this.#folders.assertMayChange(to);
 		return super.moveFrom(from, path, to, { ...options, beforeNaming: this.#beforeNaming(to, options) });
 	}
 
@@ -147,13 +131,13 @@ export class MemberHome extends HomeStorage {
 		to: StoragePath,
 		options: CopyOptions = {},
 	): Promise<StorageItem> {
-		await this.#assertMayChange(to);
+		await this.#folders.assertMayChange(to);
 		return super.copyFrom(from, path, to, {
 			...options,
 			// In this order, since the caller may look through all that was copied.
 			beforeNaming: async (name) => {
 				await options.beforeNaming?.(name);
-				await this.#assertMayChange(joinPath(parentPath(to), name));
+				await this.#folders.assertMayChange(joinPath(parentPath(to), name));
 			},
 		});
 	}
@@ -164,40 +148,20 @@ export class MemberHome extends HomeStorage {
 		to: StoragePath,
 		staged: Pick<CopyStaging, 'id' | 'name'>,
 	): Promise<StorageItem | undefined> {
-		await this.#assertMayChange(to);
+		await this.#folders.assertMayChange(to);
 		return super.findCopy(from, path, to, staged);
 	}
 
 	override async findPublished(id: string, path: StoragePath): Promise<StorageItem | undefined> {
-		await this.#assertInside(path);
+		await this.#folders.assertInside(path);
 		return super.findPublished(id, path);
 	}
 
 	/** Asks again for the very name, which may be another one than the wished one; and a copy may have taken hours. */
 	#beforeNaming(to: StoragePath, { beforeNaming }: MoveOptions): (name: string) => Promise<void> {
 		return async (name) => {
-			await this.#assertMayChange(joinPath(parentPath(to), name));
+			await this.#folders.assertMayChange(joinPath(parentPath(to), name));
 			await beforeNaming?.(name);
 		};
-	}
-
-	#isAbove(path: StoragePath): boolean {
-		return this.#folders.some((folder) => folder.path !== path && isWithin(folder.path, path));
-	}
-
-	/** Throws `notFound` for what lies elsewhere, and for all in a folder that is not where it was. The trash is reached by ids alone. */
-	async #assertInside(path: StoragePath): Promise<void> {
-		if (isWithin(path, trashFolder)) return;
-		for (const folder of this.#folders) {
-			if (!isWithin(path, folder.path)) continue;
-			if (identityOf(await super.stat(folder.path)) === folder.itemId) return;
-		}
-		throw notFound();
-	}
-
-	async #assertMayChange(path: StoragePath): Promise<void> {
-		if (isWithin(path, trashFolder)) return;
-		await this.#assertInside(path);
-		await this.#assertMayEdit(path);
 	}
 }

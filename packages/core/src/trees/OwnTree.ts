@@ -14,7 +14,7 @@ import {
 } from '@stowage/rules';
 import type { HomeQuota } from '../quotas/HomeQuota.js';
 import type { FolderFeeds } from './feeds/FolderFeeds.js';
-import type { MemberRights } from './MemberHome.js';
+import type { MemberRights } from './MemberFolders.js';
 import type { DiskUses } from './space/DiskUses.js';
 import {
 	availableSpace,

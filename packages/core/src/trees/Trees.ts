@@ -18,7 +18,7 @@ import {
 import type { Config } from '../config/schema.js';
 import type { Quotas } from '../quotas/createQuotas.js';
 import type { FolderFeeds } from './feeds/FolderFeeds.js';
-import type { MemberRights } from './MemberHome.js';
+import type { MemberRights } from './MemberFolders.js';
 import { DiskSpaces, OwnTree } from './OwnTree.js';
 import { SharedItems } from './SharedItems.js';
 import type { DiskUses } from './space/DiskUses.js';

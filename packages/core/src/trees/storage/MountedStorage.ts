@@ -16,7 +16,8 @@ import {
 } from '@stowage/plugin-api';
 import { type Membership, rootPath, type StoragePath, type User } from '@stowage/rules';
 import type { TimedCutoffs } from '../across/copies.js';
-import { MemberHome, type MemberRights } from '../MemberHome.js';
+import type { MemberRights } from '../MemberFolders.js';
+import { MemberHome } from '../MemberHome.js';
 import { type FoundHomes, findHomes } from './findHomes.js';
 import { HomeStorage } from './HomeStorage.js';
 import { listHomes } from './listHomes.js';
