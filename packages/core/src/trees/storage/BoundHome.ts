@@ -1,5 +1,6 @@
-import { isFailure } from '@stowage/rules';
+import { isFailure, type StoragePath } from '@stowage/rules';
 import { changeHome, type Mount, type Mounts, mountOf } from './Mounts.js';
+import { assertNotPublic, isLikePublic } from './publicSpelling.js';
 
 /**
  * The root that a home lies on, for the length of a request, or that of `undefined` all that no user has. It is bound
@@ -34,7 +35,25 @@ export class BoundHome {
 		});
 	}
 
-	async read<T>(read: (mount: Mount) => Promise<T>): Promise<T> {
+	/** Reads what that path leads to. Throws `notFound` for one that leads into the public tree by another name than `Public`. */
+	read<T>(path: StoragePath, read: (mount: Mount) => Promise<T>): Promise<T> {
+		if (!isLikePublic(path)) return this.#readBound(read);
+		return this.#readBound(async (mount) => {
+			await assertNotPublic(mount.storage, path);
+			return read(mount);
+		});
+	}
+
+	/** `read` in batches: one that has begun is not tried again. */
+	readBatches<T>(path: StoragePath, read: (mount: Mount) => AsyncIterable<T>): AsyncGenerator<T> {
+		if (!isLikePublic(path)) return this.#batchesBound(read);
+		return this.#batchesBound(async function* (mount) {
+			await assertNotPublic(mount.storage, path);
+			yield* read(mount);
+		});
+	}
+
+	async #readBound<T>(read: (mount: Mount) => Promise<T>): Promise<T> {
 		const bound = await this.mount();
 		try {
 			return await read(bound);
@@ -43,7 +62,7 @@ export class BoundHome {
 		}
 	}
 
-	async *readBatches<T>(read: (mount: Mount) => AsyncIterable<T>): AsyncGenerator<T> {
+	async *#batchesBound<T>(read: (mount: Mount) => AsyncIterable<T>): AsyncGenerator<T> {
 		const bound = await this.mount();
 		let hasBegun = false;
 		try {

@@ -21,7 +21,7 @@ import { itemsIn } from '../across/itemsIn.js';
 import { BoundHome } from './BoundHome.js';
 import type { MountedStaging } from './MountedStaging.js';
 import { assertReplaceable, canReplaceOn, type ItemStorage, type Mount, type Mounts, mountOf } from './Mounts.js';
-import { assertNotPublic, isLikePublic } from './publicSpelling.js';
+import { assertNotPublic } from './publicSpelling.js';
 import { prefixed, prefixedFile } from './rootIds.js';
 
 /** The files of one home for the length of a request, wherever it lies by then (`BoundHome`). */
@@ -47,23 +47,23 @@ export class HomeStorage implements ItemStorage {
 	}
 
 	list(path: StoragePath): AsyncGenerator<StorageEntry[]> {
-		return this.#readBatches(path, ({ storage }) => storage.list(path));
+		return this.#home.readBatches(path, ({ storage }) => storage.list(path));
 	}
 
 	count(path: StoragePath): Promise<number> {
-		return this.#read(path, ({ storage }) => storage.count(path));
+		return this.#home.read(path, ({ storage }) => storage.count(path));
 	}
 
 	listWithStats(path: StoragePath): AsyncGenerator<StatsBatch> {
-		return this.#readBatches(path, ({ storage, idPrefix }) => listedWithStats(storage, path, idPrefix));
+		return this.#home.readBatches(path, ({ storage, idPrefix }) => listedWithStats(storage, path, idPrefix));
 	}
 
 	stat(path: StoragePath): Promise<StorageItem> {
-		return this.#read(path, async ({ storage, idPrefix }) => prefixed(await storage.stat(path), idPrefix));
+		return this.#home.read(path, async ({ storage, idPrefix }) => prefixed(await storage.stat(path), idPrefix));
 	}
 
 	open(path: StoragePath): Promise<OpenFile> {
-		return this.#read(path, async ({ storage, idPrefix }) => prefixedFile(await storage.open(path), idPrefix));
+		return this.#home.read(path, async ({ storage, idPrefix }) => prefixedFile(await storage.open(path), idPrefix));
 	}
 
 	readSmallFiles(
@@ -71,7 +71,7 @@ export class HomeStorage implements ItemStorage {
 		names: readonly string[],
 		into: Buffer,
 	): Promise<readonly (SmallFile | undefined)[]> {
-		return this.#read(folder, async ({ storage, idPrefix }) => {
+		return this.#home.read(folder, async ({ storage, idPrefix }) => {
 			if (!hasSmallFiles(storage)) return names.map(() => undefined);
 			const files = await storage.readSmallFiles(folder, names, into);
 			if (idPrefix === '') return files;
@@ -99,7 +99,7 @@ export class HomeStorage implements ItemStorage {
 
 	/** Throws `conflict` where something is mounted at the path or below it, which nobody removes with it. */
 	assertUnmounted(path: StoragePath): Promise<void> {
-		return this.#read(path, ({ storage }) => assertUnmounted(storage, path));
+		return this.#home.read(path, ({ storage }) => assertUnmounted(storage, path));
 	}
 
 	remove(path: StoragePath, { onRemoved, ...options }: RemovalOptions = {}): Promise<void> {
@@ -168,23 +168,7 @@ export class HomeStorage implements ItemStorage {
 	}
 
 	findPublished(id: string, path: StoragePath): Promise<StorageItem | undefined> {
-		return this.#read(path, (mount) => this.#staging.findPublished(id, path, mount));
-	}
-
-	#read<T>(path: StoragePath, read: (mount: Mount) => Promise<T>): Promise<T> {
-		if (!isLikePublic(path)) return this.#home.read(read);
-		return this.#home.read(async (mount) => {
-			await assertNotPublic(mount.storage, path);
-			return read(mount);
-		});
-	}
-
-	#readBatches<T>(path: StoragePath, read: (mount: Mount) => AsyncIterable<T>): AsyncGenerator<T> {
-		if (!isLikePublic(path)) return this.#home.readBatches(read);
-		return this.#home.readBatches(async function* (mount) {
-			await assertNotPublic(mount.storage, path);
-			yield* read(mount);
-		});
+		return this.#home.read(path, (mount) => this.#staging.findPublished(id, path, mount));
 	}
 }
 
