@@ -1,10 +1,10 @@
 import type { Database } from '@stowage/database';
-import { Failure, isStranger, type Viewer } from '@stowage/rules';
+import type { Failure, Viewer } from '@stowage/rules';
 import type { Config } from '../../config/schema.js';
-import { limitAddress, siteKey } from '../../http/requests/proxy.js';
 import { rateLimited } from '../../limits/rateLimited.js';
 import type { Log } from '../../log.js';
 import type { ByteMeter } from '../../trees/space/metered.js';
+import { assertPossible, type Limit, limitsOf, maxOf, type UploadAmount, type Windows } from './limitsOf.js';
 
 interface Dependencies {
 	config: Pick<Config, 'uploads'>;
@@ -14,20 +14,6 @@ interface Dependencies {
 	now(): number;
 }
 
-/** An amount that arrives, or is announced. */
-export interface UploadAmount {
-	files: number;
-	bytes: number;
-}
-
-interface Limit {
-	key: string;
-	max: number;
-	amount: number;
-	/** Where all visitors share it, the key under which the amount of this one is counted. */
-	visitorKey?: string;
-}
-
 /** What was counted, in a window that ends then. */
 interface Counted {
 	key: string;
@@ -35,19 +21,7 @@ interface Counted {
 	endsAt: number;
 }
 
-type Windows = ReadonlyMap<string, { count: number; endsAt: number }>;
-
 const hourMs = 60 * 60_000;
-
-/** How many times as much as one address the largest network that one customer usually has may upload. */
-const siteFactor = 4;
-
-/**
- * Of what visitors share, those who have used less than this part may have so many times as much, so that a few leave something to all
- * others.
- */
-const newcomerShare = 1 / 1000;
-const newcomerFactor = 1.25;
 
 /** Bytes after which those that have arrived are counted, since a count is a write of the database; fewer where a limit is small. */
 const stepBytes = { min: 64 * 1024, max: 8 * 1024 * 1024 };
@@ -84,10 +58,10 @@ export class HourlyLimits {
 		announced: UploadAmount,
 		work: (counter: UploadCounter) => Promise<T>,
 	): Promise<T> {
-		await this.#assertRoom(this.#limitsFor(viewer, address, announced));
+		await this.#assertRoom(this.#limitsOf(viewer, address, announced));
 		const counted: Counted[] = [];
 		const count = async (arrived: UploadAmount) => {
-			counted.push(...(await this.#hit(this.#limitsFor(viewer, address, arrived))));
+			counted.push(...(await this.#hit(this.#limitsOf(viewer, address, arrived))));
 		};
 		const steps = this.#batched(viewer, count);
 		try {
@@ -105,7 +79,7 @@ export class HourlyLimits {
 
 	/** Uncounts what was counted at this time, unless its hour is over. What it was counted for is done: it does not fail for this. */
 	async giveBack(viewer: Viewer, address: string, amount: UploadAmount, countedAt: number): Promise<void> {
-		const all = this.#limitsFor(viewer, address, amount);
+		const all = this.#limitsOf(viewer, address, amount);
 		if (all.length === 0) return;
 		const windows = await this.#find(all).catch((cause: unknown): Windows => {
 			this.#warn(cause);
@@ -120,36 +94,13 @@ export class HourlyLimits {
 
 	/** Counts bytes as they arrive. They stay counted, also after a failure. */
 	arriving(viewer: Viewer, address: string): ByteMeter {
-		const hit = async (amount: UploadAmount) => void (await this.#hit(this.#limitsFor(viewer, address, amount)));
+		const hit = async (amount: UploadAmount) => void (await this.#hit(this.#limitsOf(viewer, address, amount)));
 		const { arrived, rest } = this.#batched(viewer, hit);
 		return { arrived, ended: () => rest(0) };
 	}
 
-	#limitsFor(viewer: Viewer, address: string, { files, bytes }: UploadAmount): Limit[] {
-		const { uploads } = this.#dependencies.config;
-		const from = limitAddress(address);
-		const site = siteKey(from);
-		const byOrigin = (name: string, max: number, amount: number): Limit[] => [
-			{ key: `${name} ${from}`, max, amount },
-			...(site === from ? [] : [{ key: `${name} ${site}`, max: siteFactor * max, amount }]),
-		];
-		// Who has a link to a share is not kept out by those who have none.
-		const others = viewer.kind === 'user' ? 'guests' : 'visitors';
-		const visitorLimits = (unit: string, max: number, maxOfAll: number, amount: number): Limit[] => {
-			const own = byOrigin(`upload ${unit} visitor`, max || (maxOfAll && Number.POSITIVE_INFINITY), amount);
-			return [...own, { key: `upload ${unit} ${others}`, max: maxOfAll, amount, visitorKey: own.at(-1)?.key ?? '' }];
-		};
-		const all = [
-			...byOrigin('upload files', uploads.addressFilesPerHour, files),
-			...byOrigin('upload bytes', uploads.addressBytesPerHour, bytes),
-		];
-		if (isStranger(viewer)) {
-			all.push(
-				...visitorLimits('files', uploads.anonymousFilesPerHour, uploads.anonymousTotalFilesPerHour, files),
-				...visitorLimits('bytes', uploads.anonymousBytesPerHour, uploads.anonymousTotalBytesPerHour, bytes),
-			);
-		}
-		return all.filter(({ max, amount }) => max > 0 && amount > 0);
+	#limitsOf(viewer: Viewer, address: string, amount: UploadAmount): Limit[] {
+		return limitsOf(this.#dependencies.config.uploads, viewer, address, amount);
 	}
 
 	async #assertRoom(all: readonly Limit[]): Promise<void> {
@@ -204,7 +155,7 @@ export class HourlyLimits {
 	}
 
 	#batched(viewer: Viewer, count: (arrived: UploadAmount) => Promise<void>) {
-		const bounds = this.#limitsFor(viewer, '', { files: 0, bytes: 1 }).map(({ max }) => max / 8);
+		const bounds = this.#limitsOf(viewer, '', { files: 0, bytes: 1 }).map(({ max }) => max / 8);
 		const step = Math.floor(Math.max(stepBytes.min, Math.min(stepBytes.max, ...bounds)));
 		let uncounted = 0;
 		return {
@@ -225,13 +176,4 @@ export class HourlyLimits {
 			},
 		};
 	}
-}
-
-function maxOf({ max, visitorKey }: Limit, windows: Windows): number {
-	const isNewcomer = visitorKey !== undefined && (windows.get(visitorKey)?.count ?? 0) < newcomerShare * max;
-	return isNewcomer ? newcomerFactor * max : max;
-}
-
-function assertPossible({ amount, max }: Limit): void {
-	if (amount > max) throw new Failure('tooLarge', 'This upload is larger than what may be uploaded in an hour.');
 }
