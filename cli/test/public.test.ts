@@ -33,7 +33,7 @@ test.serial(
 		const photo = all.find((each) => each.path === 'photo.jpg');
 		if (photo === undefined) return t.fail();
 		const another = { ...photo, id: 'another' };
-		for (const trash of [undefined, app.services.trashBin])
+		for (const trash of [undefined, app.services.trashBin.moves])
 			t.false((await removeVisitorFile(storage, another, trash)).isRemoved, 'a newer file of the same name is kept');
 		t.deepEqual((await readdir(tree)).sort(), ['b.txt', 'photo.jpg']);
 		t.deepEqual(await removeVisitorFile(storage, photo), { isRemoved: true });
@@ -101,7 +101,7 @@ test.serial('what visitors had is known again by the trash after the database wa
 	await new Client(app).upload('/api/upload/public', [file('a.txt', 'A')]);
 	const { storage, trashBin, database } = app.services;
 	for await (const each of visitorFiles(storage, Number.POSITIVE_INFINITY)) {
-		const { trashId = '' } = await removeVisitorFile(storage, each, trashBin);
+		const { trashId = '' } = await removeVisitorFile(storage, each, trashBin.moves);
 		await trashBin.close();
 		await database.trash.remove([trashId]);
 		t.is((await run(['trash', 'recover', ...flags])).stdout, 'local: 1 item listed again.');

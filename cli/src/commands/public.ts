@@ -67,7 +67,7 @@ async function removeAll(
 	progress.begin({ what: 'Removing', unit: 'file', total: { count: files.length } });
 	let removed = 0;
 	for (const file of files) {
-		const { isRemoved, trashId } = await removeVisitorFile(storage, file, isForGood ? undefined : trashBin);
+		const { isRemoved, trashId } = await removeVisitorFile(storage, file, isForGood ? undefined : trashBin.moves);
 		progress.advance({ count: 1 });
 		if (!isRemoved) continue;
 		removed++;

@@ -116,7 +116,7 @@ export function createFileServices(dependencies: Dependencies) {
 	const sharedFolders = new SharedFolders({ store: database.members, storage, rootOf });
 	const diskUses = new DiskUses({ dataDir: config.dataDir, identity, mayHaveOthers: dependencies.mayHaveOthers, log });
 	const trees = new Trees({
-		...{ config, storage, users, quotas, trash: trashBin, diskUses, feeds },
+		...{ config, storage, users, quotas, trash: trashBin.eviction, diskUses, feeds },
 		memberRights: sharedFolders,
 	});
 	const { publicListing, dataDir: temporaryFolder } = config;

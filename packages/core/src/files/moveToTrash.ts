@@ -61,7 +61,7 @@ export async function moveToTrash(
 			const moved = () => storage.moveFrom(storage, storagePath, to);
 			return withTrashFolder(storage, moved, [trashFolder, unrecordedFolder]);
 		});
-	const done = await trash.keep(kept, move, options).catch((error: unknown) => {
+	const done = await trash.moves.keep(kept, move, options).catch((error: unknown) => {
 		// Another disk is mounted within the root.
 		if (!isFailure(error, 'conflict')) throw error;
 		throw new Failure('conflict', `${error.message} It can’t be moved to the trash, but deleted forever.`, {
@@ -101,7 +101,7 @@ export async function moveMeantToTrash(
 		if (!isFailure(error, 'notFound')) refusal = error;
 	}
 	try {
-		await parts.trash.takeOut(id, ownerOf(viewer).ownerId, (record) => putBack(parts, viewer, record));
+		await parts.trash.moves.takeOut(id, ownerOf(viewer).ownerId, (record) => putBack(parts, viewer, record));
 	} catch (cause) {
 		const message = `${baseName(place.path)} was changed meanwhile, and could not be put back: it is in the trash.`;
 		throw new Failure('conflict', message, { cause });

@@ -42,7 +42,8 @@ export async function assertRemovable({ trees, trash }: FileParts, viewer: Viewe
 	const place = placeIn(tree, ref.path);
 	await tree.storage.stat(place.storagePath);
 	await tree.storage.assertUnmounted(place.storagePath);
-	if (trash.isOn) await trash.assertRoomToKeep(deletedItem(tree, place));
+	if (trash.isOn)
+		await trash.allowance.assertRoom({ ...deletedItem(tree, place), kind: 'item' }, { isOnlyAsked: true });
 }
 
 async function removeForGood({ tracker }: FileParts, tree: OwnTree, { storagePath }: Place): Promise<void> {

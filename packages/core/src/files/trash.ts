@@ -80,7 +80,7 @@ export function createTrash(parts: FileParts): Trash {
 		},
 		async restore(viewer, id) {
 			const user = signedIn(viewer);
-			return { entry: restored(await trash.takeOut(id, user.id, (record) => putBack(parts, user, record))) };
+			return { entry: restored(await trash.moves.takeOut(id, user.id, (record) => putBack(parts, user, record))) };
 		},
 		async purge(viewer, id) {
 			if ((await trash.purge({ kind: 'item', ids: [id], ownerId: signedIn(viewer).id })) === 0) throw notInTrash();
@@ -88,7 +88,7 @@ export function createTrash(parts: FileParts): Trash {
 		empty: async (viewer) => trash.purge({ kind: 'item', ownerId: signedIn(viewer).id }),
 		restoreFor: async (owner, id) => {
 			const ownerId = owner.kind === 'user' ? undefined : anonymousOwner;
-			return restored(await trash.takeOut(id, ownerId, (record) => putBack(parts, owner, record)));
+			return restored(await trash.moves.takeOut(id, ownerId, (record) => putBack(parts, owner, record)));
 		},
 		purgeAny: (selection) => trash.purgeOfEach({ ...selection, kind: 'item' }),
 	};

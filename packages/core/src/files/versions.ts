@@ -76,7 +76,7 @@ export function createFileVersions(parts: FileParts): FileVersions {
 			const { storage } = tree;
 			const isMeant = (record: { kind: string; ownerId: string }) =>
 				record.kind === 'version' && record.ownerId === user.id;
-			const restored = await trash.take(id, isMeant, async (record) => {
+			const restored = await trash.moves.take(id, isMeant, async (record) => {
 				// It may still be on the disk that the home has left.
 				await trash.moveTo(record, await storage.mount());
 				const commit: Parameters<typeof replaceItem>[4] = (options) =>

@@ -15,7 +15,7 @@ interface Dependencies {
 	users: Pick<UserStore, 'get' | 'quota' | 'setUsed'>;
 	uploads: Pick<UploadStore, 'unfinishedTotals'>;
 	storage(): StorageProvider;
-	trash: Pick<TrashBin, 'totals' | 'canGiveWay' | 'giveWay'>;
+	trash: Pick<TrashBin, 'totals' | 'eviction'>;
 	/** Whether other processes may change the homes, too. */
 	isShared(): boolean;
 	shared: SharedParts;
@@ -128,8 +128,8 @@ export function createQuotas(dependencies: Dependencies): Quotas {
 				knownUsage: () => homes.get(ownerKey(owner)),
 				countedUsage: () => countedUsageOf(owner),
 				reservedFiles: reservedFilesOf(owner),
-				canGiveWay: async (lack) => mayPurge(viewer) && (await trash.canGiveWay({ ownerId: viewer.id }, lack)),
-				giveWay: async (lackNow) => mayPurge(viewer) && (await trash.giveWay({ ownerId: viewer.id }, lackNow)),
+				canGiveWay: async (lack) => mayPurge(viewer) && (await trash.eviction.canGiveWay({ ownerId: viewer.id }, lack)),
+				giveWay: async (lackNow) => mayPurge(viewer) && (await trash.eviction.giveWay({ ownerId: viewer.id }, lackNow)),
 			});
 		},
 

@@ -27,7 +27,7 @@ import type { HomeStorage } from './storage/HomeStorage.js';
 import { makeHome } from './storage/homes.js';
 import type { ItemStorage } from './storage/Mounts.js';
 import { type AreaTree, placeIn } from './Tree.js';
-import type { TrashBin } from './trash/TrashBin.js';
+import type { TrashEviction } from './trash/purging/TrashEviction.js';
 
 export interface OwnTreeParts {
 	users: Pick<UserStore, 'get'>;
@@ -134,11 +134,11 @@ const notFoundFolder = () => new Failure('notFound', 'There is no such folder.')
 export class DiskSpaces {
 	readonly #guards = new WeakMap<StorageProvider, SpaceGuards>();
 	readonly #settings: { freeSpaceReserve: FreeSpaceReserve };
-	readonly #trash: Pick<TrashBin, 'giveWay'>;
+	readonly #trash: Pick<TrashEviction, 'giveWay'>;
 
 	readonly #uses: DiskUses;
 
-	constructor(settings: { freeSpaceReserve: FreeSpaceReserve }, trash: Pick<TrashBin, 'giveWay'>, uses: DiskUses) {
+	constructor(settings: { freeSpaceReserve: FreeSpaceReserve }, trash: Pick<TrashEviction, 'giveWay'>, uses: DiskUses) {
 		this.#settings = settings;
 		this.#trash = trash;
 		this.#uses = uses;

@@ -25,7 +25,7 @@ import type { DiskUses } from './space/DiskUses.js';
 import { homesOnDisk } from './storage/homes.js';
 import type { MountedStorage } from './storage/MountedStorage.js';
 import { type AreaPlace, type AreaTree, notFound, type Place, placeIn, type Tree } from './Tree.js';
-import type { TrashBin } from './trash/TrashBin.js';
+import type { TrashEviction } from './trash/purging/TrashEviction.js';
 
 interface Dependencies {
 	config: Pick<Config, 'publicListing' | 'uploads'>;
@@ -33,7 +33,7 @@ interface Dependencies {
 	storage(): MountedStorage;
 	users: Pick<UserStore, 'get'>;
 	quotas: Pick<Quotas, 'of'>;
-	trash: Pick<TrashBin, 'giveWay'>;
+	trash: Pick<TrashEviction, 'giveWay'>;
 	diskUses: DiskUses;
 	feeds: FolderFeeds;
 	memberRights: MemberRights;

@@ -16,7 +16,7 @@ import {
 } from '@stowage/rules';
 import { withFreeName } from './freeName.js';
 import { withTrashFolder } from './trash/moveTrash.js';
-import type { TrashBin } from './trash/TrashBin.js';
+import type { TrashMoves } from './trash/TrashMoves.js';
 import { unrecordedFolder } from './trash/trashPaths.js';
 
 /** A file that a visitor has uploaded. */
@@ -85,7 +85,7 @@ async function statFile(storage: StorageProvider, at: StoragePath): Promise<Visi
 export async function removeVisitorFile(
 	storage: StorageProvider,
 	{ path, id }: VisitorFile,
-	trash?: Pick<TrashBin, 'keep'>,
+	trash?: Pick<TrashMoves, 'keep'>,
 ): Promise<{ isRemoved: boolean; trashId?: string }> {
 	const at = joinPath(root, path);
 	const take = async (to: StoragePath): Promise<StorageItem> => {

@@ -441,7 +441,7 @@ test('what gives way is recorded by the name that its owner has by then, and by 
 	const givesWay = async () => {
 		const { entries } = await trashBin.totals({ ownerId });
 		const lackNow = async () => ({ bytes: 0, entries: (await trashBin.totals({ ownerId })).entries - entries + 1 });
-		t.true(await trashBin.giveWay({ ownerId }, lackNow));
+		t.true(await trashBin.eviction.giveWay({ ownerId }, lackNow));
 	};
 	await givesWay();
 	await accounts.rename('ada', 'lovelace');
@@ -805,7 +805,11 @@ function purging(parts: TrashParts) {
 	const room = new TrashRoom(new TrashSizes(parts));
 	const removal = new PurgedRemoval(parts, room);
 	const purge = new TrashPurge(parts, removal);
-	return { removal, purge, eviction: new TrashEviction(parts, room, removal, purge) };
+	return {
+		removal,
+		purge,
+		eviction: new TrashEviction(parts, { recordIfPossible: async () => {} }, room, removal, purge),
+	};
 }
 
 test('a large trash is emptied in small parts, with what the clock was ahead for, and without what is deleted meanwhile', async (t) => {
@@ -1086,7 +1090,7 @@ test('what gives way to others is recorded for each user whose it was, also wher
 		}),
 	);
 	const lacks = [100, 100, 0];
-	const isThere = await app.services.trashBin.giveWay({ rootId: storage.rootId }, async () => ({
+	const isThere = await app.services.trashBin.eviction.giveWay({ rootId: storage.rootId }, async () => ({
 		...{ bytes: lacks.length > 1 ? (lacks.shift() ?? 0) : 0, entries: 0 },
 	}));
 	t.true(isThere);

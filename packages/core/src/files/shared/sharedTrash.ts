@@ -25,7 +25,7 @@ export function sharedTrash(trash: Trash, parts: FileParts, folders: SharedFolde
 			} catch (error) {
 				if (!isFailure(error, 'notFound')) throw error;
 				const user = signedIn(viewer);
-				const restored = await parts.trash.take(
+				const restored = await parts.trash.moves.take(
 					id,
 					({ kind, ownerId, deletedBy }) => kind === 'item' && ownerId !== user.id && deletedBy === user.username,
 					(record) => putBackShared(user, record as TrashedItem),

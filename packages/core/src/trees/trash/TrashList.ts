@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type TrashedItem, type TrashSize, type TrashStore, Yielder } from '@stowage/plugin-api';
-import type { TrashMoves } from './TrashMoves.js';
+import type { PendingRecords } from './recording/PendingRecords.js';
 import type { TrashSizes } from './TrashSizes.js';
 import { type TrashParts, trashBatch } from './trashParts.js';
 
@@ -19,12 +19,12 @@ type Chosen = Pick<Parameters<TrashStore['list']>[0], 'ownerId' | 'deletedBy' | 
 /** The lists that users see of their trash. */
 export class TrashList {
 	readonly #parts: TrashParts;
-	readonly #moves: Pick<TrashMoves, 'isHere'>;
+	readonly #pendingRecords: Pick<PendingRecords, 'isHere'>;
 	readonly #sizes: Pick<TrashSizes, 'of'>;
 
-	constructor(parts: TrashParts, moves: Pick<TrashMoves, 'isHere'>, sizes: Pick<TrashSizes, 'of'>) {
+	constructor(parts: TrashParts, pendingRecords: Pick<PendingRecords, 'isHere'>, sizes: Pick<TrashSizes, 'of'>) {
 		this.#parts = parts;
-		this.#moves = moves;
+		this.#pendingRecords = pendingRecords;
 		this.#sizes = sizes;
 	}
 
@@ -40,7 +40,7 @@ export class TrashList {
 		maxCharacters = Number.POSITIVE_INFINITY,
 	): Promise<{ items: TrashedItem[]; bytes: number; isAll: boolean }> {
 		const { records, isAll } = await this.#newest(ownerId, limit, maxCharacters);
-		const here = await Promise.all(records.map((record) => this.#moves.isHere(record)));
+		const here = await Promise.all(records.map((record) => this.#pendingRecords.isHere(record)));
 		const late = wait(sizesMs, undefined, { ref: false });
 		const items = await Promise.all(
 			records.filter((_, n) => here[n]).map(async (record) => ({ ...record, size: await this.#sizeBy(late, record) })),

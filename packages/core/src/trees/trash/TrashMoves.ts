@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { StorageItem, TrashedItem, TrashRecord } from '@stowage/plugin-api';
 import { isFailure, joinPath, type StoragePath } from '@stowage/rules';
-import { identityOf } from '../identity.js';
-import { isTrashed, locateTrashed } from './locateTrashed.js';
-import { PendingRecords } from './recording/PendingRecords.js';
-import { UnrecordedItems, type WithoutRows } from './recording/UnrecordedItems.js';
+import type { MemberAllowance } from './limits/MemberAllowance.js';
+import type { PendingRecords } from './recording/PendingRecords.js';
+import { throwIfWithout, type UnrecordedItems } from './recording/UnrecordedItems.js';
 import { unrecordedName } from './recording/unrecordedNames.js';
-import { assertRoomForRow, type TrashParts, warnOfTrash } from './trashParts.js';
+import { settleFailedMove } from './settleFailedMove.js';
+import { assertRoomForRow, type ExchangeOptions, type TrashParts, warnOfTrash } from './trashParts.js';
 import { trashedPath, unrecordedFolder } from './trashPaths.js';
-import { finishVersion, itemAt } from './versions/finishVersion.js';
 import { type NewVersion, VersionRow } from './versions/VersionRow.js';
 
 /** What is known of an item before it is in the trash. Its size is that of what has arrived there. */
@@ -37,21 +36,29 @@ interface Listeners {
  */
 export class TrashMoves {
 	readonly #parts: TrashParts;
-	readonly #listeners: Listeners;
 	readonly #unrecorded: UnrecordedItems;
 	readonly #pendingRecords: PendingRecords;
+	readonly #allowance: Pick<MemberAllowance, 'assertRoom'>;
+	readonly #listeners: Listeners;
 
-	constructor(parts: TrashParts, listeners: Listeners) {
+	constructor(
+		parts: TrashParts,
+		unrecorded: UnrecordedItems,
+		pendingRecords: PendingRecords,
+		allowance: Pick<MemberAllowance, 'assertRoom'>,
+		listeners: Listeners,
+	) {
 		this.#parts = parts;
+		this.#unrecorded = unrecorded;
+		this.#pendingRecords = pendingRecords;
+		this.#allowance = allowance;
 		this.#listeners = listeners;
-		this.#unrecorded = new UnrecordedItems(parts, (record) => listeners.onAdded(record));
-		this.#pendingRecords = new PendingRecords(parts);
 	}
 
 	/**
 	 * Puts an item into the trash by `move`, which gets its id and the path to move it to, and resolves to what it has moved. Throws
-	 * `storageFull`, with nothing moved, where its row would take the last room of the database, unless it is to be removed for good: that
-	 * makes room.
+	 * `storageFull`, with nothing moved, where a member of a folder has put in as much as they may, or where its row would take the last room
+	 * of the database, unless it is to be removed for good: that makes room.
 	 */
 	async keep(
 		kept: NewItem,
@@ -59,6 +66,7 @@ export class TrashMoves {
 		{ isForGood = false }: { isForGood?: boolean } = {},
 	): Promise<Kept> {
 		const { store, onChanged, now } = this.#parts;
+		if (!isForGood) await this.#allowance.assertRoom({ ...kept, kind: 'item' });
 		const id = newId();
 		const record = { ...kept, id, kind: 'item', size: undefined, deletedAt: now(), state: 'moving' } as const;
 		const { ownerId } = record;
@@ -84,7 +92,7 @@ export class TrashMoves {
 		try {
 			item = await move(id, path);
 		} catch (error) {
-			await this.#forgetUnlessHere(record, 'moving', error);
+			await settleFailedMove(this.#parts, record, 'moving', error);
 			throw error;
 		}
 		this.#arrived(await this.#asFound(record, item));
@@ -95,18 +103,21 @@ export class TrashMoves {
 	/**
 	 * Keeps a former content by `replace`, which gets the path to keep it at, and calls `begin` before it is exchanged: once the new content
 	 * is there, which may take hours. A row that is written earlier counts a content that may never be replaced. Resolves to what `replace`
-	 * does.
+	 * does. `begin` throws `storageFull` where the database has no room for it. So does this itself where a member has replaced as much as
+	 * they may, unless it has the place of another version, which leaves the trash.
 	 */
 	async keepVersion<T>(
 		version: NewVersion,
 		replace: (path: StoragePath, begin: () => Promise<void>) => Promise<T>,
+		{ isExchange = false }: ExchangeOptions = {},
 	): Promise<T> {
+		if (!isExchange) await this.#allowance.assertRoom({ ...version, kind: 'version' });
 		const row = new VersionRow(this.#parts, newId(), version);
 		let result: T;
 		try {
 			result = await replace(trashedPath(row.id), () => row.add());
 		} catch (error) {
-			if (row.record !== undefined) await this.#forgetUnlessHere(row.record, 'moving', error);
+			if (row.record !== undefined) await settleFailedMove(this.#parts, row.record, 'moving', error);
 			throw error;
 		}
 		// Without a row nothing was replaced: the new content was there from an interrupted call.
@@ -126,29 +137,15 @@ export class TrashMoves {
 		return { ...record, type, size: type === 'file' ? { bytes, entries: 1 } : undefined };
 	}
 
-	/** Resolves once all that this process or another one has deleted has its row, to what could get none. */
-	recordAll(): Promise<WithoutRows[]> {
-		return this.#unrecorded.record();
-	}
-
-	/** Records what `recordAll` does, but only logs a failure: for callers to whom the items with rows are enough. */
-	recordIfPossible(): Promise<void> {
-		return this.#unrecorded.recordIfPossible();
-	}
-
 	/** Takes an item, of that user if one is given, out of the trash by `move`. Resolves to undefined if there is none, also since then. */
 	takeOut<T>(
 		id: string,
 		ownerId: string | undefined,
 		move: (record: TrashedItem) => Promise<T>,
 	): Promise<T | undefined> {
-		const isItem = (record: TrashRecord) =>
+		const isMeant = (record: TrashRecord) =>
 			record.kind === 'item' && (ownerId === undefined || record.ownerId === ownerId);
-		return this.take(
-			id,
-			(record) => isItem(record),
-			(record) => move(record as TrashedItem),
-		);
+		return this.take(id, isMeant, (record) => move(record as TrashedItem));
 	}
 
 	/** Takes an item that `isMeant` out of the trash by `move`. Resolves to undefined if there is none. */
@@ -173,68 +170,14 @@ export class TrashMoves {
 			if (record.kind === 'item') this.#parts.onChanged(record.ownerId);
 			return result;
 		} catch (error) {
-			const isHere = await this.#forgetUnlessHere(record, 'leaving', error);
+			const isHere = await settleFailedMove(this.#parts, record, 'leaving', error);
 			// Removed for good since its row was read: what says so would name a file of the trash.
 			if (isHere === false && isFailure(error, 'notFound')) return undefined;
 			throw error;
 		}
 	}
-
-	/** Whether an item is there. */
-	async isHere(record: TrashRecord): Promise<boolean> {
-		return record.state === 'kept' || this.#pendingRecords.has(record.id) || isTrashed(this.#parts, record);
-	}
-
-	/** Writes what waits. */
-	async close(): Promise<void> {
-		await this.#unrecorded.close();
-		await this.#pendingRecords.close();
-	}
-
-	/**
-	 * Removes the row of an item after a failure, unless the item is in the trash. Resolves to whether it is there, and
-	 * to undefined where that can't be said.
-	 */
-	async #forgetUnlessHere(
-		record: TrashRecord,
-		state: 'moving' | 'leaving',
-		error: unknown,
-	): Promise<boolean | undefined> {
-		const { store } = this.#parts;
-		try {
-			const isHere = (await locateTrashed(this.#parts, record)) !== undefined;
-			// A faulty disk may still hold a replaced file back, until its root is opened again.
-			const mayAppear = record.kind === 'version' && !isRefusal(error);
-			if (isHere) {
-				if (record.kind === 'version') await finishVersion(this.#parts, record);
-				await store.settle([record.id], state);
-			} else if (!mayAppear || (await this.#isStillThere(record))) await store.remove([record.id]);
-			return isHere;
-		} catch (cause) {
-			// A sweep does it.
-			warnOfTrash(this.#parts, cause);
-			return undefined;
-		}
-	}
-
-	/** Whether the file that was to be replaced has its path: then nothing of it is held back. */
-	async #isStillThere(record: TrashRecord): Promise<boolean> {
-		if (record.kind !== 'version') return false;
-		const item = await itemAt(this.#parts, record.ownerId, record.path);
-		return item !== undefined && identityOf(item) === record.replacedId;
-	}
 }
 
 function newId(): string {
 	return randomBytes(16).toString('hex');
-}
-
-/** Throws why one of these has no row. Where it is not known which have none, it may be one of them. */
-export function throwIfWithout(without: readonly WithoutRows[], isMeant: (record: TrashedItem) => boolean): void {
-	for (const { error, records } of without) if (records === undefined || records.some(isMeant)) throw error;
-}
-
-/** Whether nothing has changed after this error. */
-function isRefusal(error: unknown): boolean {
-	return isFailure(error) && error.kind !== 'unavailable' && error.kind !== 'storageFull';
 }

@@ -3,7 +3,7 @@ import { isFailure } from '@stowage/rules';
 import { locateTrashed } from './locateTrashed.js';
 import { noteMissing, tidyNotes } from './recording/TrashNotes.js';
 import { lostMs, type TrashParts, trashBatch, warnOfTrash } from './trashParts.js';
-import { finishVersion } from './versions/finishVersion.js';
+import { settleHere } from './versions/finishVersion.js';
 
 const dayMs = 24 * 60 * 60_000;
 
@@ -43,10 +43,8 @@ async function complete(parts: TrashParts, record: TrashRecord, state: 'moving' 
 	const { store, now } = parts;
 	try {
 		const isHere = (await locateTrashed(parts, record)) !== undefined;
-		if (isHere) {
-			if (record.kind === 'version') await finishVersion(parts, record);
-			await store.settle([record.id], state);
-		} else if (record.deletedAt < now() - lostMs) await store.remove([record.id]);
+		if (isHere) await settleHere(parts, record, state);
+		else if (record.deletedAt < now() - lostMs) await store.remove([record.id]);
 		else return false;
 		return true;
 	} catch (error) {

@@ -13,7 +13,7 @@ interface Dependencies {
 	config: Pick<Config, 'uploads'>;
 	trees: Pick<Trees, 'own'>;
 	diskUses: DiskUses;
-	trashBin: Pick<TrashBin, 'canGiveWay'>;
+	trashBin: Pick<TrashBin, 'eviction'>;
 	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
 }
@@ -121,7 +121,7 @@ export function createUploadSpace(dependencies: Dependencies): UploadSpace {
 	) => {
 		const room = await roomNow();
 		if (bytes <= room) return;
-		if (isStranger(viewer) || !(await trash.canGiveWay({ rootId }, { bytes: bytes - room, entries: 0 })))
+		if (isStranger(viewer) || !(await trash.eviction.canGiveWay({ rootId }, { bytes: bytes - room, entries: 0 })))
 			throw new Failure('storageFull', 'There is not enough free space for this upload.');
 	};
 	return {

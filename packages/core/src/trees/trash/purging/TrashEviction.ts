@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { TrashRecord, TrashSelection, TrashSize } from '@stowage/plugin-api';
 import { createKeyedMutex } from '../../../limits/keyedMutex.js';
+import type { UnrecordedItems } from '../recording/UnrecordedItems.js';
 import { type TrashParts, trashBatch, warnOfTrash } from '../trashParts.js';
 import type { PurgedRemoval } from './PurgedRemoval.js';
 import type { TrashPurge } from './TrashPurge.js';
@@ -30,6 +31,7 @@ const isNothing = ({ bytes, entries }: TrashSize): boolean => bytes <= 0 && entr
 /** Eviction: the oldest of the trash gives way to what is written, step by step, until there is room or it helps no more. */
 export class TrashEviction {
 	readonly #parts: TrashParts;
+	readonly #unrecorded: Pick<UnrecordedItems, 'recordIfPossible'>;
 	readonly #room: TrashRoom;
 	readonly #removal: PurgedRemoval;
 	readonly #purge: Pick<TrashPurge, 'end'>;
@@ -37,15 +39,30 @@ export class TrashEviction {
 	/** Until when nothing gives way, since it was in vain here. */
 	readonly #restsUntil = new Map<string, number>();
 
-	constructor(parts: TrashParts, room: TrashRoom, removal: PurgedRemoval, purge: Pick<TrashPurge, 'end'>) {
+	constructor(
+		parts: TrashParts,
+		unrecorded: Pick<UnrecordedItems, 'recordIfPossible'>,
+		room: TrashRoom,
+		removal: PurgedRemoval,
+		purge: Pick<TrashPurge, 'end'>,
+	) {
 		this.#parts = parts;
+		this.#unrecorded = unrecorded;
 		this.#room = room;
 		this.#removal = removal;
 		this.#purge = purge;
 	}
 
-	/** Whether so much could give way. Nothing does. */
+	/**
+	 * Whether so much could give way; nothing does. For what is announced: an announcement costs its client nothing, and what gives way is
+	 * gone.
+	 */
 	async canGiveWay(selection: GivingWay, lack: TrashSize): Promise<boolean> {
+		await this.#unrecorded.recordIfPossible();
+		return this.#couldGiveWay(selection, lack);
+	}
+
+	async #couldGiveWay(selection: GivingWay, lack: TrashSize): Promise<boolean> {
 		const key = JSON.stringify(selection);
 		if ((this.#restsUntil.get(key) ?? 0) > this.#parts.monotonic()) return false;
 		if (!(await this.#room.has(selection, lack))) return false;
@@ -54,15 +71,16 @@ export class TrashEviction {
 	}
 
 	/**
-	 * Purges the oldest until nothing is lacking any more, if there is so much, versions first; resolves to whether it is
-	 * so. `lackNow` is asked again after each step: what gave way to others may be enough for all, and a disk may free less
+	 * Makes room for what is written now: purges the oldest until nothing is lacking any more, if there is so much, versions first; resolves
+	 * to whether it is so. `lackNow` is asked again after each step: what gave way to others may be enough for all, and a disk may free less
 	 * than its files had (other names or copies that share their bytes, snapshots), or later.
 	 */
 	async giveWay(selection: GivingWay, lackNow: () => Promise<TrashSize>): Promise<boolean> {
+		await this.#unrecorded.recordIfPossible();
 		// All who ask in vain are answered by the same sum, and don't wait for each other.
 		const lackBefore = await lackNow();
 		if (isNothing(lackBefore)) return true;
-		if (!(await this.canGiveWay(selection, lackBefore))) return false;
+		if (!(await this.#couldGiveWay(selection, lackBefore))) return false;
 		return this.#alone(JSON.stringify(selection), async () => {
 			const { rootId } = selection;
 			for (let inVain = 0; ; ) {
@@ -70,7 +88,7 @@ export class TrashEviction {
 				const lack = await lackNow();
 				if (isNothing(lack)) return true;
 				// What is still on its way to be free may be enough.
-				if (this.#removal.isFreeing(rootId) || !(await this.canGiveWay(selection, lack))) return false;
+				if (this.#removal.isFreeing(rootId) || !(await this.#couldGiveWay(selection, lack))) return false;
 				const given = await this.#endOldest(selection, lack);
 				if (given === undefined) return false;
 				this.#room.gave(selection, given);

@@ -25,8 +25,9 @@ export class PendingRecords {
 		this.#timer ??= setTimeout(() => void this.#recordNext(), collectMs).unref();
 	}
 
-	has(id: string): boolean {
-		return this.#waiting.has(id);
+	/** Whether an item is there, also where its row does not say so yet. */
+	async isHere(record: TrashRecord): Promise<boolean> {
+		return record.state === 'kept' || this.#waiting.has(record.id) || isTrashed(this.#parts, record);
 	}
 
 	/** Called when an item leaves again. What is being written meanwhile records nothing that is leaving. */

@@ -204,3 +204,8 @@ export async function unrecordedOn(storage: StorageProvider): Promise<Arrived> {
 	}
 	return arrived;
 }
+
+/** Throws why one of these has no row. Where it is not known which have none, it may be one of them. */
+export function throwIfWithout(without: readonly WithoutRows[], isMeant: (record: TrashedItem) => boolean): void {
+	for (const { error, records } of without) if (records === undefined || records.some(isMeant)) throw error;
+}

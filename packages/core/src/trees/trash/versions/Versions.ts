@@ -10,7 +10,7 @@ import { withTrashFolder } from '../moveTrash.js';
 import type { TrashBin } from '../TrashBin.js';
 import { assertRoomForLonger, type ExchangeOptions, type TrashParts, warnOfTrash } from '../trashParts.js';
 import { isTrashedLink, trashedBytes, trashedPath } from '../trashPaths.js';
-import { bindVersions, finishVersion } from './finishVersion.js';
+import { bindVersions, settleHere } from './finishVersion.js';
 import { VersionCounts } from './VersionCounts.js';
 
 /** Bytes of a target for which the database's disk need not be asked: what a path gets longer by is little then. */
@@ -88,7 +88,7 @@ export class Versions {
 			await this.#bind(version, made, user.member?.username);
 			return made;
 		};
-		return this.#bin.keepVersion(version, exchange, options);
+		return this.#bin.moves.keepVersion(version, exchange, options);
 	}
 
 	/** What a file that was replaced without becoming a version had, the new one has. */
@@ -102,10 +102,8 @@ export class Versions {
 		if (!this.isOn || !(await versions.hasAny(ownerId))) return [];
 		// What a process had no time to bind.
 		for (const version of await versions.unfinished(ownerId, path))
-			if (version.replacedId !== identityOf(item) && (await isTrashed(this.#parts, version))) {
-				await finishVersion(this.#parts, version);
-				await this.#parts.store.settle([version.id], 'moving');
-			}
+			if (version.replacedId !== identityOf(item) && (await isTrashed(this.#parts, version)))
+				await settleHere(this.#parts, version, 'moving');
 		const file = identityOf(item);
 		const found = await versions.of(ownerId, { file, path });
 		if (found.some((version) => version.path !== path)) await versions.place(ownerId, { file, path });
@@ -139,7 +137,8 @@ export class Versions {
 			for (const file of files) count += file.count;
 		});
 		if (count === 0) return;
-		if (member !== undefined) await this.#bin.assertRoomForVersionPaths(ownerId, member.username, count * longer);
+		if (member !== undefined)
+			await this.#bin.allowance.assertRoomForVersionPaths(ownerId, member.username, count * longer);
 		const isPutBack = isTrashedLink(from) && count * longer <= trashedBytes;
 		if (bytes > shortBytes && !isPutBack) await assertRoomForLonger(this.#parts, count * longer);
 	}
@@ -152,7 +151,7 @@ export class Versions {
 			for (;;) {
 				const count = await this.#parts.versions.move(ownerId, from, to);
 				if (count === 0) return;
-				if (longer > 0) await this.#bin.lengthened(ownerId, count * longer);
+				if (longer > 0) await this.#bin.limits.lengthened(ownerId, count * longer);
 				if (yielder.shouldYield) await yielder.yield();
 			}
 		} catch (error) {

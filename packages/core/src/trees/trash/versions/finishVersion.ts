@@ -1,4 +1,4 @@
-import type { FileVersion, StorageItem } from '@stowage/plugin-api';
+import type { FileVersion, StorageItem, TrashRecord } from '@stowage/plugin-api';
 import {
 	baseName,
 	homeRoot,
@@ -31,6 +31,12 @@ export async function finishVersion(parts: TrashParts, version: FileVersion): Pr
 	const was = await formerPath(parts, path);
 	for (const { id } of [version, ...(await parts.versions.of(ownerId, { file: former, path }))])
 		await parts.versions.detach(id, was);
+}
+
+/** Records that an item is in the trash, once the replacement by which a version gets there is complete. */
+export async function settleHere(parts: TrashParts, record: TrashRecord, state: 'moving' | 'leaving'): Promise<void> {
+	if (record.kind === 'version') await finishVersion(parts, record);
+	await parts.store.settle([record.id], state);
 }
 
 /** Whether the home of a user is in its place. It is not while it is on its way to another name, and it is gone with its user. */
