@@ -1,10 +1,10 @@
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
-import os from 'node:os';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { pino } from 'pino';
+import { memoryFolder } from '../../../test/memoryFolder.js';
 import { placeDatabase } from '../../database/test/emptyDatabase.js';
 import type { AuditClass } from '../src/audit/auditClasses.js';
 import { auditFiles, auditFolder } from '../src/audit/auditFolder.js';
@@ -21,7 +21,10 @@ export interface TestApp extends App {
 
 type Teardown = { teardown(end: () => Promise<void>): void };
 
-/** A whole server on a temporary folder, with the real storage and database; argon2id costs as little as it may. */
+/**
+ * A whole server on a temporary folder, with the real storage and database; argon2id costs as little as it may. The
+ * folder is in memory: disks are tested with the storage, the database and whole processes.
+ */
 export async function testApp(
 	t: Teardown,
 	flags: Record<string, string> = {},
@@ -33,7 +36,7 @@ export async function testApp(
 }
 
 async function singleApp(t: Teardown, flags: Record<string, string>, options: AppOptions): Promise<TestApp> {
-	const dataDir = await mkdtemp(path.join(os.tmpdir(), 'stowage-core-'));
+	const dataDir = await memoryFolder(t, 64);
 	const plugins = JSON.stringify({ '@stowage/auth-password': { memoryKiB: 19456, iterations: 2, parallelism: 1 } });
 	const config = loadConfig({
 		// Most tests put files there themselves, which an index notices later.
@@ -55,10 +58,7 @@ async function singleApp(t: Teardown, flags: Record<string, string>, options: Ap
 		await app.stop();
 		throw error;
 	}
-	t.teardown(async () => {
-		await app.stop();
-		await rm(dataDir, { recursive: true, force: true });
-	});
+	t.teardown(() => app.stop());
 	return { ...app, dataDir, filesDir: path.join(dataDir, 'files') };
 }
 

@@ -18,7 +18,7 @@ async function setUp(t: ExecutionContext) {
 	const register = (username: string) => new Client(app).post('/api/register', registration(username));
 	/** Runs `work` while the root in that folder is not mounted: there is the empty mount point. */
 	const whileAway = async (root: string, work: () => Promise<unknown>) => {
-		const gone = path.join(folder, 'gone');
+		const gone = `${root}-gone`;
 		await rename(root, gone);
 		await mkdir(root);
 		await work().finally(async () => {

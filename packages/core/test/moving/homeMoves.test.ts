@@ -10,7 +10,6 @@ import {
 	readdir,
 	readFile,
 	readlink,
-	rename,
 	rm,
 	stat,
 	symlink,
@@ -215,8 +214,8 @@ test('a change of a process that stood still while others moved the home is to b
 		ada.post('/api/createFolder', { directory, folderName: 'new', type: 'private' });
 	const stoodStill = create('docs');
 	await making.arrived;
-	await mkdir(path.dirname(newHome), { recursive: true });
-	await rename(home, newHome);
+	await cp(home, newHome, { recursive: true });
+	await rm(home, { recursive: true });
 	await database.homes.set('ada', (await roots.named('big')).storage.rootId);
 	making.release();
 	const refused = await stoodStill;

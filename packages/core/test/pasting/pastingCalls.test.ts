@@ -243,9 +243,9 @@ test('one small copy begins at once however long the large ones of two others ta
 	const his = await bob.post('/api/jobs', { kind: 'copy', type: 'private', directory: 'to', items });
 	t.is(his.statusCode, 202);
 	await until('all of them copy', async () => blocked === 4);
-	const body = { type: 'private', fromPath: 'small', toPath: 'to/small' };
-	const answer = await carol.post('/api/copyItem', body, async);
-	t.is(answer.statusCode, 200);
+	const small = { kind: 'copy', type: 'private', directory: 'to', items: [{ path: 'small' }] };
+	const { id } = json(await carol.post('/api/jobs', small));
+	await until('the small one ends', async () => json(await carol.get(`/api/jobs/${id}`)).status === 'completed');
 	t.is(blocked, 4);
 	open();
 	for (const id of large) t.like(await ended(id), { status: 'completed' });
