@@ -26,10 +26,10 @@ export function followVersions(tracker: ItemTracker, versions: Versions): ItemTr
 					let target = source;
 					const moved = await move(async (to) => {
 						target = relativePath(to, home);
-						await versions.assertRoomAt(viewer, source, target);
+						await versions.paths.assertRoomAt(viewer, source, target);
 						await before(to);
 					});
-					await versions.moved(viewer.id, source, target);
+					await versions.paths.moved(viewer.id, source, target);
 					// What is restored goes to where it was.
 					const isMadePublic = isPublicPath(target) && !isPublicPath(source) && !isTrashedLink(source);
 					if (isMadePublic) await endAll(viewer, target);

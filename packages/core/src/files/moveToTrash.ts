@@ -6,7 +6,6 @@ import {
 	trashFolder,
 } from '@stowage/plugin-api';
 import {
-	anonymousOwner,
 	baseName,
 	Failure,
 	homeRoot,
@@ -14,8 +13,6 @@ import {
 	joinChecked,
 	relativePath,
 	type StoragePath,
-	type User,
-	type Visitor,
 	writingOwner,
 } from '@stowage/rules';
 import type { OwnTree } from '../trees/OwnTree.js';
@@ -23,6 +20,7 @@ import type { HomeStorage } from '../trees/storage/HomeStorage.js';
 import type { Place } from '../trees/Tree.js';
 import { withTrashFolder } from '../trees/trash/moveTrash.js';
 import type { Kept } from '../trees/trash/TrashMoves.js';
+import { trashedBy } from '../trees/trash/trashParts.js';
 import { trashedLinkPath, trashedPath, unrecordedFolder } from '../trees/trash/trashPaths.js';
 import type { FileParts } from './FileParts.js';
 import { putBack } from './trash.js';
@@ -35,9 +33,8 @@ interface KeepOptions {
 /** What is said in the trash of an item that the viewer of a tree has deleted. */
 export function deletedItem({ viewer }: OwnTree, { storagePath }: Place) {
 	return {
-		...ownerOf(viewer),
+		...trashedBy(viewer),
 		path: relativePath(storagePath, homeRoot(writingOwner(viewer))),
-		deletedBy: viewer.kind === 'user' ? (viewer.member?.username ?? viewer.username) : anonymousOwner,
 	};
 }
 
@@ -101,7 +98,7 @@ export async function moveMeantToTrash(
 		if (!isFailure(error, 'notFound')) refusal = error;
 	}
 	try {
-		await parts.trash.moves.takeOut(id, ownerOf(viewer).ownerId, (record) => putBack(parts, viewer, record));
+		await parts.trash.moves.takeOut(id, trashedBy(viewer).ownerId, (record) => putBack(parts, viewer, record));
 	} catch (cause) {
 		const message = `${baseName(place.path)} was changed meanwhile, and could not be put back: it is in the trash.`;
 		throw new Failure('conflict', message, { cause });
@@ -134,10 +131,4 @@ async function* listMoved(
 		if (!isFailure(error, 'notFound')) throw error;
 		yield* storage.listWithStats(joinChecked(own, folder));
 	}
-}
-
-function ownerOf(viewer: User | Visitor): { ownerId: string; ownerName: string } {
-	return viewer.kind === 'user'
-		? { ownerId: viewer.id, ownerName: viewer.username }
-		: { ownerId: anonymousOwner, ownerName: anonymousOwner };
 }

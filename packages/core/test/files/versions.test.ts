@@ -8,6 +8,7 @@ import { Failure, parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { type AppOptions, recoverTrash } from '../../src/index.js';
 import type { TrashParts } from '../../src/trees/trash/trashParts.js';
+import { VersionPaths } from '../../src/trees/trash/versions/VersionPaths.js';
 import { superfluous, Versions } from '../../src/trees/trash/versions/Versions.js';
 import { Client, field, file, json, reportSpace, type TestApp, testApp } from '../testApp.js';
 import { until } from '../until.js';
@@ -637,7 +638,7 @@ test('versions that follow a folder into one that is very deep take no more of t
 	const other = recordOf(2_000, 'other');
 	await database.trash.add(other);
 	const deep = parsePath(Array(950).fill('d'.repeat(62)).join('/'));
-	const versions = new Versions({ versions: database.versions } as TrashParts, trashBin);
+	const paths = new VersionPaths({ versions: database.versions } as TrashParts, trashBin);
 	const { storage: disk } = app.services.roots.first;
 	const stat = disk.stat.bind(disk);
 	let answer = () => {};
@@ -648,7 +649,7 @@ test('versions that follow a folder into one that is very deep take no more of t
 		await isAnswering;
 		return stat(at);
 	};
-	await versions.moved(ownerId, parsePath('docs'), deep);
+	await paths.moved(ownerId, parsePath('docs'), deep);
 	const { items, pathBytes } = await database.trash.count(ownerId, 'version');
 	t.true(pathBytes < 72 * 1024 ** 2 && pathBytes > 56 * 1024 ** 2, `${items} with ${pathBytes} bytes`);
 	const purging = await database.trash.inState('purging', { limit: 2_000 });

@@ -1,5 +1,5 @@
 import type { KeyValueStore, TrashRecord, TrashStore, UserStore, VersionStore } from '@stowage/plugin-api';
-import { type StoragePath, utf8Length } from '@stowage/rules';
+import { anonymousOwner, type StoragePath, type User, utf8Length, type Visitor } from '@stowage/rules';
 import type { Config } from '../../config/schema.js';
 import type { DatabaseReserve } from '../../limits/databaseReserve.js';
 import type { Log } from '../../log.js';
@@ -58,6 +58,13 @@ export interface ReplacedFile {
 	path: StoragePath;
 	former: string;
 	file: string;
+}
+
+/** Whose an item in the trash will be, and who puts it there: a member of a folder does so into the trash of its owner. */
+export function trashedBy(viewer: User | Visitor): TrashOwner & Pick<TrashRecord, 'deletedBy'> {
+	if (viewer.kind !== 'user') return { ownerId: anonymousOwner, ownerName: anonymousOwner, deletedBy: anonymousOwner };
+	const { id: ownerId, username: ownerName, member } = viewer;
+	return { ownerId, ownerName, deletedBy: member?.username ?? ownerName };
 }
 
 /** The row of an item that is in no trash is forgotten this long after it was to get there. */

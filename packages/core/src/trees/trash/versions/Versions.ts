@@ -1,5 +1,5 @@
-import { type FileVersion, type OpenFile, type StorageItem, type VersionedFile, Yielder } from '@stowage/plugin-api';
-import { type StoragePath, type User, undefinedIf, utf8Length } from '@stowage/rules';
+import type { FileVersion, OpenFile, StorageItem, VersionedFile } from '@stowage/plugin-api';
+import { type StoragePath, type User, undefinedIf } from '@stowage/rules';
 import { createKeyedMutex } from '../../../limits/keyedMutex.js';
 import { filterInBatches } from '../../filterInBatches.js';
 import { identityOf } from '../../identity.js';
@@ -8,13 +8,11 @@ import { prefixedFile } from '../../storage/rootIds.js';
 import { isTrashed, locateTrashed } from '../locateTrashed.js';
 import { withTrashFolder } from '../moveTrash.js';
 import type { TrashBin } from '../TrashBin.js';
-import { assertRoomForLonger, type ExchangeOptions, type TrashParts, warnOfTrash } from '../trashParts.js';
-import { isTrashedLink, trashedBytes, trashedPath } from '../trashPaths.js';
+import { type ExchangeOptions, type TrashParts, trashedBy, warnOfTrash } from '../trashParts.js';
+import { trashedPath } from '../trashPaths.js';
 import { bindVersions, settleHere } from './finishVersion.js';
 import { VersionCounts } from './VersionCounts.js';
-
-/** Bytes of a target for which the database's disk need not be asked: what a path gets longer by is little then. */
-const shortBytes = 140;
+import { VersionPaths } from './VersionPaths.js';
 
 /** Versions of one file. */
 const maxVersions = 50;
@@ -40,6 +38,7 @@ interface Replaced {
  */
 export class Versions {
 	readonly counts: VersionCounts;
+	readonly paths: VersionPaths;
 	readonly #parts: TrashParts;
 	readonly #bin: TrashBin;
 	/** One list of a user after the other: others' calls of the disk would wait behind all that is looked up. */
@@ -47,6 +46,7 @@ export class Versions {
 
 	constructor(parts: TrashParts, bin: TrashBin) {
 		this.counts = new VersionCounts(parts);
+		this.paths = new VersionPaths(parts, bin);
 		this.#parts = parts;
 		this.#bin = bin;
 	}
@@ -72,14 +72,12 @@ export class Versions {
 	): Promise<StorageItem> {
 		const replacedId = identityOf(item);
 		const version = {
-			ownerId: user.id,
-			ownerName: user.username,
+			...trashedBy(user),
 			rootId: (await storage.mount()).storage.rootId,
 			path,
 			type: 'file',
 			size: { bytes: item.size, entries: 1 },
 			mtime: item.mtime,
-			deletedBy: user.member?.username ?? user.username,
 			versionOf: replacedId,
 			replacedId,
 		} as const;
@@ -118,45 +116,6 @@ export class Versions {
 		const { storage, idPrefix } = located.mount;
 		const file = await undefinedIf(storage.open(trashedPath(version.id)), 'notFound');
 		return file && prefixedFile(file, idPrefix);
-	}
-
-	/**
-	 * Called before a file is moved, or a folder with all in it. Throws `storageFull` where longer paths of versions would take the last room
-	 * of the database, unless they are few and leave the trash, and for a member where versions of the owner would have to go for them.
-	 */
-	async assertRoomAt(
-		{ id: ownerId, member }: Pick<User, 'id' | 'member'>,
-		from: StoragePath,
-		to: StoragePath,
-	): Promise<void> {
-		const bytes = utf8Length(to);
-		const longer = bytes - utf8Length(from);
-		if (longer <= 0 || (member === undefined && bytes <= shortBytes)) return;
-		let count = 0;
-		await this.#parts.versions.countsWithin(ownerId, from, async (files) => {
-			for (const file of files) count += file.count;
-		});
-		if (count === 0) return;
-		if (member !== undefined)
-			await this.#bin.allowance.assertRoomForVersionPaths(ownerId, member.username, count * longer);
-		const isPutBack = isTrashedLink(from) && count * longer <= trashedBytes;
-		if (bytes > shortBytes && !isPutBack) await assertRoomForLonger(this.#parts, count * longer);
-	}
-
-	/** A file, or a folder with all in it, has been moved. */
-	async moved(ownerId: string, from: StoragePath, to: StoragePath): Promise<void> {
-		const yielder = new Yielder();
-		const longer = Math.max(0, utf8Length(to) - utf8Length(from));
-		try {
-			for (;;) {
-				const count = await this.#parts.versions.move(ownerId, from, to);
-				if (count === 0) return;
-				if (longer > 0) await this.#bin.limits.lengthened(ownerId, count * longer);
-				if (yielder.shouldYield) await yielder.yield();
-			}
-		} catch (error) {
-			warnOfTrash(this.#parts, error);
-		}
 	}
 
 	/** Files, given by their identities, are gone for good, and all their versions with them. */
