@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile, chmod, mkdir, readdir, truncate, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, mkdir, readdir, symlink, truncate, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -90,6 +90,10 @@ test('audit shows no name of a file or an account as that of another owner, of a
 		{ user: 'Administrator', job: '1', action: 'jobEnd', kind: 'copy' },
 		{ user: null, action: 'openShare', share: '7', owner: 'ada' },
 		{ user: 'mal', action: 'purgeTrash', trash: '8' },
+		// What a client sent in place of an id or a name.
+		{ user: 'mal', action: 'deleteShare', share: '7  private:/taxes of bob  -> public:/a' },
+		{ user: 'mal', action: 'revokeLink', link: '7  private:/taxes of bob' },
+		{ user: 'mal', action: 'login', account: 'bob  root big' },
 	].map((line) => JSON.stringify({ time: '2031-02-03T04:05:06.000Z', outcome: 'ok', ...line }));
 	await mkdir(path.join(dataDir, 'audit'), { recursive: true });
 	await writeFile(path.join(dataDir, 'audit', '2031-02-03.jsonl'), lines.map((line) => `${line}\n`).join(''));
@@ -108,6 +112,9 @@ test('audit shows no name of a file or an account as that of another owner, of a
 			['account Administrator (job)', 'copy'],
 			['visitor', 'of ada  share 7'],
 			['mal', 'trash 8'],
+			['mal', 'share "7  private:/taxes of bob  -> public:/a"'],
+			['mal', 'link "7  private:/taxes of bob"'],
+			['mal', '"bob  root big"'],
 		],
 	);
 });
@@ -188,6 +195,29 @@ test('audit shows what it has read where a file ends it that Stowage did not wri
 		);
 		t.notRegex(stderr, /\n\s+at /);
 	}
+});
+
+test('audit goes on past what lies in place of a file, and doctor says where that is', async (t) => {
+	const dataDir = await dataFolder(t);
+	const at = (name: string) => path.join(dataDir, 'audit', name);
+	await mkdir(path.join(dataDir, 'audit'), { mode: 0o700 });
+	const line = { time: '2031-02-03T04:05:06.000Z', action: 'upload', outcome: 'ok', user: 'ada' };
+	await writeFile(at('2031-02-04.jsonl'), `${JSON.stringify(line)}\n`);
+	await writeFile(path.join(dataDir, 'elsewhere'), `${JSON.stringify(line)}\n`);
+	await symlink(path.join(dataDir, 'elsewhere'), at('2031-02-03.jsonl'));
+	await mkdir(at('2031-02-04.security.jsonl'));
+	const { code, stdout, stderr } = await run(['audit', '--data-dir', dataDir]);
+	t.is(code, 1);
+	t.is(stdout.split('\n').length, 1);
+	t.regex(stdout, /\tada\t-\tupload/);
+	t.regex(stderr, /2031-02-03\.jsonl can't be used: a link lies there in place of a file/);
+	t.regex(stderr, /2031-02-04\.security\.jsonl can't be used: a folder lies there/);
+	const doctor = await run(['doctor', '--data-dir', dataDir, '--json']);
+	const findings = JSON.parse(doctor.stdout) as { what: string; state: string; message: string }[];
+	t.like(
+		findings.filter(({ what }) => what === 'audit log'),
+		[{ state: 'error', message: `${at('2031-02-03.jsonl')} is no file, so what was recorded there is not shown` }],
+	);
 });
 
 const isRoot = process.geteuid?.() === 0;

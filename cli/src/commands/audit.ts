@@ -77,7 +77,12 @@ export function auditCommand(): Command {
 		const interrupted = new AbortController();
 		const interrupt = () => interrupted.abort();
 		if (follow) process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
-		const records = readAudit(dataDir, query, { onCaughtUp, ...(follow ? { signal: interrupted.signal } : {}) });
+		const unusable: string[] = [];
+		const records = readAudit(dataDir, query, {
+			onCaughtUp,
+			onUnusable: ({ message }) => unusable.push(message),
+			...(follow ? { signal: interrupted.signal } : {}),
+		});
 		try {
 			for await (const record of records) {
 				if (isLatest) show(record);
@@ -89,6 +94,7 @@ export function auditCommand(): Command {
 			// Also where a file ends the reading.
 			showLatest();
 		}
+		if (unusable.length > 0) throw new Failure('invalid', firstOf(unusable).join('\n'));
 	});
 }
 
@@ -101,6 +107,14 @@ const columns: readonly Column[] = [
 ];
 
 const maxKept = 100_000;
+
+/** More sentences of the same kind say nothing more. */
+const maxSentences = 10;
+
+function firstOf(sentences: readonly string[]): string[] {
+	const left = sentences.length - maxSentences;
+	return [...sentences.slice(0, maxSentences), ...(left > 0 ? [`... and ${left} more.`] : [])];
+}
 
 function limitOf(text: string | undefined): number | undefined {
 	if (text === undefined) return undefined;
@@ -141,7 +155,7 @@ function userText({ user, job, actor, systemUser, uid }: Partial<AuditRecord>): 
 
 /** What the column says of those without an account is no account's name. */
 function accountText(user: string | undefined): string {
-	return user !== undefined && /^(?:visitor|administrator)$/i.test(user) ? `account ${user}` : (user ?? '-');
+	return user !== undefined && /^(?:visitor|administrator)$/i.test(user) ? `account ${user}` : quoted(user ?? '-');
 }
 
 /**
@@ -150,11 +164,13 @@ function accountText(user: string | undefined): string {
  */
 const separating = /[\p{White_Space}\p{Default_Ignorable_Code_Point}\u2800"]|->/u;
 
-/** A name like that is in quotes, so that it tells nothing of another user or item. */
+/** A name, or what a client sent in place of an id, is in quotes if it is like that, so that it tells nothing of another user or item. */
+function quoted(name: string): string {
+	return separating.test(name) ? JSON.stringify(name) : name;
+}
+
 function placeText(area: string | undefined, path: string): string {
-	const place = area === undefined ? path : `/${path}`;
-	const text = separating.test(path) ? JSON.stringify(place) : place;
-	return area === undefined ? text : `${area}:${text}`;
+	return area === undefined ? quoted(path) : `${area}:${quoted(`/${path}`)}`;
 }
 
 function countText({ requests, first, last }: Partial<AuditRecord>, timeText: (text: string) => string): string {
@@ -169,19 +185,19 @@ function targetText({ area, owner, path, to, toArea, toOwner, paths = [], ...rec
 	const whose = owner === undefined ? '' : ` of ${owner ?? 'the administrator'}`;
 	const whoseTarget = toOwner === undefined ? '' : ` of ${toOwner}`;
 	return [
-		account ?? (accountId === undefined ? undefined : `account ${accountId}`),
+		account === undefined ? accountId && `account ${quoted(accountId)}` : quoted(account),
 		kind === undefined ? undefined : title === undefined ? kind : `${kind}: ${JSON.stringify(title)}`,
-		root === undefined ? undefined : `root ${root}`,
+		root === undefined ? undefined : `root ${quoted(root)}`,
 		where === '' && owner === undefined ? undefined : `${where}${whose}`.trimStart(),
 		to === undefined ? undefined : `-> ${placeText(toArea ?? area, to)}${whoseTarget}`,
 		replaced ? '(replaced)' : undefined,
-		link === undefined ? undefined : `link ${link}`,
-		share === undefined ? undefined : `share ${share}`,
-		path !== undefined || trash === undefined ? undefined : `trash ${trash}`,
+		link === undefined ? undefined : `link ${quoted(link)}`,
+		share === undefined ? undefined : `share ${quoted(share)}`,
+		path !== undefined || trash === undefined ? undefined : `trash ${quoted(trash)}`,
 		detail,
 		entries === undefined ? undefined : plural(entries, 'entry', 'entries'),
 		bytes === undefined ? undefined : isOnTerminal() ? formatListSize(bytes) : `${bytes} B`,
-		node === undefined ? undefined : `at node ${node}`,
+		node === undefined ? undefined : `at node ${quoted(node)}`,
 	]
 		.filter((part) => part !== undefined)
 		.join('  ');

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, lstat, open, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { auditFolder, type Config, processesFolder } from '@stowage/core';
+import { auditFiles, auditFolder, type Config, processesFolder } from '@stowage/core';
 import { chmodCommand, type Finding, fault, ok, reasonOf, warn } from './findings.js';
 
 /** Clocks that differ by more make times of files and ends of links wrong. */
@@ -78,6 +78,14 @@ async function checkAudit(folder: string, record: Config['audit']['record']): Pr
 		() => true,
 		() => false,
 	);
+	for (const { file } of isUsable ? await auditFiles(folder) : []) {
+		const at = path.join(folder, file);
+		const its = await lstat(at).catch(() => undefined);
+		if (its?.isFile() === false) {
+			const message = `${at} is no file, so what was recorded there is not shown`;
+			return [fault(what, message, 'Remove it, or bring the file back.')];
+		}
+	}
 	if (isUsable)
 		return [ok(what, record === 'all' ? 'records what people change and look at' : 'records what people change')];
 	return [

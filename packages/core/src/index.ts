@@ -33,7 +33,7 @@ export {
 export type { Accounts } from './accounts/accounts.js';
 export type { FilesAction } from './accounts/removeUser.js';
 export type { SessionInfo } from './accounts/sessions.js';
-export { auditFolder } from './audit/auditFolder.js';
+export { auditFiles, auditFolder } from './audit/auditFolder.js';
 export { type AuditRecord, accountFields, auditActions } from './audit/auditLine.js';
 export type { Administrator } from './audit/createAudit.js';
 export { readAudit } from './audit/readAudit.js';

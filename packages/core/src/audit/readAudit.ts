@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { openRegularFile } from '@stowage/plugin-api';
+import { NoRegularFileError, openRegularFile } from '@stowage/plugin-api';
 import {
 	addTo,
 	anonymousOwner,
@@ -27,26 +27,40 @@ export interface AuditQuery {
 	until?: number | undefined;
 }
 
+interface ReadAuditOptions {
+	signal?: AbortSignal;
+	onCaughtUp?: () => void;
+	onUnusable?: (error: NoRegularFileError) => void;
+}
+
 /**
  * The matching lines of the audit log, in the order of time. It may be written meanwhile, and needs memory for a few lines however large
  * it is; torn lines and those of other programs are skipped. With `signal` it continues with new lines until the signal fires;
- * `onCaughtUp` is called each time all that there was has been given. Throws `forbidden` where this user may not read it, and `invalid`
- * at a file that has far more in one line than Stowage writes.
+ * `onCaughtUp` is called each time all that there was has been given, and `onUnusable` once for each path at which something else lies in
+ * place of a file. Throws `forbidden` where this user may not read it, and `invalid` at a file that has far more in one line than Stowage
+ * writes.
  */
 export async function* readAudit(
 	dataDir: string,
 	query: AuditQuery,
-	{ signal, onCaughtUp }: { signal?: AbortSignal; onCaughtUp?: () => void } = {},
+	{ signal, onCaughtUp, onUnusable }: ReadAuditOptions = {},
 ): AsyncGenerator<AuditRecord> {
 	const folder = auditFolder(dataDir);
 	/** The read offset of each file, up to a complete line. */
 	const offsets = new Map<string, number>();
 	const skipped = { bytes: 0 };
+	const unusable = new Set<string>();
+	const onNoFile = (error: NoRegularFileError) => {
+		if (!unusable.has(error.path)) onUnusable?.(error);
+		unusable.add(error.path);
+	};
 	do {
 		for (const files of byDay(await unlessDenied(folder, auditFiles(folder)))) {
 			if (!mayContain(files[0] as AuditFileName, query)) continue;
 			const chunkBytes = chunkBytesFor(files.length);
-			const sources = files.map(({ file }) => recordsOf(path.join(folder, file), { offsets, chunkBytes, skipped }));
+			const sources = files.map(({ file }) =>
+				recordsOf(path.join(folder, file), { offsets, chunkBytes, skipped, onNoFile }),
+			);
 			for await (const record of mergeByTime(sources)) if (matches(record, query)) yield record;
 		}
 		onCaughtUp?.();
@@ -112,10 +126,14 @@ interface Reading {
 	chunkBytes: number;
 	/** Counted over all files. */
 	skipped: { bytes: number };
+	onNoFile: (error: NoRegularFileError) => void;
 }
 
 /** The complete lines after the end of the last reading. The file is open only while a chunk of it is read. */
-async function* recordsOf(file: string, { offsets, chunkBytes, skipped }: Reading): AsyncGenerator<AuditRecord> {
+async function* recordsOf(
+	file: string,
+	{ offsets, chunkBytes, skipped, onNoFile }: Reading,
+): AsyncGenerator<AuditRecord> {
 	let offset = offsets.get(file) ?? 0;
 	if (offset > 0 && (await sizeOf(file)) <= offset) return;
 	let readTo = offset;
@@ -149,6 +167,7 @@ async function* recordsOf(file: string, { offsets, chunkBytes, skipped }: Readin
 	} catch (error) {
 		// Removed since it was listed.
 		if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+		if (error instanceof NoRegularFileError) return onNoFile(error);
 		await unlessDenied(file, Promise.reject(error));
 	}
 }
