@@ -15,7 +15,7 @@ import type { Leases } from '../leases/createLeases.js';
 import { FairQueue } from '../limits/FairQueue.js';
 import { inTime } from '../limits/inTime.js';
 import { rateLimited } from '../limits/rateLimited.js';
-import { makeHome } from '../trees/storage/homes.js';
+import { makeHome } from '../trees/storage/folders.js';
 import type { MountedStorage } from '../trees/storage/MountedStorage.js';
 import type { TrashBin } from '../trees/trash/TrashBin.js';
 import { aloneWithUsers } from './aloneWithUsers.js';

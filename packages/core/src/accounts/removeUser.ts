@@ -26,8 +26,7 @@ import { measureHome } from '../trees/across/walkHome.js';
 import { withFreeName } from '../trees/freeName.js';
 import { assertUsable } from '../trees/roots/assertUsable.js';
 import { availableSpace } from '../trees/space/freeSpace.js';
-import { ensureFolder } from '../trees/storage/folders.js';
-import { makeHome } from '../trees/storage/homes.js';
+import { ensureFolder, makeHome } from '../trees/storage/folders.js';
 import type { MountedStorage } from '../trees/storage/MountedStorage.js';
 import type { TrashBin } from '../trees/trash/TrashBin.js';
 

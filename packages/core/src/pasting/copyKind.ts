@@ -7,7 +7,7 @@ import {
 	retryWhileLocked,
 } from '@stowage/plugin-api';
 import { type Entry, isFailure } from '@stowage/rules';
-import { conflictOf } from '../files/placing/conflictOf.js';
+import { conflictOf } from '../files/placing/placeItem.js';
 import { clientKey } from '../http/requests/proxy.js';
 import type { FairQueue } from '../limits/FairQueue.js';
 import type { Log } from '../log.js';

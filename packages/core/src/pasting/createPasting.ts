@@ -10,7 +10,7 @@ import {
 	plural,
 	type StoragePath,
 } from '@stowage/rules';
-import { conflictOf } from '../files/placing/conflictOf.js';
+import { conflictOf } from '../files/placing/placeItem.js';
 import type { SharedFolders } from '../members/SharedFolders.js';
 import { assertMayChange } from './assertMayChange.js';
 import { boundToFolders } from './boundFolders.js';

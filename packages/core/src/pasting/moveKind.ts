@@ -7,7 +7,7 @@ import {
 	type WalkedItem,
 } from '@stowage/plugin-api';
 import { baseName, type Entry, isFailure, joinPath, parentPath, type Viewer } from '@stowage/rules';
-import { conflictOf } from '../files/placing/conflictOf.js';
+import { conflictOf } from '../files/placing/placeItem.js';
 import { stepInFolders } from './boundFolders.js';
 import type { CopyDependencies } from './copyKind.js';
 import { moveAcross } from './moveAcross.js';

@@ -23,8 +23,8 @@ import {
 	type SpaceGuard,
 	type SpaceGuards,
 } from './space/freeSpace.js';
+import { makeHome } from './storage/folders.js';
 import type { HomeStorage } from './storage/HomeStorage.js';
-import { makeHome } from './storage/homes.js';
 import type { ItemStorage } from './storage/Mounts.js';
 import { type AreaTree, placeIn } from './Tree.js';
 import type { TrashEviction } from './trash/purging/TrashEviction.js';

@@ -22,7 +22,7 @@ import type { MemberRights } from './MemberFolders.js';
 import { DiskSpaces, OwnTree } from './OwnTree.js';
 import { SharedItems } from './SharedItems.js';
 import type { DiskUses } from './space/DiskUses.js';
-import { homesOnDisk } from './storage/homes.js';
+import { homesOnDisk } from './storage/listHomes.js';
 import type { MountedStorage } from './storage/MountedStorage.js';
 import { type AreaPlace, type AreaTree, notFound, type Place, placeIn, type Tree } from './Tree.js';
 import type { TrashEviction } from './trash/purging/TrashEviction.js';

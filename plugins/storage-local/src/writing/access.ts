@@ -7,7 +7,6 @@ import { close, fchmod, fchown, fsync, mkdir, open, rmdir, unlink } from '../sys
 import { type ObjectType, typeOfMode } from '../system/fileStat.js';
 import { type Folder, readFileFlags } from '../system/openFolder.js';
 import { ignoreMissing, isSystemError, noSuchEntry } from '../system/systemErrors.js';
-import { currentUmask } from '../system/umask.js';
 
 type ItemType = 'file' | 'directory';
 
@@ -39,6 +38,21 @@ export async function inheritAccess(disk: Disk, folder: Folder, fd: number, type
 		...(list !== undefined && isExtended(list) ? { acl: list } : {}),
 		...(inherited !== undefined && type === 'directory' ? { defaultAcl: inherited } : {}),
 	});
+}
+
+/** The umask of this process. Node's own call changes it for a moment, in which another thread may make a file. */
+function currentUmask(): number {
+	const [, digits] = /^Umask:\s*([0-7]+)$/m.exec(readStatus()) ?? [];
+	return digits === undefined ? process.umask() : Number.parseInt(digits, 8);
+}
+
+function readStatus(): string {
+	try {
+		return fs.readFileSync('/proc/self/status', 'latin1');
+	} catch {
+		// Not on this system.
+		return '';
+	}
 }
 
 /** The access of the item at a path. */

@@ -39,6 +39,19 @@ const maxTries = 100;
 /** How often a name is tried that is taken by nothing that can be seen, such as a symbolic link. */
 const maxUnseen = 3;
 
+/** The fields of a call that brings items, as one choice. Throws `invalid` for an `ifMatch` that nothing is replaced by. */
+export function conflictOf({
+	onConflict: kind = 'rename',
+	ifMatch,
+}: {
+	onConflict?: OnConflict['kind'] | undefined;
+	ifMatch?: string | undefined;
+}): OnConflict {
+	if (ifMatch === undefined) return { kind };
+	if (kind !== 'replace') throw new Failure('invalid', 'ifMatch: is for onConflict “replace” only');
+	return { kind, ifMatch };
+}
+
 /** Gives an item its name by `place`, or whatever `onConflict` says where that is taken. */
 export async function placeItem(
 	parts: FileParts,

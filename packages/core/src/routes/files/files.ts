@@ -1,7 +1,7 @@
 import * as contract from '@stowage/contract';
 import { type Call, type ItemRef, type Request, route } from '@stowage/plugin-api';
 import { type Area, baseName, isFailure, type Owner, parentPath, type StoragePath, type Viewer } from '@stowage/rules';
-import { conflictOf } from '../../files/placing/conflictOf.js';
+import { conflictOf } from '../../files/placing/placeItem.js';
 import { clientGone } from '../../http/connections/clientGone.js';
 import { trimBlanks } from '../../http/requests/trimBlanks.js';
 import type { Services } from '../../services.js';

@@ -1,7 +1,7 @@
 import * as contract from '@stowage/contract';
 import { type Call, type ItemRef, parseInput, route, z } from '@stowage/plugin-api';
 import { type Area, Failure, normalizeName } from '@stowage/rules';
-import { conflictOf } from '../../files/placing/conflictOf.js';
+import { conflictOf } from '../../files/placing/placeItem.js';
 import { createKeyedMutex } from '../../limits/keyedMutex.js';
 import { type Entered, enterFolder } from '../../members/enterFolder.js';
 import { pathNow } from '../../members/payer.js';

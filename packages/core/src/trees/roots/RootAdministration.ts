@@ -4,7 +4,7 @@ import { Failure, isValidUsername, parsePath, undefinedIf } from '@stowage/rules
 import type { Config } from '../../config/schema.js';
 import type { Log } from '../../log.js';
 import { ensureFolder } from '../storage/folders.js';
-import { homesOnDisk } from '../storage/homes.js';
+import { homesOnDisk } from '../storage/listHomes.js';
 import type { Mount } from '../storage/Mounts.js';
 import {
 	assertNoPublicFiles,

@@ -1,10 +1,12 @@
 import {
 	baseName,
 	Failure,
+	homeRoot,
 	invalidNameMessage,
 	isFailure,
 	normalizeName,
 	pathsTo,
+	publicRoot,
 	type StoragePath,
 	undefinedIf,
 } from '@stowage/rules';
@@ -34,6 +36,13 @@ export async function ensureFolder(
 		await removeCreatedFolders(storage, [...made]);
 		throw error;
 	}
+}
+
+/** Creates the missing folders of the home of a user, or of the visitors, among them its public tree. */
+export async function makeHome(home: FolderStorage & { assign(): Promise<void> }, name: string): Promise<void> {
+	await home.assign();
+	await ensureFolder(home, homeRoot(name));
+	await ensureFolder(home, publicRoot(name));
 }
 
 /** The number of attempts, as others may remove a folder between two of our calls. */

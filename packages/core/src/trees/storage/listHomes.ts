@@ -1,4 +1,4 @@
-import type { StorageEntry } from '@stowage/plugin-api';
+import type { StorageEntry, StorageProvider } from '@stowage/plugin-api';
 import { anonymousOwner, isFailure } from '@stowage/rules';
 import { homesFolder, type Mount, type Mounts, mountOf } from './Mounts.js';
 
@@ -21,4 +21,15 @@ async function homesUsedOn(mounts: Mounts, mount: Mount, homes: StorageEntry[]):
 	if (mounts.all().length === 1) return homes;
 	const used = await Promise.all(homes.map(({ name }) => mountOf(mounts, name === anonymousOwner ? undefined : name)));
 	return homes.filter((_, index) => used[index] === mount);
+}
+
+/** Names of the homes on disk, including those without a user. */
+export async function homesOnDisk(storage: StorageProvider): Promise<string[]> {
+	const names: string[] = [];
+	try {
+		for await (const batch of storage.list(homesFolder)) names.push(...batch.map(({ name }) => name));
+	} catch (error) {
+		if (!isFailure(error, 'notFound')) throw error;
+	}
+	return names;
 }

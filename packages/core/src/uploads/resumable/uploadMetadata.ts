@@ -1,7 +1,7 @@
 import { schemas } from '@stowage/contract';
 import { type OnConflict, parseInput, z } from '@stowage/plugin-api';
 import { type Area, Failure, normalizeName, type StoragePath } from '@stowage/rules';
-import { conflictOf } from '../../files/placing/conflictOf.js';
+import { conflictOf } from '../../files/placing/placeItem.js';
 import { trimBlanks } from '../../http/requests/trimBlanks.js';
 import { requestedArea } from '../requestedArea.js';
 
