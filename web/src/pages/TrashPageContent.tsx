@@ -14,7 +14,6 @@ import { folderHref } from '../features/files/location/location.js';
 import { ContextMenu } from '../features/files/menu/ContextMenu.js';
 import type { TrashAction } from '../features/files/menu/menu.js';
 import { useContextMenu } from '../features/files/menu/useContextMenu.js';
-import { filesMessages as messages } from '../features/files/messages.js';
 import { cursorAt } from '../features/files/selection/selection.js';
 import { keptFor } from '../features/files/trash/keptFor.js';
 import { trashMessages } from '../features/files/trash/messages.js';
@@ -48,7 +47,7 @@ export function TrashPageContent({ username }: { username: string | undefined })
 	const keepFor = useQuery(capabilitiesQuery).data?.trashKeepFor;
 	const order = parseTrashOrder(query.get('sort') ?? '') ?? defaultTrashOrder;
 
-	useTitle(messages.trash);
+	useTitle(trashMessages.trash);
 	const trash = useTrash(username, order);
 	useRefreshNotice(trash);
 	const operations = useTrashOperations(trash, (directory: StoragePath, path: string) =>
@@ -78,7 +77,7 @@ export function TrashPageContent({ username }: { username: string | undefined })
 	};
 	const menu = useContextMenu({
 		folder: trash,
-		name: messages.trash,
+		name: trashMessages.trash,
 		groupsFor: (entries) => trashMenuFor(entries.length, items ?? 0),
 		perform,
 		focusList: () => list.current?.focusCursor(),

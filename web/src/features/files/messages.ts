@@ -20,8 +20,6 @@ export const filesMessages = {
 		count: 'Count',
 		size: 'Size',
 		time: 'Modified',
-		folder: 'Original folder',
-		deleted: 'Deleted',
 		actions: 'Actions',
 	},
 	rowActions: (name: string) => `Actions for ${name}`,
@@ -55,10 +53,7 @@ export const filesMessages = {
 	offline: 'You are offline. What you see may be out of date.',
 	unreachable: 'The server does not answer. Trying again…',
 
-	trash: 'Trash',
-	from: (folder: string) => `from ${folder}`,
 	restore: 'Restore',
-	emptyTrash: 'Empty Trash',
 
 	download: 'Download',
 

@@ -4,7 +4,6 @@ import { FormDialog } from '../../../ui/dialogs/FormDialog.js';
 import { DeleteForeverDialog } from '../dialogs/DeleteForeverDialog.js';
 import styles from '../dialogs/dialogs.module.css';
 import type { DialogProps } from '../dialogs/fileDialog.js';
-import { filesMessages as messages } from '../messages.js';
 import { trashMessages } from './messages.js';
 import type { TrashedEntry } from './trashEntries.js';
 import type { TrashOperations } from './useTrashOperations.js';
@@ -41,8 +40,8 @@ export function TrashDialogs({ dialog, operations, ...props }: TrashDialogsProps
 					key={openings}
 					{...props}
 					isOpen={isOpen}
-					title={messages.emptyTrash}
-					confirm={messages.emptyTrash}
+					title={trashMessages.emptyTrash}
+					confirm={trashMessages.emptyTrash}
 					intent="danger"
 					focusesConfirm
 					onConfirm={async () => {

@@ -1,5 +1,9 @@
 /** The sentences of the trash, which no other page needs. */
 export const trashMessages = {
+	trash: 'Trash',
+	emptyTrash: 'Empty Trash',
+	columns: { folder: 'Original folder', deleted: 'Deleted' },
+	from: (folder: string) => `from ${folder}`,
 	trashKeptFor: (keptFor: string) => `Items are deleted forever after ${keptFor}.`,
 	noTrash: 'This server keeps no deleted files.',
 	trashEmpty: 'The trash is empty',

@@ -1,6 +1,7 @@
 import { dialogMessages } from '../dialogs/messages.js';
 import type { MenuItem, TrashAction } from '../menu/menu.js';
 import { filesMessages as messages } from '../messages.js';
+import { trashMessages } from './messages.js';
 
 /** The groups of the menu for so many items of the trash, or for the trash itself if there are none. */
 export function trashMenuFor(chosen: number, shown: number): MenuItem<TrashAction>[][] {
@@ -14,6 +15,6 @@ export function trashMenuFor(chosen: number, shown: number): MenuItem<TrashActio
 	return [
 		[{ action: 'selectAll', label: 'Select All', shortcut: 'Ctrl+A', isDisabled }],
 		[{ action: 'refresh', label: 'Refresh' }],
-		[{ action: 'emptyTrash', label: messages.emptyTrash, isDisabled }],
+		[{ action: 'emptyTrash', label: trashMessages.emptyTrash, isDisabled }],
 	];
 }

@@ -27,14 +27,14 @@ export const trashTable: Table<TrashedEntry, TrashColumn> = {
 		},
 		{
 			key: 'folder',
-			header: { title: messages.columns.folder, sortsBy: 'folder' },
+			header: { title: trashMessages.columns.folder, sortsBy: 'folder' },
 			width: 'minmax(0, 0.5fr)',
 			placeholder: 96,
 			text: ({ folder }) => folder,
 		},
 		{
 			key: 'date',
-			header: { title: messages.columns.deleted, sortsBy: 'deleted', span: 2 },
+			header: { title: trashMessages.columns.deleted, sortsBy: 'deleted', span: 2 },
 			width: '112px',
 			placeholder: 72,
 			text: ({ mtime }) => formatDate(mtime),
@@ -53,7 +53,7 @@ export const trashTable: Table<TrashedEntry, TrashColumn> = {
 	],
 	labelOf(entry) {
 		const { name, folder, mtime, deletedBy, size } = entry;
-		const parts = [shownName(name), typeIcon(entry).label, messages.from(folder)];
+		const parts = [shownName(name), typeIcon(entry).label, trashMessages.from(folder)];
 		parts.push(trashMessages.deletedAt(`${formatDate(mtime)} ${formatTime(mtime)}`));
 		if (deletedBy !== undefined) parts.push(trashMessages.deletedBy(deletedBy));
 		parts.push(formatListSize(size));
