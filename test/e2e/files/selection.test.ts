@@ -342,3 +342,26 @@ test.serial('files from the disk are uploaded after a drag whose row was gone be
 	await overlaysClosed(page);
 	t.deepEqual(app.faults, []);
 });
+
+test.serial('Actions has what can be done in the folder also while something is selected', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'a.txt': 'a', 'Box/': '' });
+	const page = await app.open('/browser?type=private');
+	const actions = page.getByRole('button', { name: 'Actions', exact: true });
+	const ofFolder = ['Create Folder', 'Create File', 'Upload Files', 'Upload Folder', 'Paste', 'Select All', 'Refresh'];
+	await rowOf(page, 'a.txt').click({ modifiers: ['Control'] });
+	await actions.click();
+	await eventually(t, async () => (await menuItems(page)).slice(-ofFolder.length - 1), ['Delete', ...ofFolder]);
+	await page.getByRole('menuitem', { name: 'Create Folder' }).click();
+	await page.getByRole('dialog', { name: 'Create Folder' }).getByRole('textbox').fill('New');
+	await page.keyboard.press('Enter');
+	await overlaysClosed(page);
+	await expectSelected(t, page, 'New');
+	await actions.click();
+	await page.getByRole('menuitem', { name: 'Select All' }).click();
+	await expectSelected(t, page, 'Box', 'New', 'Public', 'a.txt');
+	// Of a row it has no place.
+	await rowOf(page, 'a.txt').click({ button: 'right' });
+	await eventually(t, async () => (await menuItems(page)).at(-1), 'Delete');
+	t.deepEqual(app.faults, []);
+});

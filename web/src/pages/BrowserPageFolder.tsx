@@ -81,8 +81,11 @@ export function BrowserPageFolder({ location, viewer, user, isSessionChecked, se
 	const menu = useContextMenu({
 		folder,
 		name,
-		groupsFor: (entries) =>
-			menuFor({ ...place, role, hasTrash, clipboard, isSearch: isSearch(location), shown, mayShare }, entries),
+		groupsFor: (entries, hasAll) => {
+			const context = { ...place, role, hasTrash, clipboard, isSearch: isSearch(location), shown, mayShare };
+			const ofFolder = hasAll && entries.length > 0 ? menuFor(context, []) : [];
+			return [...menuFor(context, entries), ...ofFolder];
+		},
 		perform,
 		focusList: () => list.current?.focusCursor(),
 	});

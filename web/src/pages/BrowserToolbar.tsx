@@ -55,7 +55,7 @@ export function BrowserToolbar(props: BrowserToolbarProps) {
 			}}
 			onActions={(button) => {
 				const box = button.getBoundingClientRect();
-				menu.openForSelection({ x: box.left, y: box.bottom + 4 });
+				menu.openForSelection({ x: box.left, y: box.bottom + 4 }, true);
 			}}
 			onLetter={(letter) => {
 				folder.filter(letter);

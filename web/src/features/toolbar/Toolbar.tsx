@@ -29,7 +29,7 @@ export interface ToolbarProps
 	onArea: (area: Area) => void;
 	onHome: () => void;
 	onSettings: () => void;
-	/** Opens the menu of the selection, or of the folder, below the button. */
+	/** Opens the menu of the selection and of the folder below the button. */
 	onActions: (button: HTMLElement) => void;
 	isMenuOpen: boolean;
 	/** Whether the list could be loaded; otherwise the filter, the selection, the actions, the view and Home are hidden. */

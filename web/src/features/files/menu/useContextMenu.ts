@@ -11,8 +11,8 @@ export interface ContextMenuOptions<E extends Entry, A extends AnyAction> {
 	folder: Pick<ListedFolder<E>, 'key' | 'rows' | 'selection' | 'selected' | 'select'>;
 	/** The folder's name, which labels its own menu. */
 	name: string;
-	/** The items of the menu of these entries, or of the folder if there are none. */
-	groupsFor: (entries: readonly E[]) => MenuItem<A>[][];
+	/** The items of the menu of these entries, or of the folder if there are none; of both for the menu of all actions. */
+	groupsFor: (entries: readonly E[], hasAll: boolean) => MenuItem<A>[][];
 	perform: (action: A, entries: readonly E[]) => void;
 	/** Moves the focus to the list, if the element that had it before is gone. */
 	focusList: () => void;
@@ -23,14 +23,15 @@ export interface ContextMenuState<A extends AnyAction = Action> {
 	props: ContextMenuProps<A> | undefined;
 	/** Opens the menu of a row, which becomes the selection unless it is part of it; or of the folder, which keeps the selection. */
 	openAt: (at: Point, index: number | undefined) => void;
-	/** Opens the menu of the selection, or of the folder if nothing is selected. */
-	openForSelection: (at: Point) => void;
+	/** Opens the menu of the selection, or of the folder if nothing is selected. With `hasAll` it has the actions of both. */
+	openForSelection: (at: Point, hasAll?: boolean) => void;
 }
 
 interface OpenMenu<E> {
 	at: Point;
 	/** None for the menu of the folder. */
 	entries: readonly E[];
+	hasAll: boolean;
 	/** The element that had the focus before. */
 	opener: Element | null;
 }
@@ -42,9 +43,9 @@ export function useContextMenu<E extends Entry, A extends AnyAction>(
 	const { folder, name, groupsFor, perform, focusList } = options;
 	const { rows, selection, selected, select } = folder;
 	const [menu, setMenu] = useScopedState<OpenMenu<E>>(folder.key);
-	const open = (at: Point, entries: readonly E[]) => {
+	const open = (at: Point, entries: readonly E[], hasAll = false) => {
 		// When one menu replaces another, the focus returns to the element that had it before the first one.
-		setMenu((before) => ({ at, entries, opener: before?.opener ?? document.activeElement }));
+		setMenu((before) => ({ at, entries, hasAll, opener: before?.opener ?? document.activeElement }));
 	};
 	const close = () => {
 		// Before the menu is removed, or the focus would be lost.
@@ -58,7 +59,7 @@ export function useContextMenu<E extends Entry, A extends AnyAction>(
 		props: menu && {
 			label: menu.entries.length === 0 ? name : nameItems(menu.entries),
 			kind: menuKind(menu.entries),
-			groups: groupsFor(menu.entries),
+			groups: groupsFor(menu.entries, menu.hasAll),
 			at: menu.at,
 			onClose: close,
 			onChoose: (action) => {
@@ -74,6 +75,6 @@ export function useContextMenu<E extends Entry, A extends AnyAction>(
 			select({ type: 'only', at: { key, index } });
 			open(at, [entry]);
 		},
-		openForSelection: (at) => open(at, selected),
+		openForSelection: (at, hasAll) => open(at, selected, hasAll),
 	};
 }
