@@ -122,6 +122,29 @@ test.serial('the landing page has less than 200 kB of script', async (t) => {
 	t.true(total > 50_000 && total < 200_000, `${total}`);
 });
 
+test.serial('notices lie below a high dialog, beside each other', async (t) => {
+	const manager = await fixture.enter(t);
+	await writeFiles(manager.home, { 'a.txt': 'a' });
+	await holdTimers(manager.context, noticeMs);
+	const page = await manager.open('/browser?type=private');
+	await rowOf(page, 'a.txt').click({ modifiers: ['Control'] });
+	await page.keyboard.press('Control+c');
+	await page.keyboard.press('Control+x');
+	await page.getByRole('status').filter({ hasText: 'Cut a.txt' }).waitFor();
+	await page.getByRole('button', { name: 'Settings' }).click();
+	const settings = page.getByRole('dialog', { name: 'Settings' });
+	await settings.getByText('Two-factor sign-in').waitFor();
+	const areApart = () =>
+		settings.evaluate((dialog) => {
+			const { bottom } = dialog.getBoundingClientRect();
+			const notices = [...document.querySelectorAll('[aria-live="polite"] > [data-intent]')];
+			const tops = notices.map((notice) => notice.getBoundingClientRect().top);
+			return [tops.length, tops.every((top) => top >= bottom)];
+		});
+	await eventually(t, areApart, [2, true]);
+	t.deepEqual(manager.faults, []);
+});
+
 test.serial('a notice that stays hides no row for good, and a low window scrolls to the list', async (t) => {
 	const manager = await fixture.enter(t);
 	await writeFiles(manager.home, Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`file ${n}.txt`, 'a'])));
