@@ -38,10 +38,14 @@ export function useListFocus(
 		(element: HTMLElement | null) => {
 			row.current = element;
 			if (!element) return;
+			const { activeElement } = document;
 			// When the row with the focus is removed, the focus falls to the body.
-			const isLost = hadFocus.current && document.activeElement === document.body;
+			const isLost = hadFocus.current && activeElement === document.body;
 			const isKeyed = isExpected.current;
-			if (isKeyed || isLost || document.activeElement === grid.current) focusCursor();
+			const focused = activeElement?.closest('[data-index]');
+			// When what was pasted gets the cursor, the focus is on the former row.
+			const isOnOther = focused && focused !== element;
+			if (isKeyed || isLost || isOnOther || activeElement === grid.current) focusCursor();
 			if (isKeyed) scrollPageTo(element);
 		},
 		[grid, focusCursor],
@@ -68,7 +72,9 @@ export function useListFocus(
 				hadFocus.current = true;
 				const index = rowIndexOf(event.target);
 				const at = rows && index !== undefined ? cursorAt(rows, index) : undefined;
-				if (at) select({ type: 'focused', at });
+				// A closing dialog returns it to where it was, but the dialog may have moved the cursor, such as to a new folder.
+				if (at && index !== cursor && event.relatedTarget?.closest('[role=dialog]')) focusCursor();
+				else if (at) select({ type: 'focused', at });
 				else if (event.target === grid.current) row.current?.focus({ preventScroll: true });
 			},
 			onBlur(event) {
