@@ -523,6 +523,13 @@ test('all uploads of one client claim at most a share of the free space, and cla
 test('one who begins an upload does not wait for all those that somebody else begins', async (t) => {
 	const app = await testApp(t);
 	const [ada, bob] = await Promise.all([new Client(app).register('ada'), new Client(app).register('bob')]);
+	// On a disk for which others wait.
+	const { storage } = app.services.roots.first;
+	const stage = storage.stage.bind(storage);
+	storage.stage = async (id) => {
+		await wait(20);
+		return stage(id);
+	};
 	let begun = 0;
 	// Some are begun before the other one has arrived.
 	const many = Array.from({ length: 100 }, async (_, n) => {
