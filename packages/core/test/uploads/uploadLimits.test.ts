@@ -523,20 +523,30 @@ test('all uploads of one client claim at most a share of the free space, and cla
 test('one who begins an upload does not wait for all those that somebody else begins', async (t) => {
 	const app = await testApp(t);
 	const [ada, bob] = await Promise.all([new Client(app).register('ada'), new Client(app).register('bob')]);
-	// On a disk for which others wait.
+	// All have their files before any of them gets its row, the other one's as the last.
 	const { storage } = app.services.roots.first;
 	const stage = storage.stage.bind(storage);
+	let open = () => {};
+	const gate = new Promise<void>((resolve) => {
+		open = resolve;
+	});
+	let staged = 0;
 	storage.stage = async (id) => {
-		await wait(20);
-		return stage(id);
+		const file = await stage(id);
+		staged++;
+		await gate;
+		return file;
 	};
 	let begun = 0;
-	// Some are begun before the other one has arrived.
 	const many = Array.from({ length: 100 }, async (_, n) => {
 		t.is((await create(ada, 1, { filename: `${n}` })).statusCode, 201);
 		begun++;
 	});
-	t.is((await create(bob, 1, { filename: 'one' })).statusCode, 201);
+	await until('all files of one are there', async () => staged === many.length);
+	const one = create(bob, 1, { filename: 'one' });
+	await until('that of the other one is there, too', async () => staged > many.length);
+	open();
+	t.is((await one).statusCode, 201);
 	const before = begun;
 	await Promise.all(many);
 	t.true(before < many.length / 2, `${before} of ${many.length} were begun before it`);
