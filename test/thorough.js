@@ -680,6 +680,8 @@ export const thorough = {
 		'a film of a variable frame rate is deleted once it is converted',
 		'a film of a variable frame rate with sound in Matroska is deleted once it is converted',
 		'a film of which the sound begins two seconds later, in Matroska is deleted once it is converted',
+		'a film in Matroska whose file says another shape than its frames is shown in that shape once it is converted',
+		'a film in MP4 for WebM whose file says another shape than its frames is shown in that shape once it is converted',
 		'a film of which the picture begins two seconds later, in a transport stream is deleted once it is converted',
 		'a film of which the beginning is trimmed is deleted once it is converted',
 		'films are converted to each format in Landlock',

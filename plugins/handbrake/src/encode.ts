@@ -18,6 +18,7 @@ import { countPackets, secondsByPackets } from './films/countPackets.js';
 import { decodeFilm } from './films/decodeFilm.js';
 import { hiddenParts, ShownPackets } from './films/hiddenParts.js';
 import { hasLayers } from './films/layers.js';
+import { lookArguments } from './films/look.js';
 import { lossesOf, unreadParts } from './films/losses.js';
 import { foreignMessagesIn } from './films/messages.js';
 import { boxesOf, nameWithRoom, type TagBoxes, writeTags } from './films/phoneTags.js';
@@ -91,6 +92,7 @@ async function makeOutput(
 	const tags = format === 'mp4' && job.input.deleteOriginal ? tagsFor(film, scanned) : undefined;
 	const args = [
 		...['-i', '/proc/self/fd/3', '-o', '/proc/self/fd/4', ...conversionArguments(wish, scanned)],
+		...film.video.slice(0, 1).flatMap(({ look }) => lookArguments(look, scanned)),
 		...(tags === undefined ? [] : ['-A', nameWithRoom(tags)]),
 	];
 	const outcome = await encoder.run(args, {

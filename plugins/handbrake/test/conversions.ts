@@ -189,6 +189,7 @@ interface Stream extends Tagged {
 	codec_name: string;
 	width?: number;
 	height?: number;
+	display_aspect_ratio?: string;
 	channels?: number;
 	side_data_list?: { rotation?: number }[];
 }

@@ -956,6 +956,28 @@ for (const [what, format, losses] of [
 	});
 }
 
+/** As who corrects a wrong shape without encoding again: the frames still say theirs. */
+const said16to9 = ['-i', 'square.mp4', '-c', 'copy', '-aspect', '16:9'];
+
+for (const [what, name, format, args, shape] of [
+	['upright', 'turned.mp4', 'mp4', ['-metadata:s:v', 'rotate=90'], 9 / 16],
+	['in Matroska', 'wide.mkv', 'mkv', [], 16 / 9],
+	['in MP4 for WebM', 'wide.mp4', 'webm', [], 16 / 9],
+] as const) {
+	test(`a film ${what} whose file says another shape than its frames is shown in that shape once it is converted`, async (t) => {
+		const { home, put, run } = await converted(t, name, format);
+		await film('square.mp4', [...picture('160x120', 2), ...h264], path.join(home, 'x.mp4'));
+		await rm(path.join(home, 'x.mp4'));
+		await put([...said16to9, ...args]);
+		const { done, detail } = await run();
+		t.deepEqual(detail.losses, []);
+		t.is(detail.isOriginalDeleted, true);
+		const [pictures] = (await probe(path.join(home, done.outputPath ?? ''))).streams;
+		const [width = 0, height = 0] = (pictures?.display_aspect_ratio ?? '').split(':').map(Number);
+		t.true(Math.abs(width / height - shape) < 0.01, pictures?.display_aspect_ratio);
+	});
+}
+
 test('a film of which the beginning is trimmed is deleted once it is converted', async (t) => {
 	const { home, put, run } = await converted(t, 'trimmed.mp4', 'mp4');
 	await film('whole.mp4', [...long, ...h264, '-g', '50', '-c:a', 'aac'], path.join(home, 'x.mp4'));

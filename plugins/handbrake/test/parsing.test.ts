@@ -13,6 +13,7 @@ import { countPackets, secondsByPackets, type TrackPackets } from '../src/films/
 import { type DecodedFilm, frameReader, isError } from '../src/films/decodeFilm.js';
 import { type HiddenPart, hiddenParts, ShownPackets } from '../src/films/hiddenParts.js';
 import { hasLayers, parseLayers } from '../src/films/layers.js';
+import { type Look, lookArguments, lookOf } from '../src/films/look.js';
 import { lossesOf, type ReadFilm, unreadParts } from '../src/films/losses.js';
 import { foreignMessages } from '../src/films/messages.js';
 import { type Film, matrixOf, parseProbe, probe, type SubtitleTrack } from '../src/films/probe.js';
@@ -28,6 +29,7 @@ const film: Video = {
 	seconds: 100,
 	width: 640,
 	height: 360,
+	shape: 16 / 9,
 	audioTracks: [1, 2],
 	subtitles: [
 		{ track: 1, isText: true },
@@ -123,6 +125,7 @@ test('the output of a scan is parsed after any other output, and invalid output 
 		seconds: 2.023,
 		width: 320,
 		height: 180,
+		shape: 16 / 9,
 		audioTracks: [1],
 		subtitles: [{ track: 4, isText: false }],
 	});
@@ -130,6 +133,8 @@ test('the output of a scan is parsed after any other output, and invalid output 
 		t.is(parseScan(text), undefined);
 	}
 });
+
+const look: Look = { shape: 16 / 9, pixels: [1, 1] };
 
 const whole: Film = {
 	container: 'mov',
@@ -139,7 +144,7 @@ const whole: Film = {
 	madeAt: undefined,
 	phoneTags: new Map(),
 	streams: 2,
-	video: [{ index: 0, size: 640 * 360, rate: 25, isIndexed: true, announced: 0, empty: 0 }],
+	video: [{ index: 0, size: 640 * 360, look, rate: 25, isIndexed: true, announced: 0, empty: 0 }],
 	audio: [{ index: 1, channels: 2, announced: 0 }],
 	subtitles: 0,
 	pictures: 0,
@@ -263,13 +268,13 @@ test('an output that has all of its original lacks nothing, whatever its rate', 
 	t.deepEqual(losses({ video: { count: 900 } }, { video: { count: 900 } }), []);
 	const matroska: Partial<Film> = {
 		container: 'matroska',
-		video: [{ index: 0, size: 1, rate: 25, isIndexed: false, announced: 0, empty: 0 }],
+		video: [{ index: 0, size: 1, look, rate: 25, isIndexed: false, announced: 0, empty: 0 }],
 	};
 	t.deepEqual(losses({ film: matroska, video: { count: 900 } }, { video: { count: 900 } }), []);
 });
 
 test('where the sound has not begun, all frames have to be there', (t) => {
-	const video = [{ index: 0, size: 1, rate: 25, isIndexed: false, announced: 0, empty: 0 }];
+	const video = [{ index: 0, size: 1, look, rate: 25, isIndexed: false, announced: 0, empty: 0 }];
 	const film: Partial<Film> = { container: 'matroska', seconds: 120, video };
 	const late = { begin: 20, end: 120 };
 	t.deepEqual(losses({ film, sound: late }, { sound: late }), []);
@@ -301,7 +306,7 @@ test('fonts in a film are part of it where the new one has as many, and files th
 });
 
 test('a film that begins late lacks no frames for the time before', (t) => {
-	const video = [{ index: 0, size: 1, rate: 25, isIndexed: false, announced: 0, empty: 0 }];
+	const video = [{ index: 0, size: 1, look, rate: 25, isIndexed: false, announced: 0, empty: 0 }];
 	const film: Partial<Film> = { container: 'matroska', seconds: 110, lead: 10, video };
 	const timed = { begin: 10, end: 110 };
 	t.deepEqual(losses({ film, video: timed, sound: timed }, {}), []);
@@ -402,7 +407,10 @@ test('what an output lacks of its original is named, and what is not known is ta
 	t.deepEqual(losses(subtitles('pictures', 8), subtitles('pictures', 3)), ['5 of 8 lines of subtitles 1']);
 	// Without an index, and with gaps in the sound, it is the duration that counts.
 	const damaged: Given = {
-		film: { container: 'mpegts', video: [{ index: 0, size: 1, rate: 25, isIndexed: false, announced: 0, empty: 0 }] },
+		film: {
+			container: 'mpegts',
+			video: [{ index: 0, size: 1, look, rate: 25, isIndexed: false, announced: 0, empty: 0 }],
+		},
 		video: { count: 1250 },
 		sound: { gaps: 50, pauses: 50 },
 	};
@@ -414,12 +422,15 @@ test('what an output lacks of its original is named, and what is not known is ta
 	};
 	t.deepEqual(losses(clip, clip), ['13 of 300 frames']);
 	const avi: Given = {
-		film: { container: 'avi', video: [{ index: 0, size: 1, rate: 25, isIndexed: false, announced: 2500, empty: 0 }] },
+		film: {
+			container: 'avi',
+			video: [{ index: 0, size: 1, look, rate: 25, isIndexed: false, announced: 2500, empty: 0 }],
+		},
 		video: { count: 2400 },
 	};
 	t.deepEqual(losses(avi, { video: { count: 2400 } }), ['100 of 2500 frames']);
 	// Frames that are there, and say that the one before is shown for longer.
-	const video = [{ index: 0, size: 1, rate: 25, isIndexed: false, announced: 2500, empty: 100 }];
+	const video = [{ index: 0, size: 1, look, rate: 25, isIndexed: false, announced: 2500, empty: 100 }];
 	const repeating: Given = { film: { container: 'avi', video }, video: { count: 2400 } };
 	t.deepEqual(losses(repeating, { video: { count: 2400 } }), []);
 	t.deepEqual(losses(repeating, { video: { count: 2300 } }), ['100 of 2400 frames']);
@@ -821,6 +832,32 @@ test('what only the frames of a film show is lost with them: sizes, half picture
 	t.deepEqual(lost(frame(), ...heard('6.1(back)')), ['channels of audio track 1 that become one (6.1(back))']);
 	t.deepEqual(lost(frame(), ...heard('mono', '5.1', '5.1(side)', '6.1', '7.1', 'quad', 'unknown', '6 channels')), []);
 	t.deepEqual(lost(frame(), 'stream_index=1|channels=3|channel_layout=3.0'), ['1 of 3 channels of audio track 1']);
+});
+
+test('pictures are shown in the shape that their file says, or that is lost', (t) => {
+	const printed = { width: 640, height: 480, sample_aspect_ratio: '4:3' };
+	const wide = lookOf(printed, false);
+	t.deepEqual(wide, { shape: 16 / 9, pixels: [4, 3] });
+	t.deepEqual(lookOf(printed, true), { shape: 9 / 16, pixels: [3, 4] });
+	for (const unknown of ['', 'N/A', '0:1', '1:0']) {
+		t.deepEqual(lookOf({ ...printed, sample_aspect_ratio: unknown }, false).pixels, [1, 1], unknown);
+	}
+	// As few bits as encoders have for them.
+	t.deepEqual(lookOf({ ...printed, sample_aspect_ratio: '2000000000:1000000000' }, false).pixels, [65_535, 32_768]);
+	t.deepEqual(lookOf({ ...printed, sample_aspect_ratio: '1:2000000000' }, false).pixels, [1, 65_535]);
+
+	t.deepEqual(lookArguments(wide, { shape: 4 / 3 }), ['--custom-anamorphic', '--pixel-aspect', '4:3']);
+	t.deepEqual(lookArguments(wide, { shape: 640 / 360 }), []);
+	t.deepEqual(lookArguments(lookOf({ ...printed, width: 0, height: 0 }, false), { shape: 4 / 3 }), []);
+
+	const shown = (shape: number) => ({
+		film: { video: whole.video.map((each) => ({ ...each, look: { ...look, shape } })) },
+	});
+	t.deepEqual(losses(shown(16 / 9), shown(4 / 3)), ['the shape of its pictures']);
+	t.deepEqual(losses(shown(16 / 9), shown(9 / 16)), ['the shape of its pictures']);
+	t.deepEqual(losses(shown(Number.NaN), shown(16 / 9)), ['the shape of its pictures']);
+	// Of 161 pixels the encoder leaves out one.
+	t.deepEqual(losses(shown(161 / 91), shown(160 / 90)), []);
 });
 
 test('further layers of pictures, and units that no decoder knows, are found by what decoders list', (t) => {

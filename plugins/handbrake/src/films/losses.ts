@@ -3,6 +3,7 @@ import type { Contents } from './containers/reading/scanner.js';
 import type { FilmPackets, TrackPackets } from './countPackets.js';
 import type { DecodedFilm } from './decodeFilm.js';
 import type { HiddenPart } from './hiddenParts.js';
+import { isSameShape } from './look.js';
 import { isNameOfProgram } from './namesOfPrograms.js';
 import { camerasIn, placesIn } from './phoneTags.js';
 import { contentSeconds, type Film, type NamedTrack, type SubtitleTrack, type Trait } from './probe.js';
@@ -72,6 +73,7 @@ export function lossesOf({
 		...lostDelay(unreadDelay),
 		...lostEnds(unended),
 		...lostTraits(original.film, output.film, decoded),
+		...lostLook(original.film, output.film),
 		...lostNames(original.film, output.film),
 		...lostInFrames(original.film, decoded),
 		...lostFrames(original, output),
@@ -157,6 +159,13 @@ function lostTraits(original: Film, output: Film, decoded: DecodedFilm | undefin
 		return output.traits.includes(trait) && tags.every(([name, value]) => output.phoneTags.get(name) === value);
 	};
 	return [...traits].filter((trait) => !isKept(trait));
+}
+
+/** How its pictures are shown. */
+function lostLook({ video: [before] }: Film, { video: [after] }: Film): string[] {
+	// It is counted as a lost track.
+	if (before === undefined || after === undefined) return [];
+	return isSameShape(before.look.shape, after.look.shape) ? [] : ['the shape of its pictures'];
 }
 
 /** Of which a film may have a part only. */

@@ -2,6 +2,7 @@ import { z } from '@stowage/plugin-api';
 import type { VideoContainer } from '@stowage/rules';
 import type { SandboxedProgram } from '../SandboxedProgram.js';
 import { languageOf } from './languages.js';
+import { type Look, lookOf } from './look.js';
 import { parseJson } from './parseJson.js';
 import { camerasIn, filmedAt, filmedRate, type PhoneTags, phoneTagsOf, placesIn } from './phoneTags.js';
 import { type Text, textsOfFilm, textsOfTrack } from './texts.js';
@@ -88,6 +89,8 @@ export interface VideoTrack {
 	index: number;
 	/** Pixels of a frame. */
 	size: number;
+	/** How its pictures are shown. */
+	look: Look;
 	/** Frames a second on average; 0 where that is not known without reading the film. */
 	rate: number;
 	/** Whether the file has an index of all its frames. */
@@ -120,6 +123,7 @@ const stream = z.object({
 	codec_tag_string: z.string().optional(),
 	width: z.number().default(0),
 	height: z.number().default(0),
+	sample_aspect_ratio: z.string().default(''),
 	channels: z.number().default(0),
 	avg_frame_rate: z.string().default(''),
 	r_frame_rate: z.string().default(''),
@@ -167,7 +171,7 @@ const entries = [
 	'format=format_name,start_time,duration',
 	'format_tags',
 	'stream=index,codec_type,codec_name,codec_tag_string,width,height,channels,avg_frame_rate,nb_frames,start_time,duration,pix_fmt',
-	'stream=r_frame_rate,field_order,color_transfer',
+	'stream=r_frame_rate,field_order,color_transfer,sample_aspect_ratio',
 	'stream_tags',
 	'stream_side_data=side_data_type,displaymatrix',
 	'stream_disposition',
@@ -214,9 +218,13 @@ export function parseProbe(output: string): Film | undefined {
 		madeAt: madeAt(found.format.tags),
 		phoneTags: phoneTagsOf(found.format.tags),
 		streams: found.streams.length,
-		video: video.map(({ index, width, height, avg_frame_rate, r_frame_rate, nb_frames }) => ({
-			index,
-			size: width * height,
+		video: video.map(({ avg_frame_rate, r_frame_rate, nb_frames, ...track }) => ({
+			index: track.index,
+			size: track.width * track.height,
+			look: lookOf(
+				track,
+				track.side_data_list.some(({ displaymatrix }) => isOnSide(displaymatrix)),
+			),
 			// The headers of an Ogg film say the rate of all its frames; ffprobe counts their average only beside sound.
 			rate: rateOf(avg_frame_rate) || (container === 'ogg' ? rateOf(r_frame_rate) : 0),
 			// Others guess that number; and a film in fragments has none.
@@ -380,6 +388,12 @@ export function matrixOf(printed: string): string {
 function isTurned(matrix: string): boolean {
 	const [a = 1, b = 0, , c = 0, d = 1] = numbersOf(matrix);
 	return (b === 0 && c === 0 && a * d > 0) || (a === 0 && d === 0 && b * c < 0);
+}
+
+/** Whether a matrix of ffprobe turns pictures by one quarter or three. */
+function isOnSide(matrix: string): boolean {
+	const [a = 1, b = 0] = numbersOf(matrix);
+	return a === 0 && b !== 0;
 }
 
 const transparent = /^(?:yuva|gbrap|rgba|bgra|argb|abgr|ayuv|ya\d)/;

@@ -7,6 +7,8 @@ export interface Video {
 	seconds: number;
 	width: number;
 	height: number;
+	/** The width of a shown picture by its height, as the output has it where nothing else is asked for. */
+	shape: number;
 	/** Their numbers. */
 	audioTracks: number[];
 	subtitles: { track: number; isText: boolean }[];
@@ -18,7 +20,11 @@ const scanned = z.object({
 	TitleList: z.array(
 		z.object({
 			Duration: z.object({ Ticks: z.number() }),
-			Geometry: z.object({ Width: z.number(), Height: z.number() }),
+			Geometry: z.object({
+				Width: z.number(),
+				Height: z.number(),
+				PAR: z.object({ Num: z.number(), Den: z.number() }).default({ Num: 1, Den: 1 }),
+			}),
 			AudioList: z.array(track).default([]),
 			SubtitleList: z.array(track.extend({ Format: z.string() })).default([]),
 		}),
@@ -48,10 +54,12 @@ export function parseScan(output: string): Video | undefined {
 	const parsed = scanned.safeParse(parseJson(output.slice(output.indexOf('{', at), output.lastIndexOf('}') + 1)));
 	const title = parsed.data?.TitleList[0];
 	if (title === undefined || title.Geometry.Width === 0) return undefined;
+	const { Width, Height, PAR } = title.Geometry;
 	return {
 		seconds: title.Duration.Ticks / ticksPerSecond,
-		width: title.Geometry.Width,
-		height: title.Geometry.Height,
+		width: Width,
+		height: Height,
+		shape: (Width * (PAR.Num || 1)) / (Height * (PAR.Den || 1)),
 		audioTracks: title.AudioList.slice(0, maxTracks).map(({ TrackNumber }) => TrackNumber),
 		subtitles: title.SubtitleList.slice(0, maxTracks).map(({ TrackNumber, Format }) => ({
 			track: TrackNumber,
