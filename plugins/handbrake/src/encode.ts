@@ -92,7 +92,7 @@ async function makeOutput(
 	const tags = format === 'mp4' && job.input.deleteOriginal ? tagsFor(film, scanned) : undefined;
 	const args = [
 		...['-i', '/proc/self/fd/3', '-o', '/proc/self/fd/4', ...conversionArguments(wish, scanned)],
-		...film.video.slice(0, 1).flatMap(({ look }) => lookArguments(look, scanned)),
+		...film.video.slice(0, 1).flatMap(({ look, rate }) => lookArguments(look, rate, scanned)),
 		...(tags === undefined ? [] : ['-A', nameWithRoom(tags)]),
 	];
 	const outcome = await encoder.run(args, {

@@ -190,6 +190,7 @@ interface Stream extends Tagged {
 	width?: number;
 	height?: number;
 	display_aspect_ratio?: string;
+	color_space?: string;
 	channels?: number;
 	side_data_list?: { rotation?: number }[];
 }

@@ -966,7 +966,7 @@ for (const [what, name, format, args, shape] of [
 ] as const) {
 	test(`a film ${what} whose file says another shape than its frames is shown in that shape once it is converted`, async (t) => {
 		const { home, put, run } = await converted(t, name, format);
-		await film('square.mp4', [...picture('160x120', 2), ...h264], path.join(home, 'x.mp4'));
+		await film('square.mp4', [...picture('720x480', 1), ...h264], path.join(home, 'x.mp4'));
 		await rm(path.join(home, 'x.mp4'));
 		await put([...said16to9, ...args]);
 		const { done, detail } = await run();
@@ -975,6 +975,8 @@ for (const [what, name, format, args, shape] of [
 		const [pictures] = (await probe(path.join(home, done.outputPath ?? ''))).streams;
 		const [width = 0, height = 0] = (pictures?.display_aspect_ratio ?? '').split(':').map(Number);
 		t.true(Math.abs(width / height - shape) < 0.01, pictures?.display_aspect_ratio);
+		// The film says nothing of its colours: by its height, once it is turned, it would have those of HD.
+		t.is(pictures?.color_space, 'smpte170m');
 	});
 }
 

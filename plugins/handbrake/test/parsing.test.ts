@@ -134,7 +134,12 @@ test('the output of a scan is parsed after any other output, and invalid output 
 	}
 });
 
-const look: Look = { shape: 16 / 9, pixels: [1, 1] };
+const look: Look = {
+	shape: 16 / 9,
+	pixels: [1, 1],
+	colours: { matrix: '', primaries: '', transfer: '' },
+	supposed: undefined,
+};
 
 const whole: Film = {
 	container: 'mov',
@@ -834,11 +839,13 @@ test('what only the frames of a film show is lost with them: sizes, half picture
 	t.deepEqual(lost(frame(), 'stream_index=1|channels=3|channel_layout=3.0'), ['1 of 3 channels of audio track 1']);
 });
 
+const unsaid = { sample_aspect_ratio: '', color_space: '', color_primaries: '', color_transfer: '' };
+
 test('pictures are shown in the shape that their file says, or that is lost', (t) => {
-	const printed = { width: 640, height: 480, sample_aspect_ratio: '4:3' };
+	const printed = { ...unsaid, width: 640, height: 480, sample_aspect_ratio: '4:3' };
 	const wide = lookOf(printed, false);
-	t.deepEqual(wide, { shape: 16 / 9, pixels: [4, 3] });
-	t.deepEqual(lookOf(printed, true), { shape: 9 / 16, pixels: [3, 4] });
+	t.like(wide, { shape: 16 / 9, pixels: [4, 3] });
+	t.like(lookOf(printed, true), { shape: 9 / 16, pixels: [3, 4] });
 	for (const unknown of ['', 'N/A', '0:1', '1:0']) {
 		t.deepEqual(lookOf({ ...printed, sample_aspect_ratio: unknown }, false).pixels, [1, 1], unknown);
 	}
@@ -846,9 +853,9 @@ test('pictures are shown in the shape that their file says, or that is lost', (t
 	t.deepEqual(lookOf({ ...printed, sample_aspect_ratio: '2000000000:1000000000' }, false).pixels, [65_535, 32_768]);
 	t.deepEqual(lookOf({ ...printed, sample_aspect_ratio: '1:2000000000' }, false).pixels, [1, 65_535]);
 
-	t.deepEqual(lookArguments(wide, { shape: 4 / 3 }), ['--custom-anamorphic', '--pixel-aspect', '4:3']);
-	t.deepEqual(lookArguments(wide, { shape: 640 / 360 }), []);
-	t.deepEqual(lookArguments(lookOf({ ...printed, width: 0, height: 0 }, false), { shape: 4 / 3 }), []);
+	t.deepEqual(lookArguments(wide, 25, { shape: 4 / 3 }), ['--custom-anamorphic', '--pixel-aspect', '4:3']);
+	t.deepEqual(lookArguments(wide, 25, { shape: 640 / 360 }), []);
+	t.deepEqual(lookArguments(lookOf({ ...printed, width: 0, height: 0 }, false), 25, { shape: 4 / 3 }), []);
 
 	const shown = (shape: number) => ({
 		film: { video: whole.video.map((each) => ({ ...each, look: { ...look, shape } })) },
@@ -858,6 +865,37 @@ test('pictures are shown in the shape that their file says, or that is lost', (t
 	t.deepEqual(losses(shown(Number.NaN), shown(16 / 9)), ['the shape of its pictures']);
 	// Of 161 pixels the encoder leaves out one.
 	t.deepEqual(losses(shown(161 / 91), shown(160 / 90)), []);
+});
+
+test('pictures have the colours that their film says or that are supposed of it, or these are lost', (t) => {
+	const of = (said: Partial<typeof unsaid>, width = 854, height = 480, isOnSide = true) =>
+		lookOf({ ...unsaid, width, height, ...said }, isOnSide);
+	const argumentsOf = (each: Look, rate = 25) => lookArguments(each, rate, each).slice(1);
+	t.deepEqual(argumentsOf(of({})), ['pal']);
+	t.deepEqual(argumentsOf(of({}), 30), ['601']);
+	t.deepEqual(argumentsOf(of({}), 0), ['601']);
+	t.deepEqual(argumentsOf(of({}, 480, 854)), ['709']);
+	// HandBrake supposes the same of them.
+	for (const each of [of({}, 854, 480, false), of({}, 1280, 720), of({}, 640, 480), of({ color_space: 'bt709' })]) {
+		t.deepEqual(argumentsOf(each), []);
+	}
+	// It would set the primaries, too.
+	t.deepEqual(argumentsOf(of({ color_primaries: 'smpte432' })), []);
+
+	const shown = (each: Look) => ({ film: { video: whole.video.map((track) => ({ ...track, look: each })) } });
+	const upright = (said: Partial<typeof unsaid>) => of(said, 480, 854, false);
+	const lost = (before: Look, after: Partial<typeof unsaid>) => losses(shown(before), shown(upright(after)));
+	t.deepEqual(lost(of({}), { color_space: 'smpte170m', color_primaries: 'bt470bg', color_transfer: 'bt709' }), []);
+	t.deepEqual(lost(of({}), { color_space: 'bt709' }), ['its colours']);
+	t.deepEqual(lost(of({ color_space: 'bt709' }), { color_space: 'bt709' }), []);
+	t.deepEqual(lost(of({ color_space: 'bt470bg' }), { color_space: 'smpte170m' }), []);
+	t.deepEqual(lost(of({ color_space: 'reserved' }), { color_space: 'smpte170m' }), []);
+	t.deepEqual(lost(of({ color_transfer: 'bt2020-10', color_space: 'fcc' }), { color_space: 'fcc' }), ['its colours']);
+	t.deepEqual(lost(upright({ color_transfer: 'smpte170m' }), { color_transfer: 'bt709' }), []);
+	t.deepEqual(lost(upright({ color_transfer: 'iec61966-2-1' }), { color_transfer: 'bt709' }), ['its colours']);
+	t.deepEqual(lost(upright({ color_primaries: 'smpte432' }), { color_primaries: 'bt709' }), ['its colours']);
+	t.deepEqual(lost(upright({ color_primaries: 'smpte432' }), {}), ['its colours']);
+	t.deepEqual(lost(upright({ color_primaries: 'bt709' }), {}), []);
 });
 
 test('further layers of pictures, and units that no decoder knows, are found by what decoders list', (t) => {

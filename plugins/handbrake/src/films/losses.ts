@@ -3,7 +3,7 @@ import type { Contents } from './containers/reading/scanner.js';
 import type { FilmPackets, TrackPackets } from './countPackets.js';
 import type { DecodedFilm } from './decodeFilm.js';
 import type { HiddenPart } from './hiddenParts.js';
-import { isSameShape } from './look.js';
+import { areSameColours, isSameShape } from './look.js';
 import { isNameOfProgram } from './namesOfPrograms.js';
 import { camerasIn, placesIn } from './phoneTags.js';
 import { contentSeconds, type Film, type NamedTrack, type SubtitleTrack, type Trait } from './probe.js';
@@ -165,7 +165,10 @@ function lostTraits(original: Film, output: Film, decoded: DecodedFilm | undefin
 function lostLook({ video: [before] }: Film, { video: [after] }: Film): string[] {
 	// It is counted as a lost track.
 	if (before === undefined || after === undefined) return [];
-	return isSameShape(before.look.shape, after.look.shape) ? [] : ['the shape of its pictures'];
+	return [
+		...(isSameShape(before.look.shape, after.look.shape) ? [] : ['the shape of its pictures']),
+		...(areSameColours(before.look, after.look) ? [] : ['its colours']),
+	];
 }
 
 /** Of which a film may have a part only. */

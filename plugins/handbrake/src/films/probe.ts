@@ -134,6 +134,8 @@ const stream = z.object({
 	pix_fmt: z.string().default(''),
 	field_order: z.string().default(''),
 	color_transfer: z.string().default(''),
+	color_space: z.string().default(''),
+	color_primaries: z.string().default(''),
 	tags: z.record(z.string(), z.string()).default({}),
 	side_data_list: z
 		.array(z.object({ side_data_type: z.string().default(''), displaymatrix: z.string().default('') }))
@@ -171,7 +173,7 @@ const entries = [
 	'format=format_name,start_time,duration',
 	'format_tags',
 	'stream=index,codec_type,codec_name,codec_tag_string,width,height,channels,avg_frame_rate,nb_frames,start_time,duration,pix_fmt',
-	'stream=r_frame_rate,field_order,color_transfer,sample_aspect_ratio',
+	'stream=r_frame_rate,field_order,color_transfer,color_space,color_primaries,sample_aspect_ratio',
 	'stream_tags',
 	'stream_side_data=side_data_type,displaymatrix',
 	'stream_disposition',
