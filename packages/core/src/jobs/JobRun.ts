@@ -66,6 +66,8 @@ export class JobRun {
 	/** How much of what it does now is for itself alone. */
 	#privateWork = 0;
 	readonly #claimedAt: number;
+	/** When it was told first that it is to end for good here. */
+	#revokedAt = Number.POSITIVE_INFINITY;
 	#isOnTrial: boolean;
 	/** Its end by the monotonic clock, counted from before the renewal was requested, so that it is never later than in the database. */
 	#leaseEnd: number;
@@ -173,6 +175,15 @@ export class JobRun {
 		return shortSeconds !== undefined && this.#parts.monotonic() - this.#claimedAt >= 2000 * shortSeconds;
 	}
 
+	/**
+	 * Whether it was cancelled or gives back its place, and will soon have ended. One that was told so for long may hang, as on a share of a
+	 * network that is gone.
+	 */
+	isLeaving(): boolean {
+		const isTold = this.#hasYielded || this.#isCancelled;
+		return isTold && this.#parts.monotonic() - this.#revokedAt < jobLimits.leavingMs;
+	}
+
 	/** Called when another process runs it, or may. */
 	lose(): void {
 		this.#hasLost = true;
@@ -180,6 +191,7 @@ export class JobRun {
 	}
 
 	#revoke(reason: string): void {
+		this.#revokedAt = Math.min(this.#revokedAt, this.#parts.monotonic());
 		this.#ending.abort(new Failure('conflict', reason));
 		this.#revoking.abort();
 	}

@@ -17,6 +17,8 @@ export const jobLimits = {
 	changesMs: 5_000,
 	/** How long a job that is being ended may take while the server stops. */
 	drainMs: 10_000,
+	/** How long a run that was told to end counts as one that does. */
+	leavingMs: 30_000,
 	/** A job that was interrupted this often without a checkpoint between may be what crashes the process. */
 	interruptions: 10,
 	/** A job that had begun shortly before this many unclean ends may be their cause, even with checkpoints between. */

@@ -612,6 +612,46 @@ test('of the runs that have places for short jobs for too long as many give one 
 	t.like(await jobs.find(dora, another.id), { status: 'processing' });
 });
 
+for (const told of ['gives back its place', 'is cancelled'] as const)
+	test(`a run that ${told} and does not end takes no waiting job from those that would make room`, async (t) => {
+		const bench = await jobBench(t);
+		const [ada, bob, carol] = [await bench.addUser('ada'), await bench.addUser('bob'), await bench.addUser('carol')];
+		const { jobs } = bench.process();
+		const limits = { concurrency: 2, runningPerUser: 1, short: { places: 2, seconds: 10 } };
+		const { kind, runs } = heldKind({ ...limits, ignoresSignal: true });
+		const starter = jobs.define(kind);
+		const pass = async (seconds: number) => {
+			for (let n = 0; n < seconds; n += 5) {
+				bench.advance(5000);
+				await jobs.poll();
+				for (const { context, fail } of runs)
+					if (context.signal.aborted && context.input === 'healthy') fail(context.signal.reason);
+			}
+		};
+		const film = { expectedSeconds: 7200 };
+		for (const owner of [ada, bob]) await starter.start(owner, 'film', 'film', film);
+		const hung = await starter.start(ada, 'hung', 'hung');
+		await jobs.poll();
+		await starter.start(bob, 'healthy', 'healthy');
+		await pass(25);
+		t.deepEqual(runs.map(({ context }) => context.input).sort(), ['film', 'film', 'healthy', 'hung']);
+		if (told === 'is cancelled') await jobs.cancel(ada, hung.id);
+		const { id } = await starter.start(carol, 'clip', 'clip');
+		await pass(5);
+		t.is((await jobs.find(carol, id)).status, 'queued', 'it will have the place of the run that was told to end');
+		await pass(35);
+		await until('the clip runs', async () => {
+			await jobs.poll();
+			return (await jobs.find(carol, id)).status === 'processing';
+		});
+		const inputsOfTold = () => runs.filter(({ context }) => context.signal.aborted).map(({ context }) => context.input);
+		t.deepEqual(inputsOfTold().sort(), ['healthy', 'hung']);
+		// The run that hangs counts for its user again, who may not have both places.
+		await starter.start(ada, 'hers', 'hers');
+		await pass(30);
+		t.deepEqual(inputsOfTold().sort(), ['healthy', 'hung'], 'the clip, which is overdue, is not told');
+	});
+
 test('a job whose lease has expired is taken over and resumes from its checkpoint', async (t) => {
 	const bench = await jobBench(t);
 	const ada = await bench.addUser('ada');

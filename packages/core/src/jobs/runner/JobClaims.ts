@@ -168,8 +168,8 @@ export class JobClaims {
 		const overdue = short.filter((run) => !run.signal.aborted && run.isOverdue());
 		if (overdue.length === 0) return;
 		const suspected = this.#usersWhoCannotBegin(kind, held);
-		// Those that end already, which may take them a while, make room first.
-		const ending = short.filter((run) => run.hasYielded || run.isCancelled);
+		// Those that end already, which may take them a while, make room first. One that does not end is no room for a waiting job.
+		const ending = short.filter((run) => run.isLeaving());
 		const leaving = [...ending];
 		const following: WaitingJob[] = [];
 		for (const run of [...ending, ...overdue]) {
