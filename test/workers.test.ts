@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import http from 'node:http';
@@ -6,6 +6,7 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { createInterface } from 'node:readline';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openDatabase } from '@stowage/database';
@@ -142,6 +143,57 @@ test('a process that is killed is replaced, and those beside it go on answering'
 	t.true((await workersOf(server)).includes(other as number));
 	for (let n = 0; n < 10; n++) t.is((await fetch(`${server.url}/api/health`)).status, 200);
 	t.is(await server.stop(), 0);
+});
+
+/** Starts a server, without waiting until it serves, and calls back with each line that it writes. */
+function startedServer(t: ExecutionContext, args: readonly string[], onLine: (line: string) => void) {
+	const server = spawn(process.execPath, args, {
+		env: { ...process.env, NODE_OPTIONS: '' },
+		stdio: ['ignore', 'pipe', 'pipe'],
+		detached: true,
+	});
+	const ended = once(server, 'close');
+	const isOver = () => server.exitCode !== null || server.signalCode !== null;
+	t.teardown(async () => {
+		if (!isOver()) process.kill(-(server.pid as number), 'SIGKILL');
+		await ended;
+	});
+	for (const output of [server.stdout, server.stderr]) createInterface({ input: output }).on('line', onLine);
+	return { pid: server.pid as number, kill: () => server.kill('SIGTERM'), isOver, ended };
+}
+
+test('a process that is killed before all serve is replaced and named in the log, once one has served', async (t) => {
+	const lines: string[] = [];
+	let killed: number | undefined;
+	const args = plainArgs(await temporaryFolder(t), '--workers', '2', '--log-level', 'info');
+	const server = startedServer(t, args, (line) => {
+		lines.push(line);
+		if (killed !== undefined || !line.includes('"a process serves"')) return;
+		killed = JSON.parse(line).pid as number;
+		process.kill(killed, 'SIGKILL');
+	});
+	await until('both serve', () => server.isOver() || lines.some((line) => line.includes('Stowage is ready at')));
+	t.false(server.isOver(), lines.join('\n'));
+	const [line = '{}'] = lines.filter((each) => each.includes('ended by itself'));
+	t.like(JSON.parse(line), { level: 50, worker: 1, pid: killed, code: null, signal: 'SIGKILL' });
+	const now = await workersOf(server);
+	t.true(now.length === 2 && !now.includes(killed ?? 0));
+	server.kill();
+	t.deepEqual(await server.ended, [0, null]);
+});
+
+test('a process that is killed before any has served ends the server, and the log names it', async (t) => {
+	const lines: string[] = [];
+	// It waits for its database.
+	const away = `mysql://nobody@127.0.0.1:${await freePort()}/none`;
+	const args = plainArgs(await temporaryFolder(t), '--workers', '2', '--log-level', 'warn', '--database-url', away);
+	const server = startedServer(t, args, (line) => lines.push(line));
+	await until('it has begun', async () => (await workersOf(server)).length === 1);
+	const [killed = 0] = await workersOf(server);
+	process.kill(killed, 'SIGKILL');
+	t.deepEqual(await server.ended, [1, null]);
+	const [line = '{}'] = lines.filter((each) => each.includes('ended by itself'));
+	t.like(JSON.parse(line), { level: 50, worker: 1, pid: killed, code: null, signal: 'SIGKILL' });
 });
 
 test('a process that hangs is killed and replaced, and gets only so many connections meanwhile', async (t) => {

@@ -40,6 +40,8 @@ export class Primary {
 	/** Who leads, and who serves, as the processes were told last. */
 	#introduced = '';
 	#isReady = false;
+	/** Whether one has served: what is missing is made, and no mistake of the configuration ends a process. */
+	#hasServed = false;
 	#isStopping = false;
 	#pinging: NodeJS.Timeout | undefined;
 	/** Renewals are made one after another. */
@@ -170,6 +172,7 @@ export class Primary {
 	}
 
 	#afterReady(): void {
+		this.#hasServed = true;
 		if (this.#isReady || this.#isStopping) return;
 		const { count, onReady } = this.#options;
 		while (this.#workers.size < count) this.#startOne();
@@ -187,8 +190,9 @@ export class Primary {
 		this.#former = sumFamilies(ofIt, this.#former).filter(({ type }) => type !== 'gauge');
 		// Where it was to be replaced, another one has been started already.
 		if (this.#isStopping || this.#workers.size >= count) return;
-		if (!this.#isReady) return onEnd(code ?? 1);
-		if (code !== 0) log.error({ worker: worker.id, code }, 'a process of the server ended by itself');
+		const { id, pid, signal } = worker;
+		if (code !== 0) log.error({ worker: id, pid, code, signal }, 'a process of the server ended by itself');
+		if (!this.#hasServed) return onEnd(code ?? 1);
 		const pause = this.#replacing.after(performance.now());
 		if (pause === undefined) {
 			log.fatal('processes of the server end again and again: stopping');

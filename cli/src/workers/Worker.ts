@@ -44,6 +44,8 @@ export class Worker {
 	isStopping = false;
 	/** What it had counted when it was last read. */
 	families: readonly Family[] = [];
+	/** The signal that has ended it. */
+	signal: NodeJS.Signals | null = null;
 	/** The code with which it ended; null after a signal. */
 	readonly ended: Promise<number | null>;
 	readonly #process: ChildProcess;
@@ -70,7 +72,8 @@ export class Worker {
 		if (isApart) relayOutput(this.#process);
 		this.#process.on('message', (message: FromWorker) => this.#receive(message));
 		this.ended = new Promise((resolve) => {
-			this.#process.once('exit', async (code) => {
+			this.#process.once('exit', async (code, signal) => {
+				this.signal = signal;
 				// Nobody else may have them: the process may have read a part of a request.
 				for (const socket of this.#onTheWay.values()) socket.destroy();
 				// What it has said last is relayed, unless something that it started holds its output.
