@@ -7,7 +7,8 @@ const receiptMs = 30 * 24 * 60 * 60_000;
 /** How long it is remembered what a home contains that nobody uses. */
 const usageMs = 30 * 24 * 60 * 60_000;
 
-type Part = readonly [name: string, sweep: () => Promise<unknown>];
+/** `byAge` unless the clock was set a short while ago. */
+type Part = readonly [name: string, sweep: (choice: { byAge: boolean }) => Promise<unknown>];
 
 /**
  * Removes expired data, in one process at a time: a second process leaves it to the first. A part that fails, such as
@@ -22,6 +23,8 @@ export function createSweep(services: Services): () => Promise<void> {
 		['tickets', () => database.tickets.sweep()],
 		['events', () => database.events.sweep(relayAges)],
 		['leases', () => database.leases.sweep()],
+		// Those of a user beyond the latest, whatever the time is.
+		['jobs', (choice) => jobs.sweep(choice)],
 		['parts of downloads from shares', () => shareUses.sweep()],
 		// It asks the clock itself.
 		['trash', () => trashBin.sweep()],
@@ -31,7 +34,6 @@ export function createSweep(services: Services): () => Promise<void> {
 		['sessions', () => database.sessions.sweep(now())],
 		['small values', () => database.sweepKeyValues()],
 		['links', () => links.sweep()],
-		['jobs', () => jobs.sweep()],
 		['uploads', () => resumableUploads.sweep()],
 		['receipts of shares', () => database.shareUses.forgetReceipts(now() - receiptMs)],
 		['changes of members', () => database.members.forgetChanges(now() - receiptMs)],
@@ -48,7 +50,7 @@ export function createSweep(services: Services): () => Promise<void> {
 		if (lease === undefined) return;
 		try {
 			for (const [part, sweep] of byAge ? [...long, ...short] : short)
-				await sweep().catch((error: unknown) => failed(part, error));
+				await sweep({ byAge }).catch((error: unknown) => failed(part, error));
 		} finally {
 			await lease.release();
 		}

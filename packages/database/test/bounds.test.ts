@@ -1,6 +1,8 @@
-import type { TicketRecord, UploadRecord } from '@stowage/plugin-api';
+import type { NewJob, TicketRecord, UploadRecord } from '@stowage/plugin-api';
 import { parsePath } from '@stowage/rules';
 import test from 'ava';
+import { userStore } from '../src/stores/accounts/users.js';
+import { jobStore } from '../src/stores/coordination/jobs/jobStore.js';
 import { idempotencyStore } from '../src/stores/files/idempotency.js';
 import { publishedNameStore } from '../src/stores/files/publishedNames.js';
 import { ticketStore } from '../src/stores/files/tickets.js';
@@ -135,4 +137,51 @@ test('of upload keys, and of the names of files whose names were taken, the last
 	t.deepEqual(await knex('idempotency_keys').orderBy('written_at').pluck('key_hash'), ['3', '4', '5']);
 	t.is(await names.find('2'), undefined);
 	t.is(await names.find('3'), 'a');
+});
+
+const jobOf = (id: string, userId: string): NewJob => ({
+	...{ id, kind: 'copy', userId, title: 'Copy', input: '{}', onRestart: 'resume', isLong: false, isOrdered: false },
+});
+
+test('of the ended jobs of a user the last are kept as others are added, and none of others is forgotten for them', async (t) => {
+	const clock = { now: 0 };
+	const knex = await openEmpty(t);
+	const users = userStore(knex, () => 0);
+	const [ada, bob] = [
+		await users.add({ username: 'ada', secret: 's' }),
+		await users.add({ username: 'bob', secret: 's' }),
+	];
+	const jobs = jobStore(knex, () => clock.now, { ofUser: 4, removedTogether: 3 });
+	const most = { jobs: 100, bytes: 1e6 };
+	const fail = async (id: string, userId: string) => {
+		clock.now++;
+		await jobs.add(jobOf(id, userId), most);
+		const run = { id, holder: 'one', epoch: 1 };
+		t.truthy(await jobs.claim(run, 'copy#0', 10_000));
+		await jobs.end(run, { status: 'failed', error: 'no', detail: '"x"' });
+	};
+	await fail('of bob', bob.id);
+	await jobs.add(jobOf('waits', ada.id), most);
+	for (const n of numbers(7)) await fail(`${n}`, ada.id);
+	const ids = async () => (await jobs.list(100)).map(({ id }) => id).sort();
+	t.deepEqual(await ids(), [...numbers(7).map(String), 'of bob', 'waits']);
+	await fail('7', ada.id);
+	t.deepEqual(await ids(), ['3', '4', '5', '6', '7', 'of bob', 'waits']);
+});
+
+test('ended jobs of a user by the ten thousand are removed by one sweep, and some as each further one is added', async (t) => {
+	const knex = await openEmpty(t);
+	const ada = await userStore(knex, () => 0).add({ username: 'ada', secret: 's' });
+	const jobs = jobStore(knex, () => 1e6);
+	await jobs.add(jobOf('first', ada.id), { jobs: 1, bytes: 1e6 });
+	await jobs.cancel('first');
+	const columns = Object.keys(await knex('jobs').first()).filter((name) => !['id', 'end_time'].includes(name));
+	await knex.raw(`with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 11000)
+		insert into jobs (id, end_time, ${columns.join()}) select n, n, ${columns.join()} from numbers, jobs`);
+	const count = async () => Number((await knex('jobs').count({ n: '*' }))[0]?.n);
+	await jobs.add(jobOf('next', ada.id), { jobs: 1, bytes: 1e6 });
+	t.true((await count()) < 11_000);
+	await jobs.sweep(0, 200);
+	t.is(await count(), 201);
+	t.deepEqual((await jobs.list(2)).map(({ id }) => id).sort(), ['11000', 'first', 'next']);
 });

@@ -56,8 +56,8 @@ export interface JobService extends Jobs {
 	close(): Promise<void>;
 	/** Polls once for work, here and for other processes. It also does so by itself; resolves when the work it found has been started. */
 	poll(): Promise<void>;
-	/** Removes old ended jobs; resolves to how many. */
-	sweep(): Promise<number>;
+	/** Removes ended jobs beyond the latest of each user and, by age, old ones; resolves to how many. */
+	sweep(choice: { byAge: boolean }): Promise<number>;
 }
 
 interface Dependencies {
@@ -369,7 +369,7 @@ export function createJobs(parts: Dependencies): JobService {
 		close: runner.close,
 		poll: runner.poll,
 
-		sweep: () => store.sweep(now() - jobLimits.keptMs, jobLimits.keptEnded),
+		sweep: ({ byAge }) => store.sweep(byAge ? now() - jobLimits.keptMs : 0, jobLimits.keptEnded),
 	};
 	return jobs;
 }

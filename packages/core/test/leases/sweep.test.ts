@@ -71,6 +71,9 @@ test('a clock that is set ahead costs no audit log, session, link or unfinished 
 	Object.assign(links, { sweep: note('links') });
 	Object.assign(resumableUploads, { sweep: note('uploads') });
 	Object.assign(database.leases, { sweep: note('leases') });
+	Object.assign(database.jobs, {
+		sweep: async (endedBefore: number) => void swept.push(endedBefore > 0 ? 'jobs' : 'many jobs'),
+	});
 	const sweep = createSweep(services);
 	const hours = async (count: number, jump = 0) => {
 		clock.monotonic += count * hourMs;
@@ -79,10 +82,10 @@ test('a clock that is set ahead costs no audit log, session, link or unfinished 
 		const days = (await readdir(folder)).filter((name) => name === recent || name === old);
 		return { swept: swept.splice(0).sort(), days: days.sort().reverse() };
 	};
-	const all = ['leases', 'links', 'sessions', 'uploads'];
+	const all = ['jobs', 'leases', 'links', 'sessions', 'uploads'];
 	t.deepEqual(await hours(1), { swept: all, days: [recent] });
-	t.deepEqual(await hours(1, 91 * 24 * hourMs), { swept: ['leases'], days: [recent] });
-	t.deepEqual(await hours(22), { swept: ['leases'], days: [recent] });
+	t.deepEqual(await hours(1, 91 * 24 * hourMs), { swept: ['leases', 'many jobs'], days: [recent] });
+	t.deepEqual(await hours(22), { swept: ['leases', 'many jobs'], days: [recent] });
 	t.is(lines.filter((line) => line.includes('the clock was set')).length, 1);
 	t.deepEqual(await hours(3), { swept: all, days: [] });
 });

@@ -3,7 +3,7 @@ import { isMysql } from '../connection/dialect.js';
 import { ownTurn } from '../connection/ownTurn.js';
 
 /** Rows that one statement changes: SQLite does so on the main thread, where 500,000 would take seconds. */
-const rowsAtOnce = 200;
+export const rowsAtOnce = 200;
 
 /** Some of the rows of a table that `choose` chooses, to be changed or deleted. */
 export function someRows(
@@ -17,7 +17,7 @@ export function someRows(
 }
 
 /**
- * Repeats a change of `someRows`, after which they are chosen no more, until it has changed all: others have their
+ * Repeats a change of `someRows`, or of `rowsAtOnce` rows, after which they are chosen no more, until it has changed all: others have their
  * turns between, and write.
  */
 export async function changeInParts(change: () => Promise<number>): Promise<number> {

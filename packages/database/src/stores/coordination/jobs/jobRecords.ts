@@ -3,8 +3,8 @@ import type { Knex } from 'knex';
 import { databaseTime } from '../../../connection/dialect.js';
 import { ownTurn } from '../../../connection/ownTurn.js';
 import { transact } from '../../../connection/transact.js';
-import { batches } from '../../batches.js';
 import { deleteInParts } from '../../inParts.js';
+import { keepLatestOfEach } from './endedJobs.js';
 import {
 	activeStatuses,
 	emptyCheckpoint,
@@ -16,9 +16,6 @@ import {
 } from './jobRows.js';
 
 const maxChanged = 1000;
-
-/** Users whose jobs are counted by one statement. */
-const countedUsers = 100;
 
 const statuses: readonly JobRecord['status'][] = ['queued', 'processing', 'completed', 'failed', 'cancelled'];
 
@@ -138,48 +135,10 @@ export function jobRecords(
 
 		async sweep(endedBefore, maxEnded) {
 			await deleteInParts(knex, 'job_interruptions', (rows) => rows.where('at', '<', endedBefore));
-			let removed = await deleteInParts(knex, 'jobs', (rows) => rows.where('end_time', '<', endedBefore));
-			for await (const userId of usersWithMore(knex, maxEnded)) removed += await removeBeyond(knex, userId, maxEnded);
-			return removed;
+			const removed = await deleteInParts(knex, 'jobs', (rows) => rows.where('end_time', '<', endedBefore));
+			return removed + (await keepLatestOfEach(knex, maxEnded));
 		},
 	};
 }
 
-/** The users of whom more than so many jobs have ended. Some users are counted at a time, and others have their turns between. */
-async function* usersWithMore(knex: Knex, maxEnded: number): AsyncGenerator<string> {
-	for (let after = ''; ; ) {
-		const counts: { user_id: string; count: number | string }[] = await knex<JobRow>('jobs')
-			.where('user_id', '>', after)
-			.whereNotNull('end_time')
-			.groupBy('user_id')
-			.orderBy('user_id')
-			.limit(countedUsers)
-			.select('user_id', knex.raw('count(*) as count'));
-		for (const { user_id, count } of counts) if (Number(count) > maxEnded) yield user_id;
-		const last = counts.at(-1);
-		if (last === undefined || counts.length < countedUsers) return;
-		after = last.user_id;
-		await ownTurn();
-	}
-}
-
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
-
-async function removeBeyond(knex: Knex, userId: string, maxEnded: number): Promise<number> {
-	const beyond = await knex<JobRow>('jobs')
-		.where({ user_id: userId })
-		.whereNotNull('end_time')
-		.orderBy([
-			{ column: 'end_time', order: 'desc' },
-			{ column: 'id', order: 'desc' },
-		])
-		.offset(maxEnded)
-		.limit(10_000)
-		.select('id');
-	let removed = 0;
-	for (const some of batches(beyond)) {
-		const ids = some.map(({ id }) => id);
-		removed += await knex<JobRow>('jobs').whereIn('id', ids).whereNotNull('end_time').delete();
-	}
-	return removed;
-}

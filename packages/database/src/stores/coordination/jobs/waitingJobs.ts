@@ -5,6 +5,7 @@ import { databaseTime } from '../../../connection/dialect.js';
 import { isUniqueViolation } from '../../../connection/errors.js';
 import { plainRow } from '../../../connection/plainValues.js';
 import { transact } from '../../../connection/transact.js';
+import { type endedLimits, removeOldest } from './endedJobs.js';
 import { assertRoom, cancelJobs, nextTurn } from './jobQueue.js';
 import { emptyCheckpoint, type JobRow, released } from './jobRows.js';
 
@@ -14,6 +15,7 @@ const atTheBeginning = { done: 0, total: 0, unit: 'items', speed: null, time_lef
 export function waitingJobs(
 	knex: Knex,
 	now: () => number,
+	endedOnes: typeof endedLimits,
 ): Pick<JobStore, 'add' | 'retry' | 'waitingKinds' | 'next' | 'cancel'> {
 	const jobs = () => knex<JobRow>('jobs');
 	const time = () => databaseTime(knex, now);
@@ -26,6 +28,7 @@ export function waitingJobs(
 			try {
 				await transact(knex, async (transaction) => {
 					await assertRoom(transaction, { userId, kind, bytes }, limits);
+					await removeOldest(transaction, userId, endedOnes);
 					await transaction<JobRow>('jobs').insert({
 						...plainRow({
 							...{
