@@ -1,7 +1,11 @@
 import { type IndexReader, searchIndexFile, type WaitingMark } from '@stowage/database';
-import { parsePath } from '@stowage/rules';
+import { parsePath, type StoragePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
+import Libsql from 'libsql/promise';
+import { PreparedStatements } from '../src/connection/sqlite/PreparedStatements.js';
 import { blocksOf } from '../src/searchIndex/blocks.js';
+import { IndexConnection } from '../src/searchIndex/IndexConnection.js';
+import { endsAbove } from '../src/searchIndex/IndexReader.js';
 import { temporaryFolder } from './temporaryFolder.js';
 
 const rootId = 'root';
@@ -48,6 +52,94 @@ async function indexOfHomes(
 	t.teardown(() => reader.close());
 	return reader;
 }
+
+/** A folder of a thousand levels. */
+const deep = parsePath(
+	Array(1000)
+		.fill(`${'d'.repeat(56)}ā`)
+		.join('/'),
+);
+
+test.serial('what is stale of the folders above a deep one is asked with little more than its path', async (t) => {
+	const { file, writer } = await emptyIndex(t);
+	await writer.close();
+	const reader = await file.read();
+	t.teardown(() => reader.close());
+	const { all } = IndexConnection.prototype;
+	let bound = 0;
+	IndexConnection.prototype.all = function (sql, ...bindings) {
+		for (const value of bindings) bound += String(value).length;
+		return all.call(this, sql, ...bindings) as never;
+	};
+	try {
+		t.is((await reader.staleWithin(rootId, deep, 10)).length, 1);
+	} finally {
+		IndexConnection.prototype.all = all;
+	}
+	t.true(bound < 5 * deep.length, `${bound} characters`);
+	t.is(endsAbove(deep).length, 1000);
+});
+
+test.serial('no statement of an index is kept with long values', async (t) => {
+	const { file, writer } = await emptyIndex(t);
+	await writer.close();
+	const reader = await file.read();
+	t.teardown(() => reader.close());
+	const { prototype } = Libsql as unknown as { prototype: { prepare(sql: string): unknown } };
+	const { prepare } = prototype;
+	let prepared = 0;
+	prototype.prepare = function (sql) {
+		prepared++;
+		return prepare.call(this, sql);
+	};
+	const preparedFor = async (path: StoragePath) => {
+		prepared = 0;
+		for (let run = 0; run < 3; run++) await reader.childFolders(rootId, path);
+		for (let run = 0; run < 3; run++) await reader.staleWithin(rootId, path, 10);
+		return prepared;
+	};
+	try {
+		t.is(await preparedFor(parsePath('docs/inner')), 3);
+		// The one for what is stale below it has the path three times, and was kept from the former call.
+		t.is(await preparedFor(deep), 2);
+	} finally {
+		prototype.prepare = prepare;
+	}
+});
+
+test('no statement of a database is kept with long values', (t) => {
+	const statements = new PreparedStatements<string>();
+	statements.giveBack('select 1', 'short', ['a', 1, null, Buffer.alloc(100)]);
+	t.is(statements.take('select 1'), 'short');
+	for (const long of [['a'.repeat(100_000)], Array(20).fill('a'.repeat(5000)), [Buffer.alloc(100_000)]]) {
+		statements.giveBack('select 1', 'long', long);
+		t.is(statements.take('select 1'), undefined);
+	}
+});
+
+test('a folder is stale by the mark of a tree that it lies in, whatever has a name that begins as its own', async (t) => {
+	const { file, writer } = await emptyIndex(t);
+	const [all] = await writer.waiting(0, 1);
+	await writer.write([{ mark: all as WaitingMark, kind: 'listed', items: [], mtime: null, listedAt: 1 }]);
+	const reader = await file.read();
+	t.teardown(() => reader.close());
+	const folder = parsePath('users/ada/ā 日/😀/docs');
+	const tree = (path: string) => ({ kind: 'tree' as const, path: parsePath(path) });
+	const others = ['users/ada/ā', 'users/ada/ā 日/😀/doc', 'users/ad', 'users/ada/ā 日/😀/docs/inner'].map(tree);
+	await writer.mark(rootId, [...others, { kind: 'rows', path: parsePath('users/ada') }]);
+	t.deepEqual(await reader.staleWithin(rootId, folder, 10), others.slice(3));
+	t.deepEqual(
+		await reader.staleWithin(rootId, parsePath(''), 1),
+		(await reader.staleWithin(rootId, parsePath(''), 9)).slice(0, 2),
+	);
+	for (const path of ['users/ada/ā 日/😀', 'users/ada/ā 日', 'users', '']) {
+		await writer.mark(rootId, [tree(path)]);
+		const [mark, ...rest] = await reader.staleWithin(rootId, folder, 10);
+		t.deepEqual(rest, others.slice(3));
+		t.true(mark?.kind === 'tree' && (mark.path === '' || folder.startsWith(`${mark.path}/`)), mark?.path);
+	}
+	await writer.close();
+});
 
 test('searches at once by one reader get the names of their own folders each, and all of them', async (t) => {
 	const folders = 60;

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import Libsql from 'libsql/promise';
 import { codeOf, isLocked, translated } from '../connection/errors.js';
+import { areKept } from '../connection/sqlite/PreparedStatements.js';
 import { DamagedIndexError } from './DamagedIndexError.js';
 
 /** The parts of libsql's connection that run on threads of their own. Its types name none of their results. */
@@ -44,7 +45,7 @@ export class IndexConnection {
 			// read, and each would get rows of the other.
 			statement ??= idle.pop() ?? ((await this.#database.prepare(sql)) as unknown as Statement);
 			const rows = (await statement.all(bindings)) as Row[];
-			if (idle.length < maxIdle) idle.push(statement);
+			if (idle.length < maxIdle && areKept(bindings)) idle.push(statement);
 			return rows;
 		});
 	}

@@ -79,7 +79,7 @@ export class IndexReader {
 		return row?.checked_at ?? undefined;
 	}
 
-	/** What is stale below a folder, of itself or of all that it is in; at most one more than `limit`. */
+	/** What is stale of a folder and below it, at most one more than `limit`, and one mark of all that it is in. */
 	async staleWithin(rootId: string, path: StoragePath, limit: number): Promise<StaleMark[]> {
 		const [from, to] = boundsOf(path);
 		const below = await this.#connection.all<StaleMark>(
@@ -87,12 +87,13 @@ export class IndexReader {
 				and (path = ? or (path >= ? and path < ?)) limit ?`,
 			...[rootId, path, from, to, limit + 1],
 		);
-		const above = ancestorsOf(path);
-		if (above.length === 0) return below;
+		const ends = endsAbove(path);
+		if (ends.length === 0) return below;
 		const covering = await this.#connection.all<StaleMark>(
-			`select kind, path from stale where root = (select id from roots where root_id = ?) and kind = 'tree'
-				and path in (select value from json_each(?))`,
-			...[rootId, JSON.stringify(above)],
+			// The folders above are cut from the path on libsql's thread: as texts of their own they take the square of their number.
+			`select s.kind, s.path from json_each(?) e cross join stale s on s.root = (select id from roots where root_id = ?)
+				and s.path = cast(substr(cast(? as blob), 1, e.value) as text) and s.kind = 'tree' limit 1`,
+			...[JSON.stringify(ends), rootId, path],
 		);
 		return [...covering, ...below];
 	}
@@ -176,9 +177,12 @@ export function boundsOf(path: StoragePath): [string, string] {
 	return path === '' ? ['', '\u{10FFFF}'] : [`${path}/`, `${path}0`];
 }
 
-function ancestorsOf(path: StoragePath): string[] {
-	const segments = path === '' ? [] : path.split('/');
-	return segments.map((_, index) => segments.slice(0, index).join('/'));
+/** How many bytes of a path those of each folder above it are, of which the root has none. */
+export function endsAbove(path: string): number[] {
+	const bytes = Buffer.from(path);
+	const ends: number[] = [];
+	if (bytes.length > 0) for (let end = 0; end !== -1; end = bytes.indexOf('/', end + 1)) ends.push(end);
+	return ends;
 }
 
 /** The query for blocks that contain all parts of three letters of a text; undefined for a shorter one. */

@@ -209,7 +209,7 @@ async function read(connection: ReadConnection, query: ReadQuery, bindings: unkn
 		connection.__knex__disposed = error;
 		throw error;
 	}
-	connection.statements.giveBack(sql, statement);
+	connection.statements.giveBack(sql, statement, bindings);
 }
 
 /** Runs a statement in a transaction of its own: by itself it would wait for its lock and its sync on the main thread. */
@@ -240,7 +240,7 @@ async function run(connection: Connection, query: SqliteQuery, bindings: unknown
 		const { lastInsertRowid, changes } = statement.run(bindings);
 		query.context = { lastID: lastInsertRowid, changes };
 	}
-	connection.statements.giveBack(sql, statement);
+	connection.statements.giveBack(sql, statement, bindings);
 }
 
 /** Whether a statement only reads, by its first word. */
