@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { type FileHash, hashFiles, readKey, readSnapshot, type Services, type Snapshot } from '@stowage/core';
-import { homeRoot, joinPath, PathSet, parentPath, parsePath, type StoragePath } from '@stowage/rules';
+import { homeRoot, joinPath, PathSet, parsePath, type StoragePath } from '@stowage/rules';
 import { ZipFile } from 'yazl';
 import type { Progress } from '../terminal/Progress.js';
 import { backupFormat, entryNames, type Manifest } from './format.js';
@@ -180,16 +180,10 @@ async function* linkedHashes(
 	for await (const { state, owner, path: at } of links.list(undefined, { withShares: true })) {
 		const item = joinPath(homeRoot(owner.username), at);
 		if (state === 'unavailable') onUnreadableOnce(item);
-		if (state !== 'good' || isWithinAny(item, done)) continue;
+		if (state !== 'good' || done.covers(item)) continue;
 		yield* hashFiles(storage, item, { onUnreadable: onUnreadableOnce, isLeftOut: (inner) => done.has(inner) });
 		done.add(item);
 	}
-}
-
-/** Whether the path or a folder above it is one of these. */
-function isWithinAny(path: StoragePath, places: PathSet): boolean {
-	for (let at = path; at !== ''; at = parentPath(at)) if (places.has(at)) return true;
-	return false;
 }
 
 /** The key in the data folder; undefined if it is in the configuration. */

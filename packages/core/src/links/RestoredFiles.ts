@@ -1,5 +1,5 @@
 import type { StorageProvider } from '@stowage/plugin-api';
-import { isFailure, joinPath, PathMap, type PathSet, parentPath, type StoragePath, undefinedIf } from '@stowage/rules';
+import { isFailure, joinPath, PathMap, type PathSet, type StoragePath, undefinedIf } from '@stowage/rules';
 import { identityOf } from '../trees/identity.js';
 import { type FileHash, hashFile } from './hashFiles.js';
 
@@ -33,12 +33,10 @@ export class RestoredFiles {
 	/** Notes a hash of before. */
 	add({ path, sha256 }: Pick<FileHash, 'path' | 'sha256'>): void {
 		if (this.#hashes.has(path)) return;
-		let isWanted = this.#wanted.has(path);
-		for (let at = path; at !== ''; ) {
-			at = parentPath(at);
-			if (!this.#wanted.has(at)) continue;
+		let isWanted = false;
+		for (const at of this.#wanted.covering(path)) {
 			isWanted = true;
-			this.#known.set(at, (this.#known.get(at) ?? 0) + 1);
+			if (at !== path) this.#known.set(at, (this.#known.get(at) ?? 0) + 1);
 		}
 		if (isWanted) this.#hashes.set(path, sha256);
 	}

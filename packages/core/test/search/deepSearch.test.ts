@@ -3,6 +3,7 @@ import { type Entry, parsePath, type SearchQuery, type StoragePath } from '@stow
 import test from 'ava';
 import { BestHits, type Hit } from '../../src/files/search/BestHits.js';
 import { searchIndexed } from '../../src/files/search/searchIndexed.js';
+import { outermost } from '../../src/files/shared/searchShared.js';
 import type { IndexScope } from '../../src/search/SearchIndex.js';
 import type { Place, Tree } from '../../src/trees/Tree.js';
 
@@ -94,4 +95,18 @@ test('of more than a thousand hits the best thousand are answered', (t) => {
 	t.is(hits.best().length, 1000);
 	t.true(hits.isTruncated);
 	t.true(hits.best().every(({ rank }) => rank === 0));
+});
+
+test('of shared folders those that lie in no other one of their owner are searched, found with turns for others', async (t) => {
+	const shared = (id: string, root: string) =>
+		({ place: { root: root as StoragePath, folder: { owner: { id } } } }) as Parameters<typeof outermost>[0][number];
+	const siblings = folders.slice(0, 250);
+	const all = [
+		...siblings.flatMap((path) => [shared('ada', `${path}/inner/a`), shared('ada', path)]),
+		...[shared('ada', `${siblings[0]}0`), shared('eve', deep), shared('bob', 'a/b/c'), shared('bob', 'a/b')],
+	];
+	let pauses = 0;
+	const found = await outermost(all, async () => void pauses++);
+	t.deepEqual(found.map(({ place }) => place.root).sort(), ['a/b', deep, ...siblings, `${siblings[0]}0`].sort());
+	t.is(pauses, all.length);
 });

@@ -67,6 +67,9 @@ export class PathMap<Value> {
 /** A set of texts that may be long, as `PathMap` has them. */
 export class PathSet<Path extends string = string> {
 	readonly #paths = new PathMap<Path>();
+	/** The last names of paths, by their lengths: what is none of them is no path of the set, and is not looked up. */
+	readonly #names = new Map<number, Set<string>>();
+	#shortest = Number.POSITIVE_INFINITY;
 
 	constructor(paths: Iterable<Path> = []) {
 		for (const path of paths) this.add(path);
@@ -77,7 +80,13 @@ export class PathSet<Path extends string = string> {
 	}
 
 	add(path: Path): this {
-		if (!this.#paths.has(path)) this.#paths.set(path, path);
+		if (this.#paths.has(path)) return this;
+		this.#paths.set(path, path);
+		this.#shortest = Math.min(this.#shortest, path.length);
+		const names = this.#names.get(path.length);
+		const name = path.slice(path.lastIndexOf('/') + 1);
+		if (names === undefined) this.#names.set(path.length, new Set([name]));
+		else names.add(name);
 		return this;
 	}
 
@@ -87,6 +96,24 @@ export class PathSet<Path extends string = string> {
 
 	delete(path: string): boolean {
 		return this.#paths.delete(path);
+	}
+
+	/** Whether a path, or a folder that it lies in, is one of these. */
+	covers(path: string): boolean {
+		for (const _ of this.covering(path)) return true;
+		return false;
+	}
+
+	/** Those of them that a path is or lies in, the innermost first. A path may have a thousand folders, of which few are looked up. */
+	*covering(path: string): Generator<Path> {
+		for (let end = path.length; end >= this.#shortest; ) {
+			const slash = path.lastIndexOf('/', end - 1);
+			const isKnown = this.#names.get(end)?.has(path.slice(slash + 1, end)) === true;
+			const above = isKnown ? path.slice(0, end) : undefined;
+			if (above !== undefined && this.has(above)) yield above as Path;
+			if (end === 0) return;
+			end = Math.max(0, slash);
+		}
 	}
 
 	[Symbol.iterator](): MapIterator<Path> {

@@ -56,3 +56,37 @@ test.serial('long paths of one length that begin alike are found without compari
 	// A Map takes more than 20 seconds.
 	t.true(user + system < 4_000_000, `${(user + system) / 1000} ms`);
 });
+
+test('a set of paths says which of them a path is or lies in, the innermost first', (t) => {
+	const set = new PathSet(['a', 'a/b c', 'a/b c/d', 'e/f', 'a/bb']);
+	t.deepEqual([...set.covering('a/b c/d/e')], ['a/b c/d', 'a/b c', 'a']);
+	t.deepEqual([...set.covering('a/b c')], ['a/b c', 'a']);
+	t.deepEqual([...set.covering('a/b')], ['a']);
+	for (const path of ['e', 'e/g', 'ab', 'g/f', '', 'c/b c/d']) t.false(set.covers(path), path);
+	t.true(set.delete('a'));
+	t.false(set.covers('a/b'));
+	t.true(set.covers('a/bb/c'));
+	t.deepEqual([...new PathSet(['', 'a']).covering('a/b')], ['a', '']);
+	t.deepEqual([...new PathSet(['']).covering('')], ['']);
+	t.false(new PathSet().covers(''));
+	for (const path of paths) t.deepEqual([...new PathSet(paths).covering(path)].at(0), path);
+});
+
+test('of the thousand folders that a path lies in a set of paths looks up those whose name and length it has', (t) => {
+	let looks = 0;
+	class CountedSet extends PathSet {
+		override has(path: string): boolean {
+			looks++;
+			return super.has(path);
+		}
+	}
+	const folder = Array(999).fill('f'.repeat(59)).join('/');
+	const siblings = Array.from({ length: 250 }, (_, n) => `${folder}/${1000 + n}`);
+	// Of many levels, each of which is as long as a folder above.
+	const levels = Array.from({ length: 250 }, (_, n) => `${folder.slice(0, 60 * (n + 1))}${'e'.repeat(59)}`);
+	const set = new CountedSet([...levels, ...siblings]);
+	for (const path of [`${folder}/2000`, `${folder}/none/a`, folder]) t.false(set.covers(path));
+	t.is(looks, 0);
+	for (const path of siblings) t.true(set.covers(`${path}/a`));
+	t.is(looks, siblings.length);
+});

@@ -53,8 +53,6 @@ export async function searchIndexed(place: Place, scope: IndexScope, search: Sea
 	});
 	/** Folders whose rows in the index don't count: with all below them, and (`listed`) alone. */
 	const excluded = new PathSet();
-	/** Of these: paths have up to a thousand folders, and none is looked up that is as long as none of them. */
-	const excludedLengths = new Set<number>();
 	const listed = new PathSet();
 	const walked: Place[] = [];
 	for (const { kind, path } of scope.stale) if (kind === 'tree') exclude(path, true);
@@ -62,14 +60,14 @@ export async function searchIndexed(place: Place, scope: IndexScope, search: Sea
 	const folders = new PathSet(scope.stale.flatMap(({ kind, path }) => (kind === 'rows' ? [path] : [])));
 	for (const path of [...folders].sort((one, other) => one.length - other.length)) {
 		await search.pause();
-		if (!isExcluded(path)) await listStale(path);
+		if (!excluded.covers(path)) await listStale(path);
 	}
 	const folded = foldCase(query.term);
 	for (let after = 0; ; ) {
 		const blocks = await scope.reader.blocks({ rootId: scope.rootId, within: place.storagePath, folded, after });
 		for (const block of blocks) {
 			after = block.id;
-			if (!listed.has(block.folder) && !isExcluded(block.folder)) await addBlock(block);
+			if (!listed.has(block.folder) && !excluded.covers(block.folder)) await addBlock(block);
 			await search.pause();
 		}
 		if (blocks.length === 0) return walked;
@@ -78,16 +76,7 @@ export async function searchIndexed(place: Place, scope: IndexScope, search: Sea
 	function exclude(path: StoragePath, isWalked: boolean): void {
 		if (excluded.has(path)) return;
 		excluded.add(path);
-		excludedLengths.add(path.length);
 		if (isWalked) walked.push(placeAt(path));
-	}
-
-	function isExcluded(path: string): boolean {
-		if (excluded.size === 0) return false;
-		for (let end = path.length; ; end = Math.max(0, path.lastIndexOf('/', end - 1))) {
-			if (excludedLengths.has(end) && excluded.has(path.slice(0, end))) return true;
-			if (end <= place.storagePath.length) return false;
-		}
 	}
 
 	/**

@@ -2,8 +2,8 @@ import { type Files, type FoundListing, type Turn, Yielder } from '@stowage/plug
 import {
 	type Entry,
 	isFailure,
-	isWithin,
 	type Owner,
+	PathSet,
 	type SearchQuery,
 	type StoragePath,
 	searchMatcher,
@@ -59,7 +59,7 @@ export async function searchShared(
 	}
 	let indexedAt: number | null = null;
 	let isTruncated = false;
-	for (const within of outermost(all)) {
+	for (const within of await outermost(all, pause)) {
 		await pause();
 		const look = (until: AbortSignal) => files.search(within.viewer, within.ref, query, until, turn);
 		const { role, folder } = within.place;
@@ -90,15 +90,19 @@ export async function searchShared(
 	}
 }
 
-/** The folders that lie in no other one of them. */
-function outermost(all: readonly Entered[]): Entered[] {
-	const outer = new Map<string, Entered[]>();
-	const chosen: Entered[] = [];
+/** The folders that lie in no other one of them: they may be a thousand with long paths, between which others have their turns. */
+export async function outermost<Folder extends { place: Pick<Entered['place'], 'folder' | 'root'> }>(
+	all: readonly Folder[],
+	pause: () => Promise<void>,
+): Promise<Folder[]> {
+	const roots = new Map<string, PathSet>();
+	const chosen: Folder[] = [];
 	for (const each of [...all].sort((one, other) => one.place.root.length - other.place.root.length)) {
+		await pause();
 		const { folder, root } = each.place;
-		const ofOwner = outer.get(folder.owner.id) ?? [];
-		if (ofOwner.some(({ place }) => isWithin(root, place.root))) continue;
-		outer.set(folder.owner.id, [...ofOwner, each]);
+		const ofOwner = roots.get(folder.owner.id) ?? new PathSet();
+		if (ofOwner.covers(root)) continue;
+		roots.set(folder.owner.id, ofOwner.add(root));
 		chosen.push(each);
 	}
 	return chosen;
