@@ -117,6 +117,20 @@ const slowLoop = test.macro({
 test(slowLoop, 'segments.reduce<StoragePath>((parent, segment) => joinPath(parent, segment), root)');
 test(slowLoop, 'folder = joinPath(folder, segment);');
 test(slowLoop, 'days.set(file.day, [...(days.get(file.day) ?? []), file]);');
+test(slowLoop, 'outer.set(owner, [...(outer.get(owner) ?? []), each]);');
+test(
+	slowLoop,
+	'const ofOwner = outer.get(owner) ?? []; if (ofOwner.some(isAbove)) continue; outer.set(owner, [...ofOwner, each]);',
+);
+test(
+	slowLoop,
+	'const { count, paths } = found.get(part) ?? none; found.set(part, { count: count + 1, paths: [...paths, path] });',
+);
+test(slowLoop, "segments.map((_, index) => segments.slice(0, index).join('/'));");
+test(slowLoop, "add(names.slice(0, level + 1).join('/'));");
+test(slowLoop, 'names.flatMap((name, n) => folderOf(names.slice(0, n + 1)));');
+test(slowLoop, 'for (const [index, name] of names.entries()) look(path.join(top, ...names.slice(0, index + 1)));');
+test(slowLoop, 'for (let n = 1; n < names.length; n++) look(names.slice(0, n).join(separator));');
 test(slowLoop, 'bytes = bytes.concat(chunk);');
 test(slowLoop, 'found = [...found, each];');
 test(slowLoop, 'names.reduce((all, name) => ({ ...all, [name]: 1 }), {});');

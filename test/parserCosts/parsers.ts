@@ -9,7 +9,9 @@ import {
 	escapeJson,
 	findDoctype,
 	normalizeName,
+	PathSet,
 	parsePath,
+	pathsTo,
 	type StoragePath,
 	searchMatcher,
 	shownName,
@@ -40,6 +42,7 @@ import { parseChecksum, parseFileDigest } from '../../packages/core/src/uploads/
 import { createFormParser } from '../../packages/core/src/uploads/form/formParser.js';
 import { parsePartHeader } from '../../packages/core/src/uploads/form/partHeader.js';
 import { parseUploadMetadata } from '../../packages/core/src/uploads/resumable/uploadMetadata.js';
+import { endsAbove } from '../../packages/database/src/searchIndex/IndexReader.js';
 import { decoderErrors } from '../../plugins/handbrake/src/encode.js';
 import { asfObjects } from '../../plugins/handbrake/src/films/containers/asf/asfObjects.js';
 import { aviChunks } from '../../plugins/handbrake/src/films/containers/avi/aviChunks.js';
@@ -444,6 +447,15 @@ export const parsers: readonly Parser[] = [
 		run: (text) => namedFolders(['', ' (ada)'].map((end, n) => sharedFolder(`${text}${end}`, n))),
 	},
 	{ name: 'paths', fragments: names, run: parsePath },
+	{
+		name: 'folders above a path',
+		fragments: ['a/', `${'é'.repeat(20)}/`, '/', 'a', 'é'],
+		run(text) {
+			endsAbove(text);
+			pathsTo(text as StoragePath);
+			new PathSet([`${text}a`, text.slice(0, text.length / 2)]).covers(text);
+		},
+	},
 	{ name: 'private names', fragments: ['.', ' ', 'a', '．', '.stowage'], run: isPrivateName },
 	{ name: 'order of names', fragments: names, run: (text) => compareNames(text, `${text}a`) },
 	{

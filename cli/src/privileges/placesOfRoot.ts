@@ -73,9 +73,10 @@ async function whyOthersHaveFolder(folder: string, dataFolders: readonly string[
 	const top = dataFolders.find((each) => isWithin(folder, each));
 	if (top === undefined) return whyOthersMayAdd(folder);
 	const below = path.relative(top, folder).split(path.sep);
+	let at = top;
 	for (const [index, name] of below.entries()) {
 		if (name === '') continue;
-		const at = path.join(top, ...below.slice(0, index + 1));
+		at = path.join(at, name);
 		const own = await whyOthersOwn(at);
 		if (own !== undefined) return own;
 		// Where a link of root's leads is examined as itself.

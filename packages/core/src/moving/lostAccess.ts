@@ -40,8 +40,10 @@ export class LostAccess {
 		if (!hasAccess(this.source)) return;
 		const access = await this.source.readAccess(joinPath(this.home, path));
 		for (const part of await this.#lostOf(type, access)) {
-			const { count, paths } = this.#found.get(part) ?? { count: 0, paths: [] };
-			this.#found.set(part, { count: count + 1, paths: paths.length < maxNames ? [...paths, path] : paths });
+			const found: { count: number; paths: StoragePath[] } = this.#found.get(part) ?? { count: 0, paths: [] };
+			found.count++;
+			if (found.paths.length < maxNames) found.paths.push(path);
+			this.#found.set(part, found);
 		}
 	}
 
