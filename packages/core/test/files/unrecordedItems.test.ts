@@ -393,3 +393,30 @@ test('what can get no row keeps nobody from their own trash, and an emptied one 
 	t.is((await bob.call('DELETE', '/api/trash')).statusCode, 200);
 	t.deepEqual(await names(bob), []);
 });
+
+test('a server that ends records also what was deleted while it recorded something else', async (t) => {
+	const { app, remove } = await setUp(t);
+	const { database, trashBin } = app.services;
+	const { trash: store } = database;
+	const real = store.addMissing.bind(store);
+	const blocked = new EventEmitter();
+	let isFirst = true;
+	store.addMissing = async (records) => {
+		if (isFirst) {
+			isFirst = false;
+			blocked.emit('begun');
+			await once(blocked, 'open');
+		}
+		return real(records);
+	};
+	const begun = once(blocked, 'begun');
+	await remove('a.txt');
+	await begun;
+	const id = await remove('b.txt');
+	// Its own turn has come by then, and waits for the first.
+	await wait(1_500);
+	const closed = trashBin.close();
+	blocked.emit('open');
+	await closed;
+	t.like(await store.get(id), { path: 'b.txt', state: 'kept' });
+});

@@ -83,10 +83,12 @@ export class UnrecordedItems {
 
 	/** Records what waits. A process that has deleted nothing may have no storage. */
 	async close(): Promise<void> {
-		if (this.#timer === undefined) return void (await this.#running.catch(() => {}));
+		const isScheduled = this.#timer !== undefined;
 		clearTimeout(this.#timer);
 		this.#timer = undefined;
-		await this.recordIfPossible();
+		if (isScheduled) await this.recordIfPossible();
+		// What begins after the one that runs is for what has come meanwhile.
+		else await (this.#next ?? this.#running).catch(() => {});
 	}
 
 	async #record(): Promise<WithoutRows[]> {
