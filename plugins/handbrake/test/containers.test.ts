@@ -86,6 +86,25 @@ test('boxes of MP4 and MOV that are read by nobody are named also where only som
 	]);
 });
 
+test('an MP4 or MOV of whose pictures a part is not shown is named, but for the edges of television', async (t) => {
+	const unread = unreadBy(movBoxes);
+	const film = (...boxes: Uint8Array[]) => {
+		const sizes = [Buffer.alloc(24), big(720, 2), big(576, 2), Buffer.alloc(50)];
+		const description = box('stsd', big(0), big(1), box('avc1', ...sizes, ...boxes));
+		const media = box('mdia', box('minf', box('vmhd', 'x'), box('stbl', description)));
+		return unread(box('mdat', ''), box('moov', box('mvhd', 'x'), box('trak', media)));
+	};
+	const clean = (...sides: number[]) => box('clap', ...sides.map((each) => big(each)), big(0), big(1), big(0), big(1));
+	const cropped = ['a crop of its pictures'];
+	t.deepEqual(await film(box('avcC', 'x'.repeat(40)), clean(720, 1, 400, 1), big(0)), cropped);
+	t.deepEqual(await film(clean(1200, 2, 576, 1)), cropped);
+	t.deepEqual(await film(clean(703, 1, 576, 1)), []);
+	t.deepEqual(await film(clean(7200, 10, 576, 1), big(0)), []);
+	t.deepEqual(await film(clean(7200, 0, 576, 0)), []);
+	t.deepEqual(await film(box('avcC', 'clap'), big(0), clean(1, 1, 1, 1)), []);
+	t.deepEqual(await film(), []);
+});
+
 test('boxes that mobile phones, cameras and shops write into an MP4 or MOV are known', async (t) => {
 	const unread = unreadBy(movBoxes);
 	const media = box('mdat', 'x'.repeat(100));
@@ -603,6 +622,10 @@ test('elements of Matroska that no program knows are named, and so is what ffpro
 	]);
 	t.deepEqual(await film(tracksOf(trackOf(2, 1, element('4242', positions)))), ['element 4242']);
 	t.deepEqual(await film(tracksOf(trackOf(2, 0x20))), ['tracks of another kind']);
+	const shown = (...sides: Uint8Array[]) =>
+		film(tracksOf(trackOf(2, 1, element('e0', element('b0', '\x80'), ...sides))));
+	t.deepEqual(await shown(element('54aa', '\0')), []);
+	t.deepEqual(await shown(element('54aa', '\0'), element('54bb', '\x3c')), ['a crop of its pictures']);
 	const additions = (kind: string) => trackOf(2, 1, element('41e4', element('41e7', kind)));
 	t.deepEqual(await film(tracksOf(additions('\x79'))), ['element 41e4']);
 	t.deepEqual(await film(element('ec', positions)), ['Void']);

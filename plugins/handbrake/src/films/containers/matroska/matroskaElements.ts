@@ -1,5 +1,5 @@
 import { type ReadAt, readerOf } from '../reading/readAt.js';
-import { type Contents, Findings, Scanner } from '../reading/scanner.js';
+import { type Contents, Findings, partOfPictures, Scanner } from '../reading/scanner.js';
 import { elementAt, elementsIn, maxHead, numberAt, TooMany } from './ebml.js';
 import { MatroskaTags } from './matroskaTags.js';
 import { MatroskaTracks } from './matroskaTracks.js';
@@ -16,6 +16,7 @@ const [edition, atom, display, isOrdered] = [0x45b9, 0xb6, 0x80, 0x45dd];
 const [tag, targets, text] = [0x7373, 0x63c0, 0x67c8];
 const [attachment, fileData] = [0x61a7, 0x465c];
 const additions = 0x75a1;
+const [pictures, cropped] = [0xe0, new Set([0x54aa, 0x54bb, 0x54cc, 0x54dd])];
 
 /**
  * What is not read to its end before what follows: the film, its clusters and groups of blocks may say no length. Their elements have ids of
@@ -168,6 +169,15 @@ class Walker {
 		if (id === fileData) await this.#takeFile(content, length);
 		if (id === tag) await this.#tags.take(content, content + length);
 		if (id === track) await this.#tracks.take(content, content + length);
+		if (id === pictures) await this.#takePictures(content, content + length);
+	}
+
+	/** How pictures are shown. ffprobe reads all but what players leave out of them. */
+	async #takePictures(at: number, end: number): Promise<void> {
+		for await (const { id, content, length } of elementsIn(this.#scanner, at, end)) {
+			if (cropped.has(id) && (await numberAt(this.#scanner, content, length)) > 0)
+				this.#found.addUnread(partOfPictures);
+		}
 	}
 
 	/** A file that is attached, if all of it is there. */

@@ -47,6 +47,9 @@ export class Findings implements Contents {
 	}
 }
 
+/** What a container says of pictures of which a part is not shown, for people. */
+export const partOfPictures = 'a crop of its pictures';
+
 /** Heads are read with so much behind them, and what is longer is passed over. */
 const windowBytes = 2 ** 16;
 /** To look for another value in so much takes as long as a step. */
