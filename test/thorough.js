@@ -680,6 +680,7 @@ export const thorough = {
 		'a film of a variable frame rate is deleted once it is converted',
 		'a film of a variable frame rate with sound in Matroska is deleted once it is converted',
 		'a film of which the sound begins two seconds later, in Matroska is deleted once it is converted',
+		'a film without sound that holds its last picture is not converted, and not called damaged',
 		'a film in Matroska whose file says another shape than its frames is shown in that shape once it is converted',
 		'a film in MP4 for WebM whose file says another shape than its frames is shown in that shape once it is converted',
 		'a film of which the picture begins two seconds later, in a transport stream is deleted once it is converted',

@@ -14,7 +14,7 @@ import { delayIn } from './films/containers/avi/aviDelay.js';
 import { unendedIn } from './films/containers/oggEnds.js';
 import type { Contents } from './films/containers/reading/scanner.js';
 import { walkContainer } from './films/containers/walkContainer.js';
-import { countPackets, secondsByPackets } from './films/countPackets.js';
+import { countPackets, isHeldAfter, secondsByPackets } from './films/countPackets.js';
 import { decodeFilm } from './films/decodeFilm.js';
 import { hiddenParts, ShownPackets } from './films/hiddenParts.js';
 import { hasLayers } from './films/layers.js';
@@ -126,10 +126,15 @@ async function makeOutput(
 	const isKnown = film.seconds > 0 && (output === undefined || !isLonger(output, film));
 	const measured = isKnown ? 0 : await patiently(() => measure(ffprobe, source, film, signal), signal);
 	const original = isKnown ? film : { ...film, seconds: measured || film.seconds || scanned.seconds };
+	const holdsPicture = async (since: number) => {
+		const packets = await patiently(() => countPackets(ffprobe, source, signal), signal);
+		return packets !== undefined && isHeldAfter(since, film, packets);
+	};
 	const denial = outputDenial(original, output);
 	if (output === undefined || denial !== undefined) {
 		log.warn({ job: job.id, original, output, lines: outcome.log }, 'a converted video is incomplete');
-		throw denial && (await unlessDiskFailed(denial, source, signal));
+		const isHeld = output !== undefined && output.seconds < original.seconds && (await holdsPicture(output.seconds));
+		throw denial && (await unlessDiskFailed(isHeld ? notHeld(original, output) : denial, source, signal));
 	}
 	return { original, output, errors: errors.count() };
 }
@@ -279,6 +284,14 @@ export function outputDenial(original: Film, output: Film | undefined): Failure 
 		`Only ${seconds(output.seconds)} of ${seconds(original.seconds)} could be converted: the original is probably damaged. It was kept.`,
 	);
 }
+
+/** The encoder shows the last picture as long as any other one. */
+const notHeld = (original: Film, output: Film) =>
+	new Failure(
+		'conflict',
+		`The converted file would end after ${seconds(output.seconds)} instead of ${seconds(original.seconds)}: ` +
+			'HandBrake does not hold the last picture, which stands still in the original. It was kept.',
+	);
 
 const seconds = (count: number) => `${Math.round(count * 10) / 10} s`;
 

@@ -980,6 +980,20 @@ for (const [what, name, format, args, shape] of [
 	});
 }
 
+test('a film without sound that holds its last picture is not converted, and not called damaged', async (t) => {
+	const { client, home, put, names } = await converted(t, 'held.mp4', 'mp4');
+	await film('two.mp4', [...picture('160x90', 2), ...h264], path.join(home, 'x.mp4'));
+	await rm(path.join(home, 'x.mp4'));
+	await put(['-i', 'two.mp4', '-c', 'copy', '-bsf:v', 'setts=duration=if(eq(N\\,49)\\,12/TB\\,DURATION)']);
+	const done = await convert(client, { filePath: 'held.mp4', outputFormat: 'mp4', deleteOriginal: true });
+	t.is(done.status, 'failed');
+	t.regex(
+		done.error ?? '',
+		/^The converted file would end after 2(?:\.\d)? s instead of 14 s: HandBrake does not hold the last/,
+	);
+	t.deepEqual(await names(), ['held.mp4']);
+});
+
 test('a film of which the beginning is trimmed is deleted once it is converted', async (t) => {
 	const { home, put, run } = await converted(t, 'trimmed.mp4', 'mp4');
 	await film('whole.mp4', [...long, ...h264, '-g', '50', '-c:a', 'aac'], path.join(home, 'x.mp4'));

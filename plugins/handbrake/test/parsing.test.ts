@@ -9,7 +9,7 @@ import { movBoxes, movBoxesIn } from '../src/films/containers/mov/movBoxes.js';
 import { programPackets } from '../src/films/containers/mpeg/programPackets.js';
 import { unendedTracks } from '../src/films/containers/oggEnds.js';
 import { Findings } from '../src/films/containers/reading/scanner.js';
-import { countPackets, secondsByPackets, type TrackPackets } from '../src/films/countPackets.js';
+import { countPackets, isHeldAfter, secondsByPackets, type TrackPackets } from '../src/films/countPackets.js';
 import { type DecodedFilm, frameReader, isError } from '../src/films/decodeFilm.js';
 import { type HiddenPart, hiddenParts, ShownPackets } from '../src/films/hiddenParts.js';
 import { hasLayers, parseLayers } from '../src/films/layers.js';
@@ -241,6 +241,20 @@ const losses = (
 		},
 		foreignMessages: messages.length === 0 ? 0 : messages[0],
 	});
+
+test('a last picture that is held is told from a film that is cut off or destroyed', (t) => {
+	const isHeld = (pictures: Partial<TrackPackets>, heard: Partial<TrackPackets> = { end: 4, heardUntil: 4.1 }) => {
+		const { film: held, packets } = read({ video: { end: 4, ...pictures }, sound: heard });
+		return packets !== undefined && isHeldAfter(4.04, held, packets);
+	};
+	t.true(isHeld({ heardUntil: 14 }));
+	t.true(isHeld({ begin: 1, end: 5, heardUntil: 15 }, { begin: 1, end: 5 }));
+	t.false(isHeld({ heardUntil: 4.04 }));
+	// Packets that are there and could not be read.
+	t.false(isHeld({ end: 13.9, heardUntil: 14 }));
+	t.false(isHeld({ heardUntil: 14 }, { end: 13.9, heardUntil: 14 }));
+	t.false(isHeld({ begin: undefined, end: undefined, heardUntil: undefined }, { begin: undefined }));
+});
 
 test('errors are counted by what programs say, not by what a film says of itself', (t) => {
 	const lines = [

@@ -91,6 +91,18 @@ export function secondsByPackets({ container, video, audio }: Film, { tracks }: 
 	return Math.max(0, Math.max(...timed.map(({ end }) => end)) - begin);
 }
 
+/**
+ * Whether all that is left of a film at this second is to show its last picture for longer, which only a file with a duration for it says:
+ * after one that was cut off there is nothing.
+ */
+export function isHeldAfter(seconds: number, { video, audio }: Film, { tracks }: FilmPackets): boolean {
+	const found = [...video, ...audio].flatMap(({ index }) => tracks.get(index) ?? []);
+	const begin = Math.min(...found.map((track) => track.begin ?? Number.NaN));
+	const pictures = video[0] && tracks.get(video[0].index);
+	const isOver = ({ end = Number.NaN }: TrackPackets) => end - begin <= seconds + shortestGap;
+	return found.every(isOver) && (pictures?.heardUntil ?? 0) - begin > seconds + 1;
+}
+
 function takePacket(
 	tracks: Map<number, TrackPackets>,
 	clocks: Map<number, Clock>,
