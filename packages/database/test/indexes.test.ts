@@ -47,6 +47,7 @@ test('the versions of a path, and those of a folder in pages, are found by an in
 	const path = parsePath('docs/a');
 	await versions.unfinished('ada', path);
 	await versions.of('ada', { file: '1', path });
+	await versions.writerOf('ada', '1', 'item');
 	t.is(
 		plans.filter((plan) => plan.includes('trash_user_path (user_id=? AND folder=? AND path=?')).length,
 		2,

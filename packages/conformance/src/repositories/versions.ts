@@ -231,6 +231,34 @@ export function versionRules(assertThat: Rule): void {
 		t.deepEqual(await versions.unfinished('ada-id', parsePath('docs/b')), []);
 	});
 
+	assertThat(
+		'who has written a version, and what replaced it, is known as long as that is the file',
+		async (t, stores) => {
+			const { trash, versions } = stores;
+			await trash.add(versionAt(1, 'a'));
+			const becoming = { versionOf: 'file-1', replacedId: 'file-1', state: 'moving', writtenBy: 'bob-id' } as const;
+			await trash.addMissing([versionAt(2, 'a', becoming)]);
+			t.is(await versions.writerOf('ada-id', 'file-2', 'file-2 content'), undefined);
+			const next = { item: 'file-2 content', writtenBy: 'carol-id' };
+			t.is(await versions.bind('ada-id', 'file-1', 'file-2', next), 2);
+			t.is(await versions.writerOf('ada-id', 'file-2', 'file-2 content'), 'carol-id');
+			for (const [owner, of, item] of [
+				['bob-id', 'file-2', 'file-2 content'],
+				['ada-id', 'file-1', 'file-2 content'],
+				['ada-id', 'file-2', 'file-2 other'],
+				...hostileTexts.map((text) => ['ada-id', 'file-2', text] as const),
+			] as const)
+				t.is(await versions.writerOf(owner, of, item), undefined, `${owner} ${of} ${item}`);
+			const bound = { ...becoming, versionOf: 'file-2', next };
+			t.deepEqual(await trash.get(idOf(1)), versionAt(1, 'a', { versionOf: 'file-2' }));
+			t.deepEqual(await trash.get(idOf(2)), versionAt(2, 'a', bound));
+			t.is(await versions.bind('ada-id', 'file-2', 'file-3'), 2);
+			t.is(await versions.writerOf('ada-id', 'file-3', 'file-2 content'), 'carol-id');
+			await versions.detach(idOf(2), parsePath('a'));
+			t.is(await versions.writerOf('ada-id', 'file-3', 'file-2 content'), undefined);
+		},
+	);
+
 	assertThat('a version is settled once it belongs to another file', async (t, { trash, versions }) => {
 		await trash.add(versionAt(1, 'a', { versionOf: 'was-1', state: 'moving' }));
 		await trash.add(versionAt(2, 'b', { state: 'moving' }));

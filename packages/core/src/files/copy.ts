@@ -45,7 +45,14 @@ export async function copy(
 	const isContinued = staged?.id !== undefined;
 	const findPlaced = (path: StoragePath) =>
 		tree.storage.findCopy(from.tree.storage, from.storagePath, path, staged as CopyStaging);
-	const addition = { from, to, onConflict, onReplaced, ...(isContinued ? { findPlaced } : {}) };
+	const addition = {
+		from,
+		to,
+		content: { kind: 'written' } as const,
+		onConflict,
+		onReplaced,
+		...(isContinued ? { findPlaced } : {}),
+	};
 	try {
 		return await addItem(parts, tree, addition, (path, naming, add) =>
 			tree.storage.copyFrom(from.tree.storage, from.storagePath, path, {

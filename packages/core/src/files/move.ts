@@ -26,7 +26,8 @@ export async function move(
 	const tree = parts.trees.own(viewer, ref.area);
 	const from = placeIn(tree, ref.path);
 	const to = placeIn(tree, targetPath(ref.path, toPath));
-	return addItem(parts, tree, { from, to, onConflict, onReplaced }, (path, options) =>
+	const content = { kind: 'moved', from: from.storagePath } as const;
+	return addItem(parts, tree, { from, to, content, onConflict, onReplaced }, (path, options) =>
 		moveItem(parts, tree, from.storagePath, path, options),
 	);
 }

@@ -106,7 +106,8 @@ export async function putBack(parts: FileParts, viewer: User | Visitor, record: 
 	// It may still be on the disk that its home has left.
 	await trash.moveTo(record, await storage.mount());
 	const links = joinChecked(homeRoot(writingOwner(viewer)), trashedLinkPath(record.id));
-	return addItem(parts, tree, { from, to: placeIn(tree, was) }, (path, options) =>
+	const content = { kind: 'moved', from: links } as const;
+	return addItem(parts, tree, { from, to: placeIn(tree, was), content }, (path, options) =>
 		tracker.moving(viewer, links, (before) =>
 			storage.moveFrom(storage, from.storagePath, path, {
 				...options,

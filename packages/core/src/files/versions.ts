@@ -79,9 +79,10 @@ export function createFileVersions(parts: FileParts): FileVersions {
 			const restored = await trash.moves.take(id, isMeant, async (record) => {
 				// It may still be on the disk that the home has left.
 				await trash.moveTo(record, await storage.mount());
-				const commit: Parameters<typeof replaceItem>[4] = (options) =>
+				const commit: Parameters<typeof replaceItem>[5] = (options) =>
 					storage.moveFrom(storage, trashedPath(id), place.storagePath, options);
-				return replaceItem(parts, tree, place.storagePath, item, commit, { isExchange: true });
+				const writtenBy = record.kind === 'version' ? record.writtenBy : undefined;
+				return replaceItem(parts, tree, place.storagePath, item, { kind: 'restored', writtenBy }, commit);
 			});
 			if (restored === undefined) throw noSuchVersion();
 			tree.notifyChange(place.storagePath);

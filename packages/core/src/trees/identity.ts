@@ -8,3 +8,6 @@ import type { StorageItem } from '@stowage/plugin-api';
 export function identityOf({ id, mayReuseId, size, mtime }: StorageItem): string {
 	return mayReuseId ? `${id} ${size} ${mtime}` : id;
 }
+
+/** Identifies an item with its content. */
+export const versionOf = (item: StorageItem) => `${identityOf(item)} ${item.version}`;

@@ -8,8 +8,9 @@ import { Failure, parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { type AppOptions, recoverTrash } from '../../src/index.js';
 import type { TrashParts } from '../../src/trees/trash/trashParts.js';
+import { superfluous } from '../../src/trees/trash/versions/superfluous.js';
 import { VersionPaths } from '../../src/trees/trash/versions/VersionPaths.js';
-import { superfluous, Versions } from '../../src/trees/trash/versions/Versions.js';
+import { Versions } from '../../src/trees/trash/versions/Versions.js';
 import { Client, field, file, json, reportSpace, type TestApp, testApp } from '../testApp.js';
 import { until } from '../until.js';
 
@@ -474,52 +475,83 @@ test('versions expire by their own setting, which can change while the server ru
 	t.is(json(await ada.get('/api/trash')).entries.length, 1);
 });
 
-test('of many versions the one that is closest to its neighbours in time goes, never the first or the last', (t) => {
-	const left = (times: readonly number[], most: number) => {
-		const removed = superfluous(
-			times.map((deletedAt) => ({ deletedAt, deletedBy: 'ada', ownerName: 'ada' })),
-			most,
-		).map(({ deletedAt }) => deletedAt);
+test('of many versions the one that is closest to its neighbours in time goes, never the first or the last', async (t) => {
+	const left = async (times: readonly number[], most: number) => {
+		const versions = times.map((deletedAt) => ({ deletedAt }));
+		const removed = (await superfluous(versions, most)).map(({ deletedAt }) => deletedAt);
 		return times.filter((time) => !removed.includes(time));
 	};
-	t.deepEqual(left([1, 2, 3], 3), [1, 2, 3]);
-	t.deepEqual(left([0, 10, 11, 20, 30], 4), [0, 10, 20, 30]);
-	t.deepEqual(left([0, 10, 11, 20, 30], 3), [0, 20, 30]);
-	t.deepEqual(left([0, 1, 2, 3, 100], 2), [0, 100]);
-	t.deepEqual(left([100, 3, 2, 1, 0], 2), [100, 0], 'in any order');
-});
-
-test('a member who replaces a file however often ends no content that somebody else has written', (t) => {
-	// Who has replaced each content: the next one is theirs.
-	const by = (names: string) => [...names].map((deletedBy, deletedAt) => ({ deletedBy, deletedAt, ownerName: 'a' }));
-	const left = (names: string, most: number, member?: string) => {
-		const removed = superfluous(by(names), most, member);
-		return by(names).flatMap(({ deletedBy, deletedAt }) =>
-			removed.some((each) => each.deletedAt === deletedAt) ? [] : [`${deletedBy}${deletedAt}`],
+	t.deepEqual(await left([1, 2, 3], 3), [1, 2, 3]);
+	t.deepEqual(await left([0, 10, 11, 20, 30], 4), [0, 10, 20, 30]);
+	t.deepEqual(await left([0, 10, 11, 20, 30], 3), [0, 20, 30]);
+	t.deepEqual(await left([0, 1, 2, 3, 100], 2), [0, 100]);
+	t.deepEqual(await left([100, 3, 2, 1, 0], 2), [100, 0], 'in any order');
+	// As by looking for the closest one each time.
+	let seed = 7;
+	const times = Array.from({ length: 200 }, () => {
+		seed = (seed * 48_271) % 2_147_483_647;
+		return seed % 5_000;
+	}).sort((one, other) => one - other);
+	for (let most = 199; most > 2; most -= 28) {
+		const kept = times.map((time, at) => ({ time, at }));
+		while (kept.length > most) {
+			const gaps = kept.map((_, at) => (kept[at + 1]?.time ?? Infinity) - (kept[at - 1]?.time ?? -Infinity));
+			kept.splice(gaps.indexOf(Math.min(...gaps)), 1);
+		}
+		const all = times.map((deletedAt, at) => ({ deletedAt, at }));
+		const removed = await superfluous(all, most);
+		t.deepEqual(
+			all.filter((each) => !removed.includes(each)).map(({ at }) => at),
+			kept.map(({ at }) => at),
 		);
-	};
-	t.deepEqual(left('aabbbbb', 4, 'b'), ['a0', 'a1', 'b2', 'b6']);
-	t.deepEqual(left('abababb', 2, 'b'), ['a0', 'b1', 'a2', 'b3', 'a4', 'b5', 'b6']);
-	t.deepEqual(left('aaaccbbb', 2, 'b'), ['a0', 'a1', 'a2', 'c3', 'c4', 'b5', 'b7']);
-	t.is(left('aaaccbbb', 2).length, 2, 'by the owner');
-	// In any number of steps.
-	let versions = by('aba');
-	for (let time = 3; time < 200; time++) {
-		versions = [...versions, { deletedBy: time % 50 === 0 ? 'a' : 'b', deletedAt: time, ownerName: 'a' }];
-		const removed = superfluous(versions, 5, 'b');
-		versions = versions.filter((each) => !removed.includes(each));
 	}
-	// All that the owner has replaced is there, and all that the owner has written: what follows that.
-	const kept = new Set(versions.map(({ deletedAt }) => deletedAt));
-	for (const time of [0, 1, 2, 3, 50, 51, 100, 101, 150, 151]) t.true(kept.has(time), `${time}`);
 });
 
-test('members who take turns in replacing a file make no more than four times as many versions, and end none of the owner’s', (t) => {
-	let versions: { deletedBy: string; deletedAt: number; ownerName: string }[] = [];
+test('of very many versions of one file those that go are found by few steps, between which others have their turn', async (t) => {
+	const count = 50_000;
+	let [reads, turns, isDone] = [0, 0, false];
+	const versions = Array.from({ length: count }, (_, n) => ({
+		get deletedAt() {
+			reads++;
+			return (n * n) % 1_000_003;
+		},
+	}));
+	const others = (async () => {
+		for (; !isDone; turns++) await turn();
+	})();
+	const removed = await superfluous(versions, 50);
+	isDone = true;
+	await others;
+	t.is(removed.length, count - 50);
+	t.true(reads < 100 * count, `${reads}`);
+	t.true(turns > 1, `${turns}`);
+});
+
+/** Versions as they follow each other, by the member who is known to have written each: `-` where none is. */
+const writtenBy = (names: string) =>
+	[...names].map((name, deletedAt) => ({ deletedAt, ...(name === '-' ? {} : { writtenBy: name }) }));
+
+test('a replacement by a member ends no content but those that this member is known to have written', async (t) => {
+	const left = async (names: string, most: number, thinning?: Parameters<typeof superfluous>[2]) => {
+		const versions = writtenBy(names);
+		const removed = await superfluous(versions, most, thinning);
+		return [...names].map((name, at) => (removed.some(({ deletedAt }) => deletedAt === at) ? '' : name)).join('');
+	};
+	t.is(await left('--bbbbb', 4, { member: 'b' }), '--bb');
+	t.is(await left('-b-b-bb', 2, { member: 'b' }), '---b');
+	t.is(await left('---ccbbb', 2, { member: 'b' }), '---ccb');
+	t.is(await left('----------', 2, { member: 'b' }), '----------');
+	t.is((await left('---ccbbb', 2)).length, 2, 'by the owner');
+	t.is(await left('---ccbbb', 4), '--cb', 'what members have added goes first');
+	t.is(await left('----------', 4, { least: 8 }), '---------'.slice(1), 'no more at once than that');
+});
+
+test('members who take turns in replacing a file make no more than four times as many versions, and end none of the owner’s', async (t) => {
+	let versions: { writtenBy?: string; deletedAt: number }[] = [];
 	for (let time = 0; time < 300; time++) {
-		const deletedBy = time < 4 ? 'a' : (['b', 'c'][time % 2] ?? '');
-		versions.push({ deletedBy, deletedAt: time, ownerName: 'a' });
-		const removed = superfluous(versions, 5, deletedBy === 'a' ? undefined : deletedBy);
+		const member = ['b', 'c'][time % 2] ?? '';
+		versions.push({ deletedAt: time, ...(time < 5 ? {} : { writtenBy: ['b', 'c'][(time + 1) % 2] ?? '' }) });
+		const removed = await superfluous(versions, 5, { member: time < 5 ? undefined : member });
 		versions = versions.filter((each) => !removed.includes(each));
 		t.true(versions.length <= 20);
 	}

@@ -17,7 +17,7 @@ import { countedRow } from '../entries.js';
 import type { FileParts } from '../FileParts.js';
 import { type PlacedItem, placeItem } from './placeItem.js';
 
-interface Addition extends ConflictOptions, Pick<PlacedItem, 'findPlaced'> {
+interface Addition extends ConflictOptions, Pick<PlacedItem, 'content' | 'findPlaced'> {
 	from: Place;
 	to: Place;
 }

@@ -13,6 +13,7 @@ import { listsTag } from '../../responses/preconditions.js';
 import { withFreeName } from '../../trees/freeName.js';
 import type { OwnTree } from '../../trees/OwnTree.js';
 import type { Place } from '../../trees/Tree.js';
+import type { NewContent } from '../../trees/trash/trashParts.js';
 import type { FileParts } from '../FileParts.js';
 import { replaceItem } from './replaceItem.js';
 
@@ -23,6 +24,8 @@ export interface PlacedItem extends ConflictOptions {
 	type: 'file' | 'directory';
 	/** The item's id, where it has a path already. */
 	id?: string;
+	/** Where the content of a file comes from that replaces another one. */
+	content: NewContent;
 	/** Throws `notFound` once it has left that path. */
 	assertThere?(): Promise<unknown>;
 	/** The item at the path, if an interrupted call has put this one there. */
@@ -108,7 +111,7 @@ async function replaceOrPlace(
 		const replaced = await findReplaced(tree, item, ifMatch);
 		try {
 			if (replaced === undefined) return await place(path, {});
-			const made = await replaceItem(parts, tree, path, replaced, (options) => place(path, options));
+			const made = await replaceItem(parts, tree, path, replaced, item.content, (options) => place(path, options));
 			item.onReplaced?.(replaced);
 			return made;
 		} catch (error) {
@@ -130,7 +133,7 @@ async function replaceOrPlace(
  */
 async function findReplaced(
 	tree: OwnTree,
-	{ folder, name, type, id, assertThere }: PlacedItem,
+	{ folder, name, type, id, assertThere }: Omit<PlacedItem, 'content'>,
 	ifMatch: string | undefined,
 ): Promise<StorageItem | undefined> {
 	const { area, owner, viewer } = tree;

@@ -79,7 +79,7 @@ function publishAs(
 	return placeItem(
 		parts,
 		tree,
-		{ folder, name, type: 'file', onConflict, onReplaced, findPlaced, tried },
+		{ folder, name, type: 'file', content: { kind: 'written' }, onConflict, onReplaced, findPlaced, tried },
 		async (path, naming) => {
 			await tree.assertMayStill(path);
 			return staged.commit(path, {

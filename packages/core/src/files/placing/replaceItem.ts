@@ -1,7 +1,7 @@
 import type { MoveOptions, StorageItem } from '@stowage/plugin-api';
 import { homeRoot, relativePath, type StoragePath, signedIn } from '@stowage/rules';
 import type { OwnTree } from '../../trees/OwnTree.js';
-import type { ExchangeOptions } from '../../trees/trash/trashParts.js';
+import type { NewContent } from '../../trees/trash/trashParts.js';
 import type { FileParts } from '../FileParts.js';
 
 /**
@@ -14,8 +14,8 @@ export async function replaceItem(
 	tree: OwnTree,
 	path: StoragePath,
 	replaced: StorageItem,
+	content: NewContent,
 	commit: (options: Pick<MoveOptions, 'onConflict' | 'beforeNaming'>) => Promise<StorageItem>,
-	options?: ExchangeOptions,
 ): Promise<StorageItem> {
 	const user = signedIn(tree.viewer);
 	const former = { user, storage: tree.storage, path: relativePath(path, homeRoot(user.username)), item: replaced };
@@ -24,7 +24,7 @@ export async function replaceItem(
 	// Until all is bound to the new file that was to the former one: on another root both have other ids.
 	return storage().changing(user.username, () =>
 		tracker.replacing(user, async () => {
-			if (versions.isOn) return versions.keep(former, replace, options);
+			if (versions.isOn) return versions.keep(former, content, replace);
 			return tree.quota.replacing(replaced, async () => {
 				const made = await replace();
 				await versions.follow(former, made);

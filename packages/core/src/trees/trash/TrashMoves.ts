@@ -6,7 +6,7 @@ import type { PendingRecords } from './recording/PendingRecords.js';
 import { throwIfWithout, type UnrecordedItems } from './recording/UnrecordedItems.js';
 import { unrecordedName } from './recording/unrecordedNames.js';
 import { settleFailedMove } from './settleFailedMove.js';
-import { assertRoomForRow, type ExchangeOptions, type TrashParts, warnOfTrash } from './trashParts.js';
+import { assertRoomForRow, type NewContent, type TrashParts, warnOfTrash } from './trashParts.js';
 import { trashedPath, unrecordedFolder } from './trashPaths.js';
 import { type NewVersion, VersionRow } from './versions/VersionRow.js';
 
@@ -109,9 +109,9 @@ export class TrashMoves {
 	async keepVersion<T>(
 		version: NewVersion,
 		replace: (path: StoragePath, begin: () => Promise<void>) => Promise<T>,
-		{ isExchange = false }: ExchangeOptions = {},
+		content: NewContent,
 	): Promise<T> {
-		if (!isExchange) await this.#allowance.assertRoom({ ...version, kind: 'version' });
+		if (content.kind !== 'restored') await this.#allowance.assertRoom({ ...version, kind: 'version' });
 		const row = new VersionRow(this.#parts, newId(), version);
 		let result: T;
 		try {

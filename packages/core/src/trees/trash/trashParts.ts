@@ -46,10 +46,14 @@ export interface TrashParts {
 	monotonic(): number;
 }
 
-export interface ExchangeOptions {
-	/** Another version leaves the trash for the file that is replaced. @default false */
-	isExchange?: boolean;
-}
+/**
+ * Where the content that replaces a file comes from: it is written by who replaces it, is moved there with a file from another path
+ * of the storage, or was a version, which leaves the trash.
+ */
+export type NewContent =
+	| { kind: 'written' }
+	| { kind: 'moved'; from: StoragePath }
+	| { kind: 'restored'; writtenBy: string | undefined };
 
 /** A replaced file and the one in its place, by their identities. */
 export interface ReplacedFile {

@@ -13,7 +13,7 @@ import {
 } from '@stowage/rules';
 import { enterFolder } from '../../members/enterFolder.js';
 import { pathNow } from '../../members/payer.js';
-import { identityOf } from '../../trees/identity.js';
+import { identityOf, versionOf } from '../../trees/identity.js';
 import { ownerOf, type UploadParts } from './UploadParts.js';
 
 type Target = Pick<UploadRecord, 'area' | 'folderId'>;
@@ -41,9 +41,6 @@ export async function assertInPlace(parts: UploadParts, viewer: Viewer, record: 
 	const isSame = item !== undefined && item.size === length && itemId?.startsWith(`${identityOf(item)} `);
 	if (isSame !== true) throw new Failure('expired', 'The file of this upload is not where it was put any more.');
 }
-
-/** Identifies an item with its content. */
-export const versionOf = (item: StorageItem) => `${identityOf(item)} ${item.version}`;
 
 async function findItem(
 	{ sharedFolders, storage }: UploadParts,

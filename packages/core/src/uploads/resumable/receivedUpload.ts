@@ -13,7 +13,7 @@ import {
 	type Viewer,
 	withSuffix,
 } from '@stowage/rules';
-import { versionOf } from './finishedUpload.js';
+import { versionOf } from '../../trees/identity.js';
 import { findUpload, receivingOf, targetOf, type UploadParts } from './UploadParts.js';
 
 /** How long a sender may take a file back. */

@@ -15,7 +15,7 @@ import { ownTurn } from '../../connection/ownTurn.js';
 import { plainRow } from '../../connection/plainValues.js';
 import { batches, idBatches, type SizedRow } from '../batches.js';
 
-/** The last four are set for a version only. */
+/** From `version_of` on they are set for a version only. */
 export interface TrashRow {
 	id: string;
 	user_id: string;
@@ -33,6 +33,9 @@ export interface TrashRow {
 	replaced_id: string | null;
 	mtime: number | null;
 	folder: string | null;
+	written_by: string | null;
+	next_item: string | null;
+	next_by: string | null;
 }
 
 /** The bytes of the path of a row, which SQLite knows without reading it. */
@@ -385,10 +388,26 @@ function toRow(record: TrashRecord, stateAt: number): TrashRow {
 	};
 }
 
-const noVersion = { version_of: null, replaced_id: null, mtime: null, folder: null };
+export const noVersion = {
+	version_of: null,
+	replaced_id: null,
+	mtime: null,
+	folder: null,
+	written_by: null,
+	next_item: null,
+	next_by: null,
+};
 
-function versionColumns({ versionOf, replacedId, mtime, path }: FileVersion) {
-	return { version_of: versionOf, replaced_id: replacedId, mtime, folder: parentPath(path) };
+function versionColumns({ versionOf, replacedId, mtime, path, writtenBy, next }: FileVersion) {
+	return {
+		version_of: versionOf,
+		replaced_id: replacedId,
+		mtime,
+		folder: parentPath(path),
+		written_by: writtenBy ?? null,
+		next_item: next?.item ?? null,
+		next_by: next?.writtenBy ?? null,
+	};
 }
 
 export function toRecord(row: TrashRow): TrashRecord {
@@ -407,5 +426,16 @@ export function toRecord(row: TrashRow): TrashRecord {
 	};
 	if (versionOf === null || replacedId === null || mtime === null || size === undefined)
 		return { ...kept, kind: 'item', type: row.type as TrashedItem['type'], size };
-	return { ...kept, kind: 'version', type: 'file', size, mtime, versionOf, replacedId };
+	const { written_by: writtenBy, next_item: item, next_by: by } = row;
+	return {
+		...kept,
+		kind: 'version',
+		type: 'file',
+		size,
+		mtime,
+		versionOf,
+		replacedId,
+		...(writtenBy === null ? {} : { writtenBy }),
+		...(item === null || by === null ? {} : { next: { item, writtenBy: by } }),
+	};
 }

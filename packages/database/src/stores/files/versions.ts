@@ -16,7 +16,7 @@ import { ownTurn } from '../../connection/ownTurn.js';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
 import { batches, idBatches, type SizedRow } from '../batches.js';
-import { sizedColumns, type TrashRow, toRecord, writtenAtOnce } from './trash.js';
+import { noVersion, sizedColumns, type TrashRow, toRecord, writtenAtOnce } from './trash.js';
 
 /** Rows that get another path in one transaction, which all other writers wait for, and the bytes of their paths before and after it. */
 const movedAtOnce = { count: 500, length: 1_000_000 };
@@ -140,8 +140,12 @@ export function versionStore(knex: Knex, now: () => number): VersionStore {
 			});
 			return moving.length;
 		},
-		async bind(ownerId, former, file) {
+		async bind(ownerId, former, file, next) {
 			const own = () => rowsOf(ownerId).where({ version_of: former });
+			if (next !== undefined)
+				await own()
+					.where({ replaced_id: former })
+					.update(plainRow({ next_item: next.item, next_by: next.writtenBy }));
 			const rows: (SizedRow & Pick<TrashRow, 'replaced_id'>)[] = await own().select(
 				'replaced_id',
 				...sizedColumns(knex),
@@ -154,6 +158,10 @@ export function versionStore(knex: Knex, now: () => number): VersionStore {
 					.whereIn('id', ids)
 					.update(plainRow({ version_of: file })),
 			);
+		},
+		async writerOf(ownerId, file, item) {
+			const row = await rowsOf(ownerId).where({ version_of: file, next_item: item }).first('next_by');
+			return row?.next_by ?? undefined;
 		},
 		async place(ownerId, { file, path }) {
 			const change = plainRow({ path, folder: parentPath(path) });
@@ -175,7 +183,7 @@ export function versionStore(knex: Knex, now: () => number): VersionStore {
 			return marked;
 		},
 		async detach(id, path) {
-			const plain = { path, version_of: null, replaced_id: null, mtime: null, folder: null };
+			const plain = { ...noVersion, path };
 			await knex<TrashRow>('trash').where({ id }).update(plainRow(plain));
 		},
 	};

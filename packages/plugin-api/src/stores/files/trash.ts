@@ -50,6 +50,10 @@ export interface FileVersion extends KeptItem {
 	versionOf: string;
 	/** The identity that it had itself when it was the file. */
 	replacedId: string;
+	/** The id of the member of a folder who is known to have written it. Left out, it counts as the owner's, and no member ends it. */
+	writtenBy?: string;
+	/** The item that replaced it, with its content, where a member is known to have written that: what `writerOf` finds. */
+	next?: { item: string; writtenBy: string };
 }
 
 export type TrashRecord = TrashedItem | FileVersion;

@@ -39,8 +39,13 @@ export interface VersionStore {
 	 * left: there may be very many.
 	 */
 	move(ownerId: string, from: StoragePath, to: StoragePath): Promise<number>;
-	/** What belonged to a file belongs to the other one from now on. Resolves to how many versions that are. */
-	bind(ownerId: string, former: string, file: string): Promise<number>;
+	/**
+	 * What belonged to a file belongs to the other one from now on. Resolves to how many versions that are. `next` is kept with the one that
+	 * is still its own.
+	 */
+	bind(ownerId: string, former: string, file: string, next?: FileVersion['next']): Promise<number>;
+	/** The member who is known to have written the item with this content, which is the file now. */
+	writerOf(ownerId: string, file: string, item: string): Promise<string | undefined>;
 	/** Corrects the path of a file. */
 	place(ownerId: string, file: VersionedFile): Promise<void>;
 	/** Marks all versions of these files as `purging`. Resolves to how many were not before. */

@@ -1,24 +1,19 @@
-import type { FileVersion, OpenFile, StorageItem, VersionedFile } from '@stowage/plugin-api';
+import type { FileVersion, OpenFile, StorageItem } from '@stowage/plugin-api';
 import { type StoragePath, type User, undefinedIf } from '@stowage/rules';
 import { createKeyedMutex } from '../../../limits/keyedMutex.js';
 import { filterInBatches } from '../../filterInBatches.js';
-import { identityOf } from '../../identity.js';
+import { identityOf, versionOf } from '../../identity.js';
 import type { HomeStorage } from '../../storage/HomeStorage.js';
 import { prefixedFile } from '../../storage/rootIds.js';
 import { isTrashed, locateTrashed } from '../locateTrashed.js';
 import { withTrashFolder } from '../moveTrash.js';
 import type { TrashBin } from '../TrashBin.js';
-import { type ExchangeOptions, type TrashParts, trashedBy, warnOfTrash } from '../trashParts.js';
+import { type NewContent, type TrashParts, trashedBy, warnOfTrash } from '../trashParts.js';
 import { trashedPath } from '../trashPaths.js';
 import { bindVersions, settleHere } from './finishVersion.js';
 import { VersionCounts } from './VersionCounts.js';
+import { VersionLimit } from './VersionLimit.js';
 import { VersionPaths } from './VersionPaths.js';
-
-/** Versions of one file. */
-const maxVersions = 50;
-
-/** Where members replace each other's contents, a file may have this many times as many versions before these give way as well. */
-const alternatingFactor = 4;
 
 /** A file that is about to be replaced. */
 interface Replaced {
@@ -41,6 +36,7 @@ export class Versions {
 	readonly paths: VersionPaths;
 	readonly #parts: TrashParts;
 	readonly #bin: TrashBin;
+	readonly #limit: VersionLimit;
 	/** One list of a user after the other: others' calls of the disk would wait behind all that is looked up. */
 	readonly #inTurn = createKeyedMutex();
 
@@ -49,6 +45,7 @@ export class Versions {
 		this.paths = new VersionPaths(parts, bin);
 		this.#parts = parts;
 		this.#bin = bin;
+		this.#limit = new VersionLimit(parts, bin);
 	}
 
 	/** Whether former contents are kept at all. */
@@ -63,14 +60,15 @@ export class Versions {
 
 	/**
 	 * Runs `replace`, which replaces a file, keeps it under the given path, and awaits `beforeNaming` before that. The new file has all
-	 * versions of the former one.
+	 * versions of the former one. Throws `storageFull` where a member may add no more to them.
 	 */
 	async keep(
 		{ user, storage, path, item }: Replaced,
+		content: NewContent,
 		replace: (keepAs: StoragePath, beforeNaming: () => Promise<void>) => Promise<StorageItem>,
-		options?: ExchangeOptions,
 	): Promise<StorageItem> {
 		const replacedId = identityOf(item);
+		const writtenBy = await this.#parts.versions.writerOf(user.id, replacedId, versionOf(item));
 		const version = {
 			...trashedBy(user),
 			rootId: (await storage.mount()).storage.rootId,
@@ -80,13 +78,24 @@ export class Versions {
 			mtime: item.mtime,
 			versionOf: replacedId,
 			replacedId,
+			...(writtenBy === undefined ? {} : { writtenBy }),
 		} as const;
 		const exchange = async (to: StoragePath, begin: () => Promise<void>) => {
-			const made = await withTrashFolder(storage, () => replace(to, begin));
-			await this.#bind(version, made, user.member?.username);
+			let brought: number | undefined;
+			const made = await withTrashFolder(storage, () =>
+				// Not before: others add versions meanwhile, and moves come one after the other there.
+				replace(to, async () => {
+					brought = await this.#limit.assertRoom(user, path, content);
+					await begin();
+				}),
+			);
+			const writer = brought === undefined ? undefined : writerOf(user, content);
+			await this.#bind(version, made, writer, ({ file, count }) =>
+				this.#limit.apply(user.id, { file, path }, { count, brought: brought ?? 0 }, user.member),
+			);
 			return made;
 		};
-		return this.#bin.moves.keepVersion(version, exchange, options);
+		return this.#bin.moves.keepVersion(version, exchange, content);
 	}
 
 	/** What a file that was replaced without becoming a version had, the new one has. */
@@ -128,55 +137,36 @@ export class Versions {
 		}
 	}
 
-	/** `member` is who has replaced it, if that is not its owner. */
+	/** `writtenBy` is the member who is known to have written the new content. */
 	async #bind(
 		version: Pick<FileVersion, 'ownerId' | 'path' | 'replacedId'>,
 		made: StorageItem,
-		member?: string,
+		writtenBy?: string,
+		onBound?: (bound: { file: string; count: number }) => Promise<void>,
 	): Promise<void> {
 		try {
 			const file = identityOf(made);
-			const count = await bindVersions(this.#parts, version, file);
-			if (count > maxVersions) await this.#limit(version.ownerId, { file, path: version.path }, member);
+			const next = writtenBy === undefined ? undefined : { item: versionOf(made), writtenBy };
+			const count = await bindVersions(this.#parts, version, file, next);
+			await onBound?.({ file, count });
 		} catch (error) {
 			// The file is replaced, and a sweep completes it.
 			warnOfTrash(this.#parts, error);
 		}
 	}
-
-	async #limit(ownerId: string, file: VersionedFile, member: string | undefined): Promise<void> {
-		const all = await this.#parts.versions.of(ownerId, file);
-		await this.#bin.endSuperfluous(superfluous(all, maxVersions, member), member);
-	}
 }
 
 /**
- * The versions to remove so that `limit` are left: each time the one that is closest to its neighbours, never the first
- * or the last. A replacement by `member` removes only contents that this member has written, so others' may exceed the
- * limit. Where members take turns, their contents remove each other's from four times the limit on, and never the
- * owner's.
+ * The member who is known to have written a new content. Of what is moved nobody knows it but the versions that come with it, if they do:
+ * it counts as the owner's, like all that was there before.
  */
-export function superfluous<T extends { deletedAt: number; deletedBy: string; ownerName: string }>(
-	versions: readonly T[],
-	limit: number,
-	member?: string,
-): T[] {
-	const left = [...versions].sort((one, other) => one.deletedAt - other.deletedAt);
-	const removed: T[] = [];
-	const gapAt = (at: number) => (left[at + 1]?.deletedAt ?? 0) - (left[at - 1]?.deletedAt ?? 0);
-	const thin = (count: number, isOf: (each: T) => boolean) => {
-		// What follows a content that somebody has replaced is theirs. Both must be, or the next one would count as such
-		// once this one is gone.
-		const mayGo = (at: number) => [left[at - 1], left[at]].every((each) => each !== undefined && isOf(each));
-		while (left.length > count) {
-			let closest: number | undefined;
-			for (let at = 1; at < left.length - 1; at++)
-				if (mayGo(at) && (closest === undefined || gapAt(at) < gapAt(closest))) closest = at;
-			if (closest === undefined) break;
-			removed.push(...left.splice(closest, 1));
-		}
-	};
-	thin(limit, ({ deletedBy }) => member === undefined || deletedBy === member);
-	thin(limit * alternatingFactor, ({ deletedBy, ownerName }) => deletedBy !== ownerName);
-	return removed;
+function writerOf({ member }: User, content: NewContent): string | undefined {
+	switch (content.kind) {
+		case 'written':
+			return member?.id;
+		case 'restored':
+			return content.writtenBy;
+		case 'moved':
+			return undefined;
+	}
 }

@@ -52,10 +52,11 @@ export async function bindVersions(
 	{ versions, onReplaced }: TrashParts,
 	{ ownerId, path, replacedId: former }: Pick<FileVersion, 'ownerId' | 'path' | 'replacedId'>,
 	file: string,
+	next?: FileVersion['next'],
 ): Promise<number> {
 	// Before the versions, which show that there is something left to do.
 	await onReplaced({ ownerId, path, former, file });
-	return versions.bind(ownerId, former, file);
+	return versions.bind(ownerId, former, file, next);
 }
 
 /** What has this path of a user's home, or did when it was put into the trash. */
