@@ -25,6 +25,7 @@ export function createSweep(services: Services): () => Promise<void> {
 		['leases', () => database.leases.sweep()],
 		// Those of a user beyond the latest, whatever the time is.
 		['jobs', (choice) => jobs.sweep(choice)],
+		['ended uploads', () => resumableUploads.forgetSurplus()],
 		['parts of downloads from shares', () => shareUses.sweep()],
 		// It asks the clock itself.
 		['trash', () => trashBin.sweep()],

@@ -71,6 +71,9 @@ test('a clock that is set ahead costs no audit log, session, link or unfinished 
 	Object.assign(links, { sweep: note('links') });
 	Object.assign(resumableUploads, { sweep: note('uploads') });
 	Object.assign(database.leases, { sweep: note('leases') });
+	Object.assign(database.uploads, { forget: note('many uploads') });
+	Object.assign(database.idempotency, { sweep: note('many keys') });
+	Object.assign(database.publishedNames, { sweep: note('many names') });
 	Object.assign(database.jobs, {
 		sweep: async (endedBefore: number) => void swept.push(endedBefore > 0 ? 'jobs' : 'many jobs'),
 	});
@@ -82,10 +85,11 @@ test('a clock that is set ahead costs no audit log, session, link or unfinished 
 		const days = (await readdir(folder)).filter((name) => name === recent || name === old);
 		return { swept: swept.splice(0).sort(), days: days.sort().reverse() };
 	};
-	const all = ['jobs', 'leases', 'links', 'sessions', 'uploads'];
+	const surplus = ['many keys', 'many names', 'many uploads'];
+	const all = ['jobs', 'leases', 'links', ...surplus, 'sessions', 'uploads'];
 	t.deepEqual(await hours(1), { swept: all, days: [recent] });
-	t.deepEqual(await hours(1, 91 * 24 * hourMs), { swept: ['leases', 'many jobs'], days: [recent] });
-	t.deepEqual(await hours(22), { swept: ['leases', 'many jobs'], days: [recent] });
+	t.deepEqual(await hours(1, 91 * 24 * hourMs), { swept: ['leases', 'many jobs', ...surplus], days: [recent] });
+	t.deepEqual(await hours(22), { swept: ['leases', 'many jobs', ...surplus], days: [recent] });
 	t.is(lines.filter((line) => line.includes('the clock was set')).length, 1);
 	t.deepEqual(await hours(3), { swept: all, days: [] });
 });

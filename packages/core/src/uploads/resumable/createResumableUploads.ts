@@ -6,7 +6,7 @@ import { createUpload, type Upload } from './createUpload.js';
 import { inspectUpload } from './inspectUpload.js';
 import { takeBack } from './receivedUpload.js';
 import { removeAnyUpload, removeUpload } from './removeUpload.js';
-import { sweepUploads } from './sweepUploads.js';
+import { forgetSurplus, sweepUploads } from './sweepUploads.js';
 import { UploadExpiry } from './UploadExpiry.js';
 import type { UploadParts } from './UploadParts.js';
 import { Writers } from './Writers.js';
@@ -40,6 +40,8 @@ export interface ResumableUploads {
 	removeAny(idHash: string): Promise<void>;
 	/** Removes expired uploads. */
 	sweep(): Promise<void>;
+	/** Forgets ended ones beyond those that are remembered of all, which depends on no clock. */
+	forgetSurplus(): Promise<void>;
 }
 
 interface Dependencies extends Omit<UploadParts, 'writers' | 'expiry'> {
@@ -67,5 +69,6 @@ export function createResumableUploads({ leases, ...given }: Dependencies): Resu
 		},
 		removeAny: (idHash) => removeAnyUpload(parts, idHash),
 		sweep: () => sweepUploads(parts),
+		forgetSurplus: () => forgetSurplus(parts),
 	};
 }

@@ -48,6 +48,13 @@ export async function sweepUploads(parts: Dependencies): Promise<void> {
 	await storage.sweepStaging(cutoffs, isNeeded);
 }
 
+/** Forgets what has ended beyond the latest that are remembered of all, whatever the time is. */
+export async function forgetSurplus({ database }: Pick<Dependencies, 'database'>): Promise<void> {
+	await database.uploads.forget(0);
+	await database.idempotency.sweep(0);
+	await database.publishedNames.sweep(0);
+}
+
 /**
  * Removes the uploads that have expired by their stored times. One that is in use here was stored before the clock was
  * set ahead. One that can't be removed must not stop the others, and is retried by the next sweep: the first of them is logged, unless
