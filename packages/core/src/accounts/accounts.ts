@@ -10,7 +10,7 @@ import type {
 import { anonymousOwner, Failure, isFailure, isValidUsername, passwordLength } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
 import { shareOf } from '../config/workers.js';
-import { accountKey, isVisitorKey, limitAddress, siteOf } from '../http/requests/proxy.js';
+import { accountKey, isVisitorKey, limitAddress, networkKey, siteOf } from '../http/requests/proxy.js';
 import type { Leases } from '../leases/createLeases.js';
 import { FairQueue } from '../limits/FairQueue.js';
 import { inTime } from '../limits/inTime.js';
@@ -150,7 +150,7 @@ export function createAccounts(parts: Dependencies): Accounts {
 		'Too many people are signing in right now. Please try again in a moment.',
 	);
 	const queued = <T>({ address, client = limitAddress(address), signal }: Caller, work: () => Promise<T>) =>
-		hashes.run(client, work, signal);
+		hashes.run({ client, network: networkKey(address) }, work, signal);
 	/** Fails what takes too long: it would keep its place, and everybody from signing in once the way of signing in answers again. */
 	const withTimeout = <T>(work: Promise<T>) =>
 		inTime(

@@ -34,6 +34,8 @@ export interface OpenSelection {
 export interface Requester {
 	/** The `clientKey` of the caller, who may not be the viewer: anybody may use a link. */
 	client: string;
+	/** The `networkKey` of the caller's address. */
+	network?: string;
 	signal?: AbortSignal;
 }
 
@@ -111,7 +113,7 @@ export function createArchives({ files, format, walks, limits }: Dependencies): 
 			held.release();
 		};
 		try {
-			const opened = await walks.run(requester.client, (turn) => make(held.add, turn), requester.signal);
+			const opened = await walks.run(requester, (turn) => make(held.add, turn), requester.signal);
 			return { ...opened, file: closing(opened.file, close) };
 		} catch (error) {
 			close();
@@ -120,7 +122,7 @@ export function createArchives({ files, format, walks, limits }: Dependencies): 
 
 		async function make(hold: (bytes: number) => void, turn: Turn): Promise<OpenSelection> {
 			const { area } = selection;
-			const { client, signal } = requester;
+			const { signal } = requester;
 			let bytes = 0;
 			const reserve = (more: number) => {
 				bytes += more;
@@ -148,7 +150,7 @@ export function createArchives({ files, format, walks, limits }: Dependencies): 
 					entry: (index) => manifest.entry(index),
 					open: (entry) => openUnchanged(files, viewer, area, entry),
 					readSmall: (some, into) => readUnchanged(files, viewer, area, some, into),
-					throttle: (work, workSignal = reading) => checksums.run(client, work, workSignal),
+					throttle: (work, workSignal = reading) => checksums.run(requester, work, workSignal),
 				},
 				reading,
 			);

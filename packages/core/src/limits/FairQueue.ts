@@ -15,29 +15,48 @@ export interface FairQueueLimits {
 	/** Clients that together have no more than this, however many they are. Every other client may have one waiting beyond `waiting`. */
 	group?: { running: number; waiting: number; includes(client: string): boolean };
 	/**
-	 * Whether the work of a client is known to take long. All such clients together leave one of several places free, and the group and the
+	 * Whether the work of a client, or of its network, is known to take long. All such clients together leave one of several places free, and the group and the
 	 * others among them are served in turns.
 	 */
-	isSlow?(client: string): boolean;
+	isSlow?(client: string, network: string): boolean;
 	/**
 	 * How much a client has had already. Who has had least is served first, and where no more may wait, evicts who has had more.
 	 */
 	spent?(client: string): number;
+	/**
+	 * How much all clients of a network have had already. Of two networks the one that has had least is served first, whatever each of its
+	 * clients has had: a network may have any number of accounts. Nobody is evicted for it, since many people may share one.
+	 */
+	spentOfNetwork?(network: string): number;
 	/** For work that takes long: it may be asked to give its place to others from time to time. */
 	turns?: {
 		/** How long work has its place while others wait, in milliseconds. */
 		ms: number;
-		/** How much work that has begun may wait for its next turn, beyond which no other begins: each keeps its memory. */
+		/**
+		 * How much work that has begun may wait for its next turn, beyond which no other begins: each keeps its memory. A quarter is left to
+		 * networks of which nothing has begun.
+		 */
 		paused: number;
 		/** Called with the time that a client has had a place. */
-		onEnd(client: string, ms: number): void;
+		onEnd(client: string, ms: number, network: string): void;
 		/** Milliseconds of any clock that never goes back. */
 		now?: () => number;
 	};
 }
 
+/** A client, and the network that it asks from. */
+export interface QueueClient {
+	/** Its `clientKey`. */
+	client: string;
+	/** The `networkKey` of its address; by default the `siteKey` of the client. */
+	network?: string;
+}
+
+type Asking = Required<QueueClient>;
+
 interface Waiter {
 	readonly site: string;
+	readonly from: Asking;
 	/** Work that has begun, and waits for its next turn. */
 	readonly isPaused: boolean;
 	start(): void;
@@ -46,9 +65,9 @@ interface Waiter {
 
 /**
  * Bounds how much work of a kind runs at once, and shares the places among clients: a client with one waiting job is served before those
- * with many, since clients are served round robin, or by what they have had. Where no more may wait, a newcomer evicts the newest
- * waiter of the site with the most. `clientKey` identifies a client, and those of one `siteKey` are served, and counted among those who
- * wait, as one.
+ * with many, since networks are served round robin, or by what they have had, and so are the clients of each. Where no more may wait, a newcomer
+ * evicts the newest waiter of the site with the most. `clientKey` identifies a client, and those of one `siteKey` are counted as one among
+ * those who wait. Who asks by a key alone is a network of its own, or of its `siteKey`.
  */
 export class FairQueue {
 	#running = 0;
@@ -59,11 +78,16 @@ export class FairQueue {
 	/** Whether the last one that began and is known to take long was of the group. */
 	#groupHadLast = false;
 	readonly #runningOf = new Counts();
+	/** What runs, by who asked for it. */
+	readonly #places = new Set<Asking>();
+	/** How much work of each network has begun, also what is paused. */
+	readonly #begunOf = new Counts();
 	/** Waiting work by client, in the order in which clients are served next. */
 	readonly #waiting = new Map<string, Waiter[]>();
 	readonly #waitingOfSite = new Counts();
-	/** Sites that wait, by the number of their turn. */
-	readonly #turnOfSite = new Map<string, number>();
+	readonly #waitingOfNetwork = new Counts();
+	/** Networks that wait, by the number of their turn. */
+	readonly #turnOfNetwork = new Map<string, number>();
 	#turnCount = 0;
 
 	constructor(
@@ -86,8 +110,8 @@ export class FairQueue {
 	 * Runs the work when a place is free and resolves to its result. Throws `unavailable` at once if too many wait, `rateLimited` if too
 	 * many of this client do, and the signal's reason if it fires before the work has begun.
 	 */
-	async run<T>(client: string, work: (turn: Turn) => Promise<T>, signal?: AbortSignal): Promise<T> {
-		const place = await this.#takePlace(client, signal);
+	async run<T>(client: string | QueueClient, work: (turn: Turn) => Promise<T>, signal?: AbortSignal): Promise<T> {
+		const place = await this.#takePlace(asking(client), signal);
 		try {
 			return await work(place);
 		} finally {
@@ -99,21 +123,22 @@ export class FairQueue {
 	 * Takes a place for work that ends elsewhere; resolves to a function that frees it, which may be called more than
 	 * once. `onWait` is called if no place is free at once. Throws as `run` does.
 	 */
-	async enter(client: string, signal?: AbortSignal, onWait?: () => void): Promise<() => void> {
-		const place = await this.#takePlace(client, signal, onWait);
+	async enter(client: string | QueueClient, signal?: AbortSignal, onWait?: () => void): Promise<() => void> {
+		const place = await this.#takePlace(asking(client), signal, onWait);
 		return () => place.release();
 	}
 
 	async #takePlace(
-		client: string,
+		from: Asking,
 		signal: AbortSignal | undefined,
 		onWait?: () => void,
 	): Promise<Turn & { release(): void }> {
+		const { client, network } = from;
 		signal?.throwIfAborted();
-		if (this.#mayRun(client) && !this.#waiting.has(client)) this.#begin(client);
+		if (this.#mayRun(client, network) && !this.#waiting.has(client)) this.#begin(from, 'new');
 		else {
 			onWait?.();
-			await this.#waitForPlace(client, signal);
+			await this.#waitForPlace(from, signal);
 		}
 		const { turns } = this.limits;
 		const now = turns?.now ?? (() => performance.now());
@@ -121,9 +146,9 @@ export class FairQueue {
 		let hasLeft = false;
 		const free = () => {
 			if (since === undefined) return;
-			turns?.onEnd(client, now() - since);
+			turns?.onEnd(client, now() - since, network);
 			since = undefined;
-			this.#end(client);
+			this.#end(from);
 		};
 		const hasOthers = () => this.#waitingCount > 0;
 		return {
@@ -132,21 +157,23 @@ export class FairQueue {
 			},
 			next: async () => {
 				// Before it frees the place, for which it is a candidate too.
-				const turn = this.#wait(client, 'paused', signal);
+				const turn = this.#wait(from, 'paused', signal);
 				free();
 				await turn;
 				since = now();
 				// Part of the work has failed meanwhile, and nobody waits for the rest.
 				if (hasLeft) free();
 			},
-			release() {
+			release: () => {
+				if (!hasLeft) this.#begunOf.add(network, -1);
 				hasLeft = true;
 				free();
 			},
 		};
 	}
 
-	async #waitForPlace(client: string, signal: AbortSignal | undefined): Promise<void> {
+	async #waitForPlace(from: Asking, signal: AbortSignal | undefined): Promise<void> {
+		const { client } = from;
 		const own = this.#waiting.get(client) ?? [];
 		if (own.length >= this.limits.waitingPerClient) throw new Failure('rateLimited', this.busy, { retryAfter: 2 });
 		const { group, waiting } = this.limits;
@@ -156,10 +183,11 @@ export class FairQueue {
 		const isFull = isGroupFull || (this.#waitingCount >= waiting && !hasOwnPlace);
 		if (isFull && !this.#displaceFor(client, own.length, isGroupFull))
 			throw new Failure('unavailable', this.busy, { retryAfter: 2 });
-		await this.#wait(client, 'new', signal);
+		await this.#wait(from, 'new', signal);
 	}
 
-	#wait(client: string, work: 'new' | 'paused', signal: AbortSignal | undefined): Promise<void> {
+	#wait(from: Asking, work: 'new' | 'paused', signal: AbortSignal | undefined): Promise<void> {
+		const { client, network } = from;
 		const own = this.#waiting.get(client) ?? [];
 		const isPaused = work === 'paused';
 		this.#waiting.set(client, own);
@@ -168,7 +196,8 @@ export class FairQueue {
 		if (this.#isInGroup(client)) this.#waitingOfGroup++;
 		const site = siteKey(client);
 		this.#waitingOfSite.add(site, 1);
-		if (!this.#turnOfSite.has(site)) this.#turnOfSite.set(site, ++this.#turnCount);
+		this.#waitingOfNetwork.add(network, 1);
+		if (!this.#turnOfNetwork.has(network)) this.#turnOfNetwork.set(network, ++this.#turnCount);
 		return new Promise((resolve, reject) => {
 			const leave = () => {
 				this.#forget(client, waiter);
@@ -176,6 +205,7 @@ export class FairQueue {
 			};
 			const waiter: Waiter = {
 				site,
+				from,
 				isPaused,
 				start: () => {
 					signal?.removeEventListener('abort', leave);
@@ -225,65 +255,92 @@ export class FairQueue {
 		return this.limits.group?.includes(client) ?? false;
 	}
 
-	#mayRun(client: string): boolean {
+	#mayRun(client: string, network: string): boolean {
 		if (this.#isInGroup(client) && this.#runningOfGroup >= (this.limits.group?.running ?? 0)) return false;
-		const { isSlow = () => false, running } = this.limits;
+		const { isSlow, running } = this.limits;
 		// They would keep everybody else waiting until one of them ends.
-		if (isSlow(client) && this.#runningOf.sumOf(isSlow) >= Math.max(1, running - 1)) return false;
+		if (isSlow?.(client, network)) {
+			let slow = 0;
+			for (const place of this.#places) if (isSlow(place.client, place.network)) slow++;
+			if (slow >= Math.max(1, running - 1)) return false;
+		}
 		return this.#running < this.limits.running && this.#runningOf.of(client) < this.limits.runningPerClient;
 	}
 
-	#begin(client: string): void {
+	#begin(from: Asking, work: 'new' | 'paused'): void {
+		const { client, network } = from;
 		this.#running++;
 		if (this.#isInGroup(client)) this.#runningOfGroup++;
-		if (this.limits.isSlow?.(client)) this.#groupHadLast = this.#isInGroup(client);
+		if (this.limits.isSlow?.(client, network)) this.#groupHadLast = this.#isInGroup(client);
 		this.#runningOf.add(client, 1);
+		this.#places.add(from);
+		if (work === 'new') this.#begunOf.add(network, 1);
 	}
 
-	#end(client: string): void {
+	#end(from: Asking): void {
+		const { client } = from;
 		this.#running--;
 		if (this.#isInGroup(client)) this.#runningOfGroup--;
 		this.#runningOf.add(client, -1);
+		this.#places.delete(from);
 		this.#startNext();
 	}
 
 	/**
-	 * The waiting clients and their work, who has had least first, and else the site whose turn it is. Clients outside the group share the
-	 * places for slow work with the group in turns: any number of clients in it may have had nothing.
+	 * The waiting clients and their work: first those of the network that has had least, or else whose turn it is, and of one network the
+	 * client who has had least. Clients outside the group share the places for slow work with the group in turns: any number of clients in
+	 * it may have had nothing.
 	 */
 	#inOrder(): [string, Waiter[]][] {
-		const { spent = () => 0, isSlow = () => false } = this.limits;
-		const had = new Map([...this.#waiting.keys()].map((client) => [client, spent(client)]));
-		const turnOf = ([first]: Waiter[]) => this.#turnOfSite.get(first?.site ?? '') ?? 0;
-		const inOrder = [...this.#waiting].sort(
-			([a, ofA], [b, ofB]) => (had.get(a) ?? 0) - (had.get(b) ?? 0) || turnOf(ofA) - turnOf(ofB),
-		);
-		if (!this.#groupHadLast) return inOrder;
-		const ofGroup = inOrder.findIndex(([client]) => this.#isInGroup(client));
-		const other = inOrder.findIndex(([client]) => isSlow(client) && !this.#isInGroup(client));
-		if (ofGroup !== -1 && other > ofGroup) inOrder.splice(ofGroup, 0, ...inOrder.splice(other, 1));
-		return inOrder;
+		const { spent = () => 0, spentOfNetwork = () => 0, isSlow = () => false } = this.limits;
+		const hadOf = new Map<string, number>();
+		const networkHad = (network: string) => {
+			const had = hadOf.get(network) ?? spentOfNetwork(network);
+			hadOf.set(network, had);
+			return had;
+		};
+		const inOrder = [...this.#waiting]
+			.map(([client, own]) => {
+				const network = own[0]?.from.network ?? client;
+				const turn = this.#turnOfNetwork.get(network) ?? 0;
+				return { client, own, network, order: [networkHad(network), spent(client), turn] };
+			})
+			.sort((a, b) => compare(a.order, b.order));
+		const waiting = inOrder.map(({ client, own }): [string, Waiter[]] => [client, own]);
+		if (!this.#groupHadLast) return waiting;
+		const ofGroup = inOrder.findIndex(({ client }) => this.#isInGroup(client));
+		const other = inOrder.findIndex(({ client, network }) => isSlow(client, network) && !this.#isInGroup(client));
+		if (ofGroup !== -1 && other > ofGroup) waiting.splice(ofGroup, 0, ...waiting.splice(other, 1));
+		return waiting;
 	}
 
 	/** Starts who may run, in their order, and each client once before any client's second. */
 	#startNext(): void {
-		const { turns } = this.limits;
-		const isFull = () => turns !== undefined && this.#paused > turns.paused;
 		for (const [client, own] of this.#inOrder()) {
 			if (this.#running >= this.limits.running) return;
 			const [next] = own;
-			if (next === undefined || !this.#mayRun(client) || (isFull() && !next.isPaused)) continue;
+			if (next === undefined) continue;
+			const { network } = next.from;
+			if (!this.#mayRun(client, network) || !this.#mayBegin(next)) continue;
 			this.#forget(client, next);
-			// To the end of the round, also its site.
-			if (this.#turnOfSite.has(next.site)) this.#turnOfSite.set(next.site, ++this.#turnCount);
+			// To the end of the round, also its network.
+			if (this.#turnOfNetwork.has(network)) this.#turnOfNetwork.set(network, ++this.#turnCount);
 			const rest = this.#waiting.get(client);
 			if (rest !== undefined) {
 				this.#waiting.delete(client);
 				this.#waiting.set(client, rest);
 			}
-			this.#begin(client);
+			this.#begin(next.from, next.isPaused ? 'paused' : 'new');
 			next.start();
 		}
+	}
+
+	/** Whether the work has begun already, or little enough is paused for more to begin. */
+	#mayBegin({ isPaused, from: { network } }: Waiter): boolean {
+		const { turns } = this.limits;
+		if (turns === undefined || isPaused) return true;
+		// Else the many accounts of one network would have what may be paused, and all others wait until one of them is done.
+		return this.#paused <= (this.#begunOf.of(network) === 0 ? turns.paused : Math.ceil(turns.paused * 0.75));
 	}
 
 	#forget(client: string, waiter: Waiter): void {
@@ -295,9 +352,17 @@ export class FairQueue {
 		if (waiter.isPaused) this.#paused--;
 		if (this.#isInGroup(client)) this.#waitingOfGroup--;
 		this.#waitingOfSite.add(waiter.site, -1);
-		if (this.#waitingOfSite.of(waiter.site) === 0) this.#turnOfSite.delete(waiter.site);
+		const { network } = waiter.from;
+		this.#waitingOfNetwork.add(network, -1);
+		if (this.#waitingOfNetwork.of(network) === 0) this.#turnOfNetwork.delete(network);
 		if (own.length === 0) this.#waiting.delete(client);
 	}
+}
+
+function asking(from: string | QueueClient): Asking {
+	const { client, network } = typeof from === 'string' ? { client: from, network: undefined } : from;
+	// Always a new object: each place is one of its own.
+	return { client, network: network ?? siteKey(client) };
 }
 
 /** Compares lists of numbers by the first number in which they differ. */

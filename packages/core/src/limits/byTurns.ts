@@ -8,11 +8,29 @@ const turnMs = 250;
 /** The most time that is held against a client, in an hour; who has had least is next. */
 const rememberedMs = 15 * 60_000;
 
-/** Work takes turns, and the site that has had least time comes first. `busy` is the message of the refusal. */
-export function byTurns(busy: string, paused: number): Required<Pick<FairQueueLimits, 'spent' | 'turns'>> {
+/** Networks share more places than a client has, and what is forgotten as fast as it is spent would tell none of them apart. */
+const rememberedOfNetworkMs = 60 * 60_000;
+
+/**
+ * Work takes turns: that of the network which has had least time comes first, and of its clients that of the site which has. `busy` is the
+ * message of the refusal.
+ */
+export function byTurns(
+	busy: string,
+	paused: number,
+): Required<Pick<FairQueueLimits, 'spent' | 'spentOfNetwork' | 'turns'>> {
 	const had = new SpentTime({ hourly: () => rememberedMs, spent: busy });
+	const hadByNetwork = new SpentTime({ hourly: () => rememberedOfNetworkMs, spent: busy });
 	return {
 		spent: (client) => had.of(siteKey(client)),
-		turns: { ms: turnMs, paused, onEnd: (client, ms) => had.add(siteKey(client), ms) },
+		spentOfNetwork: (network) => hadByNetwork.of(network),
+		turns: {
+			ms: turnMs,
+			paused,
+			onEnd(client, ms, network) {
+				had.add(siteKey(client), ms);
+				hadByNetwork.add(network, ms);
+			},
+		},
 	};
 }

@@ -8,7 +8,7 @@ import {
 } from '@stowage/plugin-api';
 import { type Entry, isFailure } from '@stowage/rules';
 import { conflictOf } from '../files/placing/placeItem.js';
-import { clientKey } from '../http/requests/proxy.js';
+import { queueClient } from '../http/requests/proxy.js';
 import type { FairQueue } from '../limits/FairQueue.js';
 import type { Log } from '../log.js';
 import type { SharedFolders } from '../members/SharedFolders.js';
@@ -148,7 +148,7 @@ export function copyKind({
 			}
 
 			async function count({ input: { from, items } }: JobContext<PasteInput>, ended: AbortSignal): Promise<void> {
-				const client = clientKey(viewer, input.address);
+				const client = queueClient(viewer, input.address);
 				try {
 					state.totalBytes = await walkQueue.run(
 						client,

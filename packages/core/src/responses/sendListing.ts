@@ -6,7 +6,7 @@ import type { Request } from '@stowage/plugin-api';
 import type { Entry, Owner, Viewer } from '@stowage/rules';
 import { endWhenStalled } from '../http/connections/endWhenStalled.js';
 import { hasUnreadBody, leaveBodyUnread } from '../http/connections/unreadBody.js';
-import { clientKey } from '../http/requests/proxy.js';
+import { queueClient } from '../http/requests/proxy.js';
 import type { FairQueue } from '../limits/FairQueue.js';
 import type { Log } from '../log.js';
 import { ClientGone, writeBody } from './writeBody.js';
@@ -52,7 +52,7 @@ export async function sendListing(
 	{ request, viewer, h }: { request: Request; viewer: Viewer; h: ResponseToolkit },
 	parts: AsyncGenerator<string>,
 ) {
-	const client = clientKey(viewer, request.client.address);
+	const client = queueClient(viewer, request.client.address);
 	const chunks = inTurns(parts, (read) => listingQueue.run(client, read));
 	let begun = '';
 	while (begun.length < wholeLength) {

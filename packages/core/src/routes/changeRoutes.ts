@@ -2,7 +2,7 @@ import type { AnyEndpoint } from '@stowage/contract';
 import { type Call, type Request, route } from '@stowage/plugin-api';
 import { Failure, type Viewer } from '@stowage/rules';
 import { clientGone } from '../http/connections/clientGone.js';
-import { clientKey } from '../http/requests/proxy.js';
+import { queueClient } from '../http/requests/proxy.js';
 import type { Services } from '../services.js';
 
 type Turns = Pick<Services, 'changeQueue' | 'sessions'>;
@@ -31,7 +31,7 @@ export async function atTurnOf<T>(
 	const onWait = () => {
 		isSessionOld = true;
 	};
-	const leave = await changeQueue.enter(clientKey(viewer, request.client.address), clientGone(request), onWait);
+	const leave = await changeQueue.enter(queueClient(viewer, request.client.address), clientGone(request), onWait);
 	const timer = setTimeout(leave, placeMs);
 	try {
 		const session = isSessionOld ? sessions.keyOf(request) : undefined;

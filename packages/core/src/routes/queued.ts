@@ -1,7 +1,7 @@
 import { type Request, type Turn, Yielder } from '@stowage/plugin-api';
 import type { Viewer } from '@stowage/rules';
 import { clientGone } from '../http/connections/clientGone.js';
-import { clientKey } from '../http/requests/proxy.js';
+import { queueClient } from '../http/requests/proxy.js';
 import type { Services } from '../services.js';
 
 /** Runs work on many items of the disk when it is the client's turn; between two of them it awaits its next one. */
@@ -12,7 +12,7 @@ export function queued<T>(
 	work: (signal: AbortSignal, turn: Turn) => Promise<T>,
 ): Promise<T> {
 	const signal = clientGone(request);
-	return walkQueue.run(clientKey(viewer, request.client.address), (turn) => work(signal, turn), signal);
+	return walkQueue.run(queueClient(viewer, request.client.address), (turn) => work(signal, turn), signal);
 }
 
 /**
@@ -26,7 +26,7 @@ export function listed<T>(
 	work: (yielder: Yielder, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
 	const signal = clientGone(request);
-	return listingQueue.run(clientKey(viewer, request.client.address), () => work(new Yielder(), signal), signal);
+	return listingQueue.run(queueClient(viewer, request.client.address), () => work(new Yielder(), signal), signal);
 }
 
 /** The text of a JSON array, which is made item by item, and others have their turns between. */

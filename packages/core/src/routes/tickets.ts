@@ -5,7 +5,7 @@ import { type ChosenItem, ownedBy, type Selection } from '../archives/makeManife
 import { type AuditEvent, chosen } from '../audit/auditLine.js';
 import { visitorOf } from '../config/strangers.js';
 import { clientGone } from '../http/connections/clientGone.js';
-import { clientKey } from '../http/requests/proxy.js';
+import { clientKey, queueClient } from '../http/requests/proxy.js';
 import { retryIfChanged } from '../responses/retryIfChanged.js';
 import { sendFile } from '../responses/sendFile.js';
 import type { Services } from '../services.js';
@@ -75,7 +75,7 @@ async function sendByTicket(
 			return items;
 		},
 	};
-	const requester = { client: clientKey(owner, request.client.address), signal: clientGone(request) };
+	const requester = { ...queueClient(owner, request.client.address), signal: clientGone(request) };
 	// Before the archive is made, which takes long for large folders: one that has ended meanwhile is neither made nor sent.
 	const transfer = enterTransfer(services, token, ticket, () => request.raw.res.destroy());
 	try {
@@ -138,7 +138,7 @@ export async function makeTicket(
 	const client = clientKey(caller, request.client.address);
 	// Rows too are written in turns: else one client's would wait for all that others have begun.
 	await queued(services, caller, request, () => tickets.count(client));
-	const requester = { client, signal: clientGone(request) };
+	const requester = { ...queueClient(caller, request.client.address), signal: clientGone(request) };
 	const opened = await archives.openFileOrArchive(viewer, { area, items: chosen }, requester);
 	await opened.file.close();
 	const { kind, name, skipped, file, items } = opened;

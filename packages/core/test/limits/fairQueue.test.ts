@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Turn } from '@stowage/plugin-api';
 import { isFailure } from '@stowage/rules';
 import test from 'ava';
+import { queueClient } from '../../src/http/requests/proxy.js';
 import { Budget } from '../../src/limits/Budget.js';
 import { createWalkQueue } from '../../src/limits/createWalkQueue.js';
 import { FairQueue } from '../../src/limits/FairQueue.js';
@@ -81,6 +82,59 @@ test('the networks of one IPv6 site wait, and are served, as one', async (t) => 
 	t.deepEqual(refused, ['2001:db8:1:10::/64', '2001:db8:1:99::/64']);
 	for (let count = 0; count < 4; count++) await endFirst();
 	t.deepEqual(started, ['first', '2001:db8:1:1::/64', '10.0.0.1', '2001:db8:2:1::/64', '2001:db8:1:2::/64']);
+});
+
+test('networks are served in turns, however many clients each has, and the clients of each are, too', async (t) => {
+	const queue = queueOf({ running: 1 });
+	const { started, work, endFirst } = heldWork();
+	const ask = (client: string, network: string) => void queue.run({ client, network }, work(client));
+	for (const client of ['eve1', 'eve1', 'eve2', 'eve3', 'eve4']) ask(client, 'a');
+	for (const client of ['ada', 'ada', 'bob']) ask(client, 'b');
+	for (let count = 0; count < 7; count++) await endFirst();
+	t.deepEqual(started, ['eve1', 'eve1', 'ada', 'eve2', 'bob', 'eve3', 'ada', 'eve4']);
+});
+
+test('accounts that ask from the networks of one IPv6 site are one network in queues, as those at one IPv4 address', (t) => {
+	const from = (id: string, address: string) => queueClient({ kind: 'user', id, username: id }, address);
+	t.deepEqual(from('1', '2001:db8:1:2::3'), { client: 'user 1', network: '2001:db8:1::/48' });
+	t.deepEqual(from('2', '2001:db8:1:ffff::9'), { client: 'user 2', network: '2001:db8:1::/48' });
+	t.deepEqual(from('3', '192.0.2.1'), { client: 'user 3', network: '192.0.2.1' });
+});
+
+test('many accounts of one network leave a part of what may be paused to networks of which nothing has begun', async (t) => {
+	const spent = new Map<string, number>();
+	const clock = { now: 0 };
+	const queue = queueOf({
+		running: 1,
+		spent: (client) => spent.get(client) ?? 0,
+		turns: {
+			...{ ms: 10, paused: 4, now: () => clock.now },
+			onEnd: (client, ms) => void spent.set(client, (spent.get(client) ?? 0) + ms),
+		},
+		spentOfNetwork: (network) => (network === 'a' ? clock.now : 0),
+	});
+	const steps: string[] = [];
+	const work = (name: string, count: number) => async (turn: Turn) => {
+		for (let step = 0; step < count; step++) {
+			if (turn.isOver) await turn.next();
+			steps.push(name);
+			clock.now += 5;
+			await setImmediate();
+		}
+	};
+	const eves = Array.from({ length: 12 }, (_, n) => `eve${n}`);
+	const all = eves.map((client) => queue.run({ client, network: 'a' }, work(client, 12)));
+	while (steps.length < 30) await setImmediate();
+	const begun = new Set(steps).size;
+	t.true(begun < 12);
+	const before = steps.length;
+	const honest = queue.run({ client: 'ada', network: 'b' }, work('ada', 2));
+	await honest;
+	t.true(steps.indexOf('ada') - before <= 3, `${steps}`);
+	await Promise.all(all);
+	t.deepEqual([queue.running, queue.waiting], [0, 0]);
+	// What has ended is not counted any longer.
+	await queue.run({ client: 'eve', network: 'a' }, work('eve', 1));
 });
 
 test('a task that is aborted while it waits leaves the queue, and a failed one frees its slot', async (t) => {
@@ -214,6 +268,19 @@ test('walks of many visitors leave half of the places, and room to wait, to peop
 	const waiting = queue.run('10.0.1.1', other('new'));
 	t.is(await Promise.race([waiting.then(String, String), setImmediate('waits')]), 'waits');
 	t.true(refused.every((error) => isFailure(error)));
+});
+
+test('somebody who searches has a turn before the walks of many accounts of another network', async (t) => {
+	const queue = createWalkQueue();
+	const { started, work, endFirst } = heldWork();
+	for (let account = 0; account < 40; account++)
+		void queue.run({ client: `user ${account}`, network: '198.51.100.1' }, work('stranger'));
+	await setImmediate();
+	t.is(started.length, 8);
+	for (let count = 0; count < 2; count++) void queue.run({ client: 'user ada', network: '203.0.113.1' }, work('ada'));
+	await endFirst();
+	await endFirst();
+	t.deepEqual(started.slice(8), ['ada', 'ada']);
 });
 
 test('who takes long shares the place for that with a group in turns, however many of it have had nothing', async (t) => {

@@ -164,6 +164,14 @@ export function clientKey(viewer: Viewer, address: string): string {
 	return viewer.kind === 'user' && !isStranger(viewer) ? accountKey(viewer.id) : limitAddress(address);
 }
 
+/** The network of an address where networks compete: a /48 of IPv6, or one IPv4 address, behind which there may be many people. */
+export const networkKey = (address: string): string => siteKey(limitAddress(address));
+
+/** The client of a request and the network that it asks from, for queues: one network may have any number of accounts. */
+export function queueClient(viewer: Viewer, address: string): { client: string; network: string } {
+	return { client: clientKey(viewer, address), network: networkKey(address) };
+}
+
 /** The `clientKey` of an account. */
 export const accountKey = (userId: string): string => `${userKey}${userId}`;
 

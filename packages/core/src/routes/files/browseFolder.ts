@@ -2,7 +2,7 @@ import type * as contract from '@stowage/contract';
 import type { Call, ItemRef } from '@stowage/plugin-api';
 import { type Area, type MemberRole, type Owner, type SearchQuery, signedIn, type Viewer } from '@stowage/rules';
 import { clientGone } from '../../http/connections/clientGone.js';
-import { clientKey } from '../../http/requests/proxy.js';
+import { queueClient } from '../../http/requests/proxy.js';
 import { inOrder } from '../../responses/inOrder.js';
 import { listingText, sendListing } from '../../responses/sendListing.js';
 import type { Services } from '../../services.js';
@@ -30,7 +30,7 @@ export async function browseFolder(
 	const { files, walkQueue } = services;
 	const { request } = call;
 	const { directory } = query;
-	const client = clientKey(call.viewer, request.client.address);
+	const from = queueClient(call.viewer, request.client.address);
 	const folder = { area: type, path: directory };
 	const wanted = searchOf(query);
 	const head: ListingHead = { type, directory, ...(await membership(services, viewer, folder)) };
@@ -41,11 +41,11 @@ export async function browseFolder(
 		const onOrder = () => {
 			head.sorted = sort;
 		};
-		const batches = sort === undefined ? read : inOrder(read, sort, client, onOrder);
+		const batches = sort === undefined ? read : inOrder(read, sort, from.client, onOrder);
 		return sendListing(services, call, listingText(head, batches, missing));
 	}
 	const signal = clientGone(request);
-	const found = await walkQueue.run(client, (turn) => files.search(viewer, folder, wanted, signal, turn), signal);
+	const found = await walkQueue.run(from, (turn) => files.search(viewer, folder, wanted, signal, turn), signal);
 	return { ...head, ...found };
 }
 

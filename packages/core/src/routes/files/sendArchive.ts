@@ -4,6 +4,7 @@ import type { Viewer } from '@stowage/rules';
 import type { Selection } from '../../archives/makeManifest.js';
 import type { AuditEvent } from '../../audit/auditLine.js';
 import { clientGone } from '../../http/connections/clientGone.js';
+import { networkKey } from '../../http/requests/proxy.js';
 import { type SendOptions, sendFile } from '../../responses/sendFile.js';
 import type { Services } from '../../services.js';
 
@@ -27,7 +28,7 @@ export async function sendArchive(
 	describe: (details: Partial<AuditEvent>) => void,
 	{ counted, ...options }: ArchiveOptions = {},
 ) {
-	const requester = { client, signal: clientGone(request) };
+	const requester = { client, network: networkKey(request.client.address), signal: clientGone(request) };
 	const { file, name, skipped, entries } = await archives.open(viewer, selection, requester);
 	describe({ entries });
 	return sendFile(request, h, counted === undefined ? file : counted(file), {
