@@ -1,4 +1,4 @@
-import type { FairQueue } from '../limits/FairQueue.js';
+import type { FairQueue, QueueClient } from '../limits/FairQueue.js';
 
 /** Work of several waiting callers. */
 interface Shared<T> {
@@ -11,9 +11,7 @@ interface Shared<T> {
 }
 
 /** Who waits for some work. */
-export interface Waiter {
-	/** The client's key, from `clientKey`. */
-	client: string;
+export interface Waiter extends QueueClient {
 	signal: AbortSignal;
 }
 
@@ -31,17 +29,14 @@ export class SharedWork<T> {
 	 * Resolves as the work of this key does; `work` gets the client in whose place it runs. A signal that fires ends only its own waiting,
 	 * with its reason. Throws what the queue does while the work has not begun.
 	 */
-	async join(
-		key: string,
-		{ client, signal }: Waiter,
-		work: (signal: AbortSignal, client: string) => Promise<T>,
-	): Promise<T> {
+	async join(key: string, waiter: Waiter, work: (signal: AbortSignal, client: QueueClient) => Promise<T>): Promise<T> {
+		const { signal } = waiter;
 		signal.throwIfAborted();
 		const shared = this.#underWay.get(key) ?? this.#add(key);
 		shared.waiting++;
 		try {
 			if (shared.begun.signal.aborted) return await unlessAborted(shared.result, signal);
-			const refused = this.#enter(key, shared, { client, signal }, work);
+			const refused = this.#enter(key, shared, waiter, work);
 			return await unlessAborted(Promise.race([shared.result, refused]), signal);
 		} finally {
 			shared.waiting--;
@@ -57,18 +52,18 @@ export class SharedWork<T> {
 	#enter(
 		key: string,
 		shared: Shared<T>,
-		{ client, signal }: Waiter,
-		work: (signal: AbortSignal, client: string) => Promise<T>,
+		{ client, network, signal }: Waiter,
+		work: (signal: AbortSignal, client: QueueClient) => Promise<T>,
 	): Promise<never> {
 		return new Promise((_, reject) => {
-			this.queue.enter(client, AbortSignal.any([signal, shared.begun.signal])).then(
+			this.queue.enter({ client, network }, AbortSignal.any([signal, shared.begun.signal])).then(
 				(release) => {
 					if (shared.begun.signal.aborted || signal.aborted) {
 						release();
 						return;
 					}
 					shared.begun.abort();
-					const result = work(shared.abort.signal, client);
+					const result = work(shared.abort.signal, { client, network });
 					shared.settle(result);
 					const end = () => {
 						release();

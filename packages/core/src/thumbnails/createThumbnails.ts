@@ -15,11 +15,11 @@ import { Failure, isFailure, parentPath, type Viewer } from '@stowage/rules';
 import type { Requester } from '../archives/createArchives.js';
 import { isVisitorKey } from '../http/requests/proxy.js';
 import { FairQueue } from '../limits/FairQueue.js';
-import { SpentTime } from '../limits/SpentTime.js';
 import type { Log } from '../log.js';
 import { placeIn } from '../trees/Tree.js';
 import type { Trees } from '../trees/Trees.js';
 import { createFileRenderer, noThumbnail } from './createFileRenderer.js';
+import { DecoderTime } from './DecoderTime.js';
 import { KindProcess } from './kinds/KindProcess.js';
 import { SharedWork } from './SharedWork.js';
 import type { CachedThumbnail, ThumbnailCache } from './ThumbnailCache.js';
@@ -33,6 +33,9 @@ export interface Thumbnail {
 	bytes: Uint8Array | undefined;
 }
 
+/** Who asks for a picture. */
+type PictureRequester = Requester & { signal: AbortSignal };
+
 export interface Thumbnails {
 	/**
 	 * The thumbnail of the file of `ref`, if the viewer may read that. `isKnown` is called with its ETag before anything is rendered.
@@ -43,7 +46,7 @@ export interface Thumbnails {
 		viewer: Viewer,
 		ref: ItemRef,
 		size: PictureSize,
-		requester: Required<Requester>,
+		requester: PictureRequester,
 		isKnown?: (etag: string) => boolean,
 	): Promise<Thumbnail>;
 	/** The queue of renderings. */
@@ -101,28 +104,23 @@ export function createThumbnails({
 	const ofServer = concurrency === 'auto' ? Math.max(2, Math.min(4, os.availableParallelism())) : concurrency;
 	// Of several two at least: one client does not get all of them.
 	const running = Math.max(Math.min(2, ofServer), share(ofServer));
-	const spentTime = new SpentTime({
-		hourly: (client) => (isVisitorKey(client) ? hourlyMs.address : hourlyMs.account),
-		spent: busy,
-	});
-	// Of slow pictures only. A second of them is remembered for a minute: longer than an account waits for its next ones.
-	const slowTime = new SpentTime({ hourly: () => 60_000, spent: busy });
+	const time = new DecoderTime({ hourlyMs, slowMs, running, busy });
 	const queue = new FairQueue(
 		{
 			running,
 			runningPerClient: Math.max(1, running - 1),
 			waiting: waiting.total,
 			waitingPerClient: waiting.perClient,
-			// Addresses cost nothing, accounts are given out.
+			// Addresses cost nothing. Nor do accounts where anybody may register: those of one network are served after other networks.
 			group: {
 				running: Math.max(1, Math.floor(running / 2)),
 				waiting: Math.floor(waiting.total / 2),
 				includes: isVisitorKey,
 			},
 			// Else visitors would wait for a picture of each address that somebody has.
-			spent: (client) => spentTime.of(client),
-			// What visitors have had says little: the next one may come from another address.
-			isSlow: (client) => isVisitorKey(client) || slowTime.of(client) > 0,
+			spent: (client) => time.spent(client),
+			spentOfNetwork: (network) => time.spentOfNetwork(network),
+			isSlow: (client, network) => time.isSlow(client, network),
 		},
 		busy,
 	);
@@ -177,7 +175,7 @@ export function createThumbnails({
 		viewer: Viewer,
 		ref: ItemRef,
 		size: PictureSize,
-		requester: Required<Requester>,
+		requester: PictureRequester,
 		isKnown: (etag: string) => boolean,
 	): Promise<Thumbnail> {
 		const item = await statFile(viewer, ref);
@@ -189,19 +187,21 @@ export function createThumbnails({
 		if (isKnown(etag)) return { etag, bytes: undefined };
 		const cached = await cache.get(key);
 		if (cached !== undefined) counts.cached++;
-		else spentTime.assertLeft(requester.client);
+		else {
+			time.assertLeft(requester.client);
+			time.see(requester);
+		}
 		const known =
 			cached ??
 			(await shared.join(key, requester, async (signal, client) => {
 				const startedAt = performance.now();
+				const end = time.begin(client);
 				try {
 					return await make(viewer, found, size, key, signal);
 				} finally {
 					// Else one small file, asked for and given up without an end, would have this process start decoders all the time.
 					if (signal.aborted) await setTimeout(Math.max(0, startMs - (performance.now() - startedAt)));
-					const ms = performance.now() - startedAt;
-					spentTime.add(client, ms);
-					if (ms >= slowMs) slowTime.add(client, ms);
+					end();
 				}
 			}));
 		if (typeof known === 'string') throw noThumbnail();

@@ -72,8 +72,8 @@ function thumbnailsOf(
 		log: { warn() {}, info() {}, error() {} } as never,
 		...options,
 	});
-	const get = (client: string, name: string, signal = new AbortController().signal) =>
-		thumbnails.get(viewer, { area: 'private', path: parsePath(name) }, 256, { client, signal });
+	const get = (client: string, name: string, signal = new AbortController().signal, network = client) =>
+		thumbnails.get(viewer, { area: 'private', path: parsePath(name) }, 256, { client, network, signal });
 	return { thumbnails, get, known };
 }
 
@@ -144,6 +144,107 @@ test('an account whose pictures take long and a visitor share all places but one
 		await settle();
 	}
 	t.is(thumbnails.queue.running, 0, 'all had their turn');
+});
+
+const strangers = '198.51.100.1';
+
+/** Asks for pictures by accounts of one network, each for one, which is named as they are. */
+const askByStrangers = ({ get }: Pick<ReturnType<typeof thumbnailsOf>, 'get'>, names: readonly string[]) =>
+	names.map((name) => get(`user ${name}`, name, undefined, strangers));
+
+test('however many accounts of one network ask, all pictures of somebody in another network come before their next', async (t) => {
+	const { begun, render, finish } = holding();
+	const { get } = thumbnailsOf(render, { concurrency: 2 });
+	const names = Array.from({ length: 12 }, (_, n) => `eve${n}`);
+	askByStrangers({ get }, names).map(ignore);
+	await settle();
+	t.deepEqual(begun, ['eve0', 'eve1']);
+	const honest = Array.from({ length: 10 }, (_, n) => get('user ada', `ada${n}`, undefined, '203.0.113.1'));
+	await settle();
+	finish('eve1');
+	for (let n = 0; n < 10; n++) {
+		await settle();
+		t.is(begun.at(-1), `ada${n}`);
+		finish(`ada${n}`);
+	}
+	t.true((await Promise.all(honest)).every(({ bytes }) => bytes !== undefined));
+	await settle();
+	t.is(begun.at(-1), 'eve2');
+});
+
+test('of one network the account that has had least of the decoders comes first', async (t) => {
+	const { begun, render, finish } = holding();
+	const hourlyMs = { account: 5_000, address: 5_000 };
+	const { get } = thumbnailsOf(render, { concurrency: 2, hourlyMs });
+	for (const name of ['eve', 'bob']) {
+		const [had] = askByStrangers({ get }, [name]);
+		await settle();
+		await setTimeout(50);
+		finish(name);
+		await had;
+	}
+	askByStrangers({ get }, ['joe', 'mia']).map(ignore);
+	await settle();
+	ignore(get('user eve', 'hers', undefined, strangers));
+	ignore(get('user ada', 'honest', undefined, strangers));
+	await settle();
+	t.deepEqual(begun.slice(2), ['joe', 'mia']);
+	finish('mia');
+	await settle();
+	t.is(begun.at(-1), 'honest');
+});
+
+test('where as many accounts of one network are slow as there are places, the next of it leave one to other networks', async (t) => {
+	for (const others of [['user bob'], []]) {
+		const { begun, render, finish } = holding();
+		const { get, thumbnails } = thumbnailsOf(render, { concurrency: 2, slowMs: 400 });
+		for (const client of others) {
+			const had = get(client, client, undefined, '203.0.113.2');
+			await settle();
+			finish(client);
+			await had;
+		}
+		const slow = askByStrangers({ get }, ['eve0', 'eve1']);
+		await settle();
+		await setTimeout(500);
+		finish('eve0');
+		finish('eve1');
+		await Promise.all(slow);
+		const later = askByStrangers({ get }, ['eve2', 'eve3']);
+		await settle();
+		// Where nobody asks from elsewhere a place that is kept would be lost.
+		t.is(thumbnails.queue.running, others.length === 0 ? 2 : 1);
+		const honest = get('user ada', 'honest', undefined, '203.0.113.1');
+		await settle();
+		if (others.length > 0) t.is(begun.at(-1), 'honest');
+		for (const name of ['eve2', 'honest', 'eve3', 'honest']) {
+			finish(name);
+			await settle();
+		}
+		t.truthy((await honest).bytes);
+		t.is((await Promise.all(later)).length, 2, 'all had their turn');
+	}
+});
+
+test('what is made for longer than a slow picture takes counts as one at once', async (t) => {
+	const { begun, render, finish } = holding();
+	const { get } = thumbnailsOf(render, { concurrency: 2, slowMs: 400 });
+	const slow = get('user bob', 'slow');
+	await settle();
+	await setTimeout(500);
+	finish('slow');
+	await slow;
+	ignore(get('user eve', 'hostile'));
+	await settle();
+	await setTimeout(500);
+	ignore(get('user bob', 'another'));
+	await settle();
+	t.is(begun.at(-1), 'hostile');
+	const honest = get('user ada', 'honest');
+	await settle();
+	t.is(begun.at(-1), 'honest');
+	finish('honest');
+	t.truthy((await honest).bytes);
 });
 
 test('visitors fill no more than half of the waiting places, and a user finds one however many wait', async (t) => {

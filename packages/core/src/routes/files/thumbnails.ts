@@ -2,7 +2,7 @@ import * as contract from '@stowage/contract';
 import { type Call, type ItemRef, type PictureSize, route } from '@stowage/plugin-api';
 import { baseName, type Viewer } from '@stowage/rules';
 import { clientGone } from '../../http/connections/clientGone.js';
-import { clientKey } from '../../http/requests/proxy.js';
+import { queueClient } from '../../http/requests/proxy.js';
 import { decodePath } from '../../http/requests/rawPath.js';
 import { checkPreconditions } from '../../responses/preconditions.js';
 import { userFileHeaders } from '../../responses/userFileHeaders.js';
@@ -34,7 +34,7 @@ export async function sendThumbnail(
 	size: PictureSize,
 ) {
 	const asked = request.raw.req.headers;
-	const requester = { client: clientKey(caller, request.client.address), signal: clientGone(request) };
+	const requester = { ...queueClient(caller, request.client.address), signal: clientGone(request) };
 	const isKnown = (etag: string) => checkPreconditions(asked, { etag, mtime: Number.NaN }) === 'notModified';
 	// `*` matches any picture, so one must exist.
 	const isNamed = (etag: string) => asked['if-none-match'] !== '*' && isKnown(etag);

@@ -1,0 +1,131 @@
+import { isVisitorKey, siteKey } from '../http/requests/proxy.js';
+import type { FairQueueLimits, QueueClient } from '../limits/FairQueue.js';
+import { SpentTime } from '../limits/SpentTime.js';
+
+interface Options {
+	/** How long a client may have decoders at work in an hour. */
+	hourlyMs: { account: number; address: number };
+	/** A picture that takes this long is slow. */
+	slowMs: number;
+	/** How many pictures are made at once. */
+	running: number;
+	/** The message of the refusal. */
+	busy: string;
+}
+
+/** A picture that is being made. */
+interface Running extends Required<QueueClient> {
+	since: number;
+}
+
+const hourMs = 3_600_000;
+
+/** Networks that were forgotten have no account left that is known to be slow, so this many is no limit of theirs. */
+const sweepAt = 1000;
+
+/** How long clients and their networks have had decoders at work, and whose pictures take long, by which they are served. */
+export class DecoderTime implements Required<Pick<FairQueueLimits, 'spent' | 'spentOfNetwork' | 'isSlow'>> {
+	readonly #options: Options;
+	readonly #ofClient: SpentTime;
+	/** Forgotten by a quarter of all places: more than that is what keeps others waiting. */
+	readonly #ofNetwork: SpentTime;
+	/** Of slow pictures only. A second of them is remembered for a minute: longer than an account waits for its next ones. */
+	readonly #slow: SpentTime;
+	/** The accounts of each network that are, or were, slow. */
+	readonly #slowOf = new Map<string, Set<string>>();
+	readonly #running = new Set<Running>();
+	/** The network that a picture was asked from last, and the last one before that was another. */
+	#latest: { network: string; at: number } | undefined;
+	#other: { network: string; at: number } | undefined;
+
+	constructor(options: Options) {
+		const { hourlyMs, running, busy: spent } = options;
+		this.#options = options;
+		this.#ofClient = new SpentTime({
+			hourly: (client) => (isVisitorKey(client) ? hourlyMs.address : hourlyMs.account),
+			spent,
+		});
+		this.#ofNetwork = new SpentTime({ hourly: () => (running * hourMs) / 4, spent });
+		this.#slow = new SpentTime({ hourly: () => hourMs / 60, spent });
+	}
+
+	/** Throws `unavailable` if the client has had all that it may in an hour. */
+	assertLeft(client: string): void {
+		this.#ofClient.assertLeft(client);
+	}
+
+	/** Notes that a picture was asked for from a network. */
+	see({ client, network = siteKey(client) }: QueueClient): void {
+		if (this.#latest?.network !== network) this.#other = this.#latest;
+		this.#latest = { network, at: performance.now() };
+	}
+
+	/** Begins to count; the function that is returned, and is called once, ends it. */
+	begin({ client, network = siteKey(client) }: QueueClient): () => void {
+		const running = { client, network, since: performance.now() };
+		this.#running.add(running);
+		return () => {
+			this.#running.delete(running);
+			const ms = performance.now() - running.since;
+			this.#ofClient.add(client, ms);
+			this.#ofNetwork.add(network, ms);
+			if (ms < this.#options.slowMs) return;
+			this.#slow.add(client, ms);
+			if (isVisitorKey(client)) return;
+			this.#slowOf.set(network, (this.#slowOf.get(network) ?? new Set()).add(client));
+			if (this.#slowOf.size < sweepAt) return;
+			for (const each of this.#slowOf.keys()) this.#slowAccounts(each);
+		};
+	}
+
+	spent(client: string): number {
+		return this.#ofClient.of(client);
+	}
+
+	/** Also of what is being made: else any number of accounts could begin before the first of them counts. */
+	spentOfNetwork(network: string): number {
+		let ms = this.#ofNetwork.of(network);
+		for (const each of this.#running) if (each.network === network) ms += performance.now() - each.since;
+		return ms;
+	}
+
+	/**
+	 * Whether a client's pictures are known to take long, or it is an account of a network of which as many accounts are slow as could have
+	 * all places: the next one would be another that nobody knows. Where all ask from one network, as through a proxy that is not trusted,
+	 * a place that is kept for other networks would be lost.
+	 */
+	isSlow(client: string, network: string): boolean {
+		// What visitors have had says little: the next one may come from another address.
+		if (isVisitorKey(client) || this.#slow.of(client) > 0) return true;
+		const long = this.#runningLong();
+		if (long.some((each) => each.client === client)) return true;
+		if (!this.#hasOthers(network)) return false;
+		const accounts = new Set(this.#slowAccounts(network));
+		for (const each of long) if (each.network === network && !isVisitorKey(each.client)) accounts.add(each.client);
+		return accounts.size >= Math.max(2, this.#options.running);
+	}
+
+	#runningLong(): Running[] {
+		const before = performance.now() - this.#options.slowMs;
+		return [...this.#running].filter(({ since }) => since <= before);
+	}
+
+	/** Some accounts of a network that are slow now, as many as there are places at most. */
+	#slowAccounts(network: string): string[] {
+		const known = this.#slowOf.get(network);
+		const slow: string[] = [];
+		for (const client of known ?? []) {
+			if (slow.length >= Math.max(2, this.#options.running)) break;
+			if (this.#slow.of(client) > 0) slow.push(client);
+			else known?.delete(client);
+		}
+		if (known?.size === 0) this.#slowOf.delete(network);
+		return slow;
+	}
+
+	/** Whether pictures were asked for from another network within an hour. */
+	#hasOthers(network: string): boolean {
+		const other = this.#latest?.network === network ? this.#other : this.#latest;
+		return other !== undefined && performance.now() - other.at < hourMs;
+	}
+}
