@@ -5,6 +5,10 @@ interface Shared<T> {
 	result: Promise<T>;
 	settle(result: Promise<T>): void;
 	waiting: number;
+	/** Callers that wait for a place. */
+	queued: number;
+	/** Why a caller's place could not be taken: it has one no longer, and waits for what others begin. */
+	refusal: unknown;
 	/** Fires when it has begun: nobody needs a place for it any longer. */
 	begun: AbortController;
 	abort: AbortController;
@@ -14,6 +18,8 @@ interface Shared<T> {
 export interface Waiter extends QueueClient {
 	signal: AbortSignal;
 }
+
+type Work<T> = (signal: AbortSignal, client: QueueClient) => Promise<T>;
 
 /**
  * Runs equal work once for all callers while it is under way (single flight), and aborts it when no caller waits any longer. Each caller
@@ -27,16 +33,22 @@ export class SharedWork<T> {
 
 	/**
 	 * Resolves as the work of this key does; `work` gets the client in whose place it runs. A signal that fires ends only its own waiting,
-	 * with its reason. Throws what the queue does while the work has not begun.
+	 * with its reason. Throws what the queue does while the work has not begun. A client for which `assertMayBegin` throws as its turn comes
+	 * waits for others that may begin, and fails with that if there are none.
 	 */
-	async join(key: string, waiter: Waiter, work: (signal: AbortSignal, client: QueueClient) => Promise<T>): Promise<T> {
+	async join(
+		key: string,
+		waiter: Waiter,
+		work: Work<T>,
+		assertMayBegin: (client: string) => void = () => {},
+	): Promise<T> {
 		const { signal } = waiter;
 		signal.throwIfAborted();
 		const shared = this.#underWay.get(key) ?? this.#add(key);
 		shared.waiting++;
 		try {
 			if (shared.begun.signal.aborted) return await unlessAborted(shared.result, signal);
-			const refused = this.#enter(key, shared, waiter, work);
+			const refused = this.#enter(key, shared, waiter, work, assertMayBegin);
 			return await unlessAborted(Promise.race([shared.result, refused]), signal);
 		} finally {
 			shared.waiting--;
@@ -52,14 +64,33 @@ export class SharedWork<T> {
 	#enter(
 		key: string,
 		shared: Shared<T>,
-		{ client, network, signal }: Waiter,
-		work: (signal: AbortSignal, client: QueueClient) => Promise<T>,
+		waiter: Waiter,
+		work: Work<T>,
+		assertMayBegin: (client: string) => void,
 	): Promise<never> {
+		const { client, network, signal } = waiter;
+		shared.queued++;
+		/** Nobody begins what only those wait for who could not. */
+		const leave = () => {
+			shared.queued--;
+			if (shared.queued > 0 || shared.refusal === undefined || shared.begun.signal.aborted) return;
+			this.#remove(key, shared);
+			shared.settle(Promise.reject(shared.refusal));
+		};
 		return new Promise((_, reject) => {
 			this.queue.enter({ client, network }, AbortSignal.any([signal, shared.begun.signal])).then(
 				(release) => {
 					if (shared.begun.signal.aborted || signal.aborted) {
 						release();
+						leave();
+						return;
+					}
+					try {
+						assertMayBegin(client);
+					} catch (error) {
+						release();
+						shared.refusal = error;
+						leave();
 						return;
 					}
 					shared.begun.abort();
@@ -73,6 +104,7 @@ export class SharedWork<T> {
 				},
 				(error) => {
 					if (!shared.begun.signal.aborted) reject(error);
+					leave();
 				},
 			);
 		});
@@ -85,7 +117,10 @@ export class SharedWork<T> {
 		});
 		// All may have left.
 		result.catch(() => {});
-		const shared = { result, settle, waiting: 0, begun: new AbortController(), abort: new AbortController() };
+		const shared = {
+			...{ result, settle, waiting: 0, queued: 0, refusal: undefined },
+			...{ begun: new AbortController(), abort: new AbortController() },
+		};
 		this.#underWay.set(key, shared);
 		return shared;
 	}

@@ -193,17 +193,23 @@ export function createThumbnails({
 		}
 		const known =
 			cached ??
-			(await shared.join(key, requester, async (signal, client) => {
-				const startedAt = performance.now();
-				const end = time.begin(client);
-				try {
-					return await make(viewer, found, size, key, signal);
-				} finally {
-					// Else one small file, asked for and given up without an end, would have this process start decoders all the time.
-					if (signal.aborted) await setTimeout(Math.max(0, startMs - (performance.now() - startedAt)));
-					end();
-				}
-			}));
+			(await shared.join(
+				key,
+				requester,
+				async (signal, client) => {
+					const startedAt = performance.now();
+					const end = time.begin(client);
+					try {
+						return await make(viewer, found, size, key, signal);
+					} finally {
+						// Else one small file, asked for and given up without an end, would have this process start decoders all the time.
+						if (signal.aborted) await setTimeout(Math.max(0, startMs - (performance.now() - startedAt)));
+						end();
+					}
+				},
+				// Once more: any number may have been admitted together.
+				(client) => time.assertLeft(client),
+			));
 		if (typeof known === 'string') throw noThumbnail();
 		return { etag, bytes: known };
 	}

@@ -383,6 +383,29 @@ test('who has had the decoders for all of its time in an hour is refused with th
 	t.is(known.size, 3);
 });
 
+test('who asks for many pictures at once has no more of them made than its time in an hour is enough for', async (t) => {
+	const { begun, render, finish } = holding();
+	const { get, thumbnails } = thumbnailsOf(render, { concurrency: 2, hourlyMs: { account: 3_600_000, address: 10 } });
+	const asked = Array.from({ length: 6 }, (_, n) => get('192.0.2.1', `${n}`).then(() => 'made', String));
+	await settle();
+	await setTimeout(50);
+	const other = get('192.0.2.2', 'other');
+	await settle();
+	finish('0');
+	await settle();
+	t.deepEqual(begun, ['0', 'other']);
+	finish('other');
+	const answers = await Promise.all(asked);
+	t.deepEqual(answers.slice(0, 2), [
+		'made',
+		'Failure: Too many previews are being made. Please try again in a moment.',
+	]);
+	t.is(new Set(answers).size, 2);
+	t.truthy((await other).bytes);
+	t.deepEqual(begun, ['0', 'other']);
+	t.deepEqual([thumbnails.queue.running, thumbnails.queue.waiting], [0, 0]);
+});
+
 test('spent time is forgotten evenly within an hour', (t) => {
 	let now = 0;
 	const time = new SpentTime({ hourly: () => 1000, spent: 'Later.', now: () => now });

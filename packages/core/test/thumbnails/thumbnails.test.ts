@@ -299,6 +299,46 @@ test('shared work continues until its last waiter has left, and is then started 
 	t.is(await shared.join('key', from(staying), async () => 'begun anew'), 'begun anew');
 });
 
+test('who may not begin shared work as its turn comes waits for others that may, and is refused where there are none', async (t) => {
+	const grants = new Map<string, () => void>();
+	const released: string[] = [];
+	const shared = new SharedWork<string>({
+		enter: (from, signal) =>
+			new Promise((resolve, reject) => {
+				const { client } = from as { client: string };
+				grants.set(client, () => resolve(() => void released.push(client)));
+				signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+			}),
+	});
+	const join = (client: string, { signal } = new AbortController()) =>
+		shared.join(
+			'key',
+			{ client, signal },
+			async () => `begun by ${client}`,
+			(each) => {
+				if (each.startsWith('spent')) throw new Error(`${each} has no time left`);
+			},
+		);
+	const joined = [join('spent 1'), join('ada')];
+	grants.get('spent 1')?.();
+	await setImmediate();
+	t.deepEqual(released, ['spent 1'], 'its place is free for others');
+	grants.get('ada')?.();
+	t.deepEqual(await Promise.all(joined), ['begun by ada', 'begun by ada']);
+
+	const leaving = new AbortController();
+	const two = [join('spent 1'), join('spent 2')].map((each) => each.catch(({ message }: Error) => message));
+	const left = join('bob', leaving);
+	for (const client of ['spent 1', 'spent 2']) grants.get(client)?.();
+	await setImmediate();
+	leaving.abort(new Error('left'));
+	await t.throwsAsync(left, { message: 'left' });
+	t.deepEqual(await Promise.all(two), ['spent 2 has no time left', 'spent 2 has no time left']);
+	const anew = join('ada');
+	grants.get('ada')?.();
+	t.is(await anew, 'begun by ada');
+});
+
 test('a renderer that hangs is timed out, frees its slot and is not tried again at once', async (t) => {
 	const { app } = await adasApp(t);
 	const viewer = { kind: 'user', id: 'x', username: 'ada' } as const;
