@@ -6,6 +6,7 @@ import {
 	choicesFor,
 	foldersToList,
 	type ListedNames,
+	lookupsOf,
 	nameStateOf,
 	summarizeConflicts,
 } from '../../src/features/uploadQueue/conflicts/conflicts.js';
@@ -116,4 +117,20 @@ test('the choice for all is that of the files whose names are or may be taken', 
 test('names in a shared folder are looked for there, whoever has brought them', (t) => {
 	const items = queued(['a.txt', 'b.txt'], { area: 'shared', directory: 'Photos' });
 	t.deepEqual(states(items, listing({ 'shared/Photos': ['a.txt'] })), ['file', 'free']);
+});
+
+test('files that are added to one folder share the folders that lead to it, whose paths may be long', (t) => {
+	const directory = Array(900).fill('d').join('/');
+	const items = queued(['in/a.txt', 'in/b.txt', 'c.txt', 'in/d.txt', 'in/e.txt'], { directory });
+	const folders = new Set(items.flatMap((item) => lookupsOf(item).map(({ folder }) => folder)));
+	t.is(folders.size, 5);
+	t.deepEqual(
+		lookupsOf(items[1] as QueueItem).map(({ folder, name }) => [folder.key, name]),
+		[
+			[`private/${directory}`, 'in'],
+			[`private/${directory}/in`, 'b.txt'],
+		],
+	);
+	const [other] = queued(['in/a.txt'], { directory, area: 'public' });
+	t.is(lookupsOf(other as QueueItem)[0]?.folder.area, 'public');
 });

@@ -10,15 +10,18 @@ export interface FolderToList {
 	directory: StoragePath;
 }
 
-/** A name that is looked for in a folder. */
-interface Lookup extends FolderToList {
-	/** The key of the folder. */
+interface KeyedFolder extends FolderToList {
 	key: string;
+}
+
+/** A name that is looked for in a folder. */
+interface Lookup {
+	folder: KeyedFolder;
 	name: string;
 }
 
 /** The names of a folder, or undefined while they are not known. */
-export type ListedNames = (folder: FolderToList & { key: string }) => TakenNames | undefined;
+export type ListedNames = (folder: KeyedFolder) => TakenNames | undefined;
 
 /** Folders that are listed for one queue. What is in the others is decided by the server. */
 const maxListedFolders = 8;
@@ -30,16 +33,24 @@ const lookups = new WeakMap<QueueItem, readonly Lookup[]>();
 export function lookupsOf(item: QueueItem): readonly Lookup[] {
 	let found = lookups.get(item);
 	if (!found) {
-		const area = areaOf(item);
-		const base = baseOf(item);
-		const folders = [base, ...pathsTo(joinPath(base, item.folder)).slice(pathDepth(base))];
 		const names = [...pathSegments(item.folder), fullName(item)];
-		found = folders.map((directory, index) => {
-			return { area, directory, key: folderKey(area, directory), name: names[index] as string };
-		});
+		found = foldersTo(item).map((folder, index) => ({ folder, name: names[index] as string }));
 		lookups.set(item, found);
 	}
 	return found;
+}
+
+/** Those that lead to the item that was asked for last. Thousands have the same ones, with paths that may take 60 kB each. */
+let last: { area: Area; base: StoragePath; inside: StoragePath; folders: readonly KeyedFolder[] } | undefined;
+
+function foldersTo(item: QueueItem): readonly KeyedFolder[] {
+	const [area, base, inside] = [areaOf(item), baseOf(item), item.folder];
+	if (last?.area !== area || last.base !== base || last.inside !== inside) {
+		const paths = [base, ...pathsTo(joinPath(base, inside)).slice(pathDepth(base))];
+		const folders = paths.map((directory) => ({ area, directory, key: folderKey(area, directory) }));
+		last = { area, base, inside, folders };
+	}
+	return last.folders;
 }
 
 export function folderKey(area: Area, directory: StoragePath): string {
@@ -49,7 +60,7 @@ export function folderKey(area: Area, directory: StoragePath): string {
 export function nameStateOf(item: QueueItem, listed: ListedNames): NameState {
 	const all = lookupsOf(item);
 	for (const lookup of all) {
-		const names = listed(lookup);
+		const names = listed(lookup.folder);
 		if (!names) return 'unknown';
 		const type = names.get(lookup.name)?.type;
 		if (lookup === all.at(-1)) return type ?? 'free';
@@ -67,12 +78,13 @@ export function foldersToList(items: readonly QueueItem[], listed: ListedNames):
 	const folders = new Map<string, FolderToList>();
 	for (const item of items) {
 		if (!isWaiting(item)) continue;
-		for (const lookup of lookupsOf(item)) {
-			if (!folders.has(lookup.key)) {
+		for (const { folder, name } of lookupsOf(item)) {
+			const { key, area, directory } = folder;
+			if (!folders.has(key)) {
 				if (folders.size === maxListedFolders) break;
-				folders.set(lookup.key, { area: lookup.area, directory: lookup.directory });
+				folders.set(key, { area, directory });
 			}
-			if (listed(lookup)?.get(lookup.name)?.type !== 'directory') break;
+			if (listed(folder)?.get(name)?.type !== 'directory') break;
 		}
 	}
 	return [...folders.values()];

@@ -25,14 +25,14 @@ export function createNameLookup(queryClient: QueryClient, username: string | un
 	};
 	return async (item: QueueItem): Promise<NameState> => {
 		const listed = new Map<string, TakenNames>();
-		for (const lookup of lookupsOf(item)) {
-			const { key, name } = lookup;
-			let folder = folders.get(key);
-			if (!folder || Date.now() - folder.at > maxAgeMs) {
-				folder = { at: Date.now(), names: list(lookup) };
-				folders.set(key, folder);
+		for (const { folder, name } of lookupsOf(item)) {
+			const { key } = folder;
+			let known = folders.get(key);
+			if (!known || Date.now() - known.at > maxAgeMs) {
+				known = { at: Date.now(), names: list(folder) };
+				folders.set(key, known);
 			}
-			const names = await folder.names;
+			const names = await known.names;
 			if (names) listed.set(key, names);
 			if (names?.get(name)?.type !== 'directory') break;
 		}
