@@ -319,3 +319,22 @@ test.serial('Escape that ends a composed word closes neither a viewer nor a dial
 	await overlaysClosed(page);
 	t.deepEqual(app.faults, []);
 });
+
+test.serial('a preview that was closed fetches no file of the same path in another area', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'a.txt': 'private', 'Public/a.txt': 'public', 'Public/b.txt': 'other' });
+	const page = await app.open('/browser?type=private');
+	await openPreview(page, 'a.txt');
+	await closePreview(page);
+	const fetched: string[] = [];
+	page.on('request', (request) => {
+		const { pathname } = new URL(request.url());
+		if (pathname.includes('/api/download/')) fetched.push(pathname.slice(pathname.lastIndexOf('/') + 1));
+	});
+	await page.getByRole('combobox', { name: 'Area' }).selectOption('public');
+	await rowOf(page, 'b.txt').waitFor();
+	const viewer = await openPreview(page, 'b.txt');
+	await viewer.getByText('other').waitFor();
+	t.deepEqual([...new Set(fetched)], ['b.txt']);
+	t.deepEqual(app.faults, []);
+});

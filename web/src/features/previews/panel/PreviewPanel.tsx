@@ -51,7 +51,8 @@ function Panel({ viewer, area, entry, entries, isOpen, onShow: show, onClose: cl
 	const move = useMove(header);
 	const source = useFileSource();
 	const file = useMemo(() => previewFile(source, entry), [source, entry]);
-	const detected = useDetectedKind(file);
+	// A closed panel has its last file, which in another area is another one.
+	const detected = useDetectedKind(file, isOpen);
 	const { kind } = detected;
 	// The dialog is announced by the name of its first file.
 	const [announced, setAnnounced] = useState({ path: entry.path, name: '' });

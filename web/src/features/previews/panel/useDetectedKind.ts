@@ -12,10 +12,10 @@ export interface DetectedKind {
 	error: Error | null;
 }
 
-/** Reads the first bytes of a file, which say what it really is. */
-export function useDetectedKind(file: PreviewFile): DetectedKind {
+/** Reads the first bytes of a file that is on show, which say what it really is. */
+export function useDetectedKind(file: PreviewFile, isShown: boolean): DetectedKind {
 	const named = previewOf(file.name, file.size).kind;
-	const reading = useQuery(firstBytesQuery(file));
+	const reading = useQuery({ ...firstBytesQuery(file), enabled: isShown });
 	const { data: first } = reading;
 	const kind = first && named !== 'unknown' ? effectivePreviewKind(named, first.bytes) : named;
 	return { kind, first, error: errorWithoutData(reading) };
