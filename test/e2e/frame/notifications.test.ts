@@ -124,13 +124,14 @@ test.serial('the landing page has less than 200 kB of script', async (t) => {
 
 test.serial('notices lie below a high dialog, beside each other', async (t) => {
 	const manager = await fixture.enter(t);
-	await writeFiles(manager.home, { 'a.txt': 'a' });
+	const name = `${'a long name '.repeat(15)}.txt`;
+	await writeFiles(manager.home, { [name]: 'a' });
 	await holdTimers(manager.context, noticeMs);
 	const page = await manager.open('/browser?type=private');
-	await rowOf(page, 'a.txt').click({ modifiers: ['Control'] });
+	await rowOf(page, name).click({ modifiers: ['Control'] });
 	await page.keyboard.press('Control+c');
 	await page.keyboard.press('Control+x');
-	await page.getByRole('status').filter({ hasText: 'Cut a.txt' }).waitFor();
+	await page.getByRole('status').filter({ hasText: 'Cut a long name' }).waitFor();
 	await page.getByRole('button', { name: 'Settings' }).click();
 	const settings = page.getByRole('dialog', { name: 'Settings' });
 	await settings.getByText('Two-factor sign-in').waitFor();
