@@ -1,4 +1,10 @@
-import type { JoinedFolder, MemberStore, StorageItem, StorageProvider } from '@stowage/plugin-api';
+import {
+	type JoinedFolder,
+	type MemberStore,
+	type StorageItem,
+	type StorageProvider,
+	Yielder,
+} from '@stowage/plugin-api';
 import {
 	homeRoot,
 	isFailure,
@@ -162,7 +168,10 @@ export class Moment {
 		if (![...roles.values()].includes('edit')) return false;
 		const root = await this.locate(folder);
 		if (root === undefined) return true;
+		const yielder = new Yielder();
 		for (const path of pathsTo(parentPath(root)).reverse()) {
+			// They may be a thousand, of which the disk tells at once, and gives nobody else a turn.
+			if (yielder.shouldYield) await yielder.yield();
 			const identity = await this.#identityAt(folder.owner, path);
 			const role = identity === undefined ? undefined : roles.get(identity);
 			if (role !== undefined) return role === 'edit';

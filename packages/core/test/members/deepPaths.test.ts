@@ -95,6 +95,20 @@ function longFolders(count: number): SharedFolders {
 	} as never);
 }
 
+test('others are served while it is looked for which of the thousand folders above one may be edited', async (t) => {
+	const path = parsePath(Buffer.from(`T/${Array(985).fill('n'.repeat(59)).join('/')}/F`).toString());
+	const inner = { ...folder, id: 'inner', path, itemId: 'F' };
+	const rows = [{ ...folder, id: 'top', path: parsePath('T'), itemId: 'T', role: 'edit' }, inner];
+	const stat = async (at: string) => ({ id: at.slice(at.lastIndexOf('/') + 1), type: 'directory', size: 0, mtime: 0 });
+	const shared = new SharedFolders({
+		store: { joined: async () => rows, joinedNames: async () => [] },
+		rootOf: async () => 'first',
+		storage: () => ({ stat }),
+	} as never);
+	const leave = () => shared.assertMayLeave(bob, { name: 'F', folder: inner as never });
+	t.true((await turnsOf(leave)) > 2);
+});
+
 const moved = (count: number) => {
 	const items = Array.from({ length: count }, (_, n) => ({ path: parsePath(`F0/p${n}/a`) }));
 	return { from: 'shared', to: 'private', directory: parsePath(''), items, address: '' } as const;
