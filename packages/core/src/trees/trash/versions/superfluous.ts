@@ -1,4 +1,5 @@
 import { Yielder } from '@stowage/plugin-api';
+import TinyQueue from 'tinyqueue';
 
 /** Where members replace each other's contents, a file may have this many times as many versions before these give way as well. */
 export const alternatingFactor = 4;
@@ -39,7 +40,7 @@ export async function superfluous<T extends Dated>(
 	return thinned.removed;
 }
 
-/** A version that is not the first or the last, and the time between its neighbours when it was put into a heap. */
+/** A version that is not the first or the last, and the time between its neighbours when it was put into the queue. */
 interface Candidate {
 	at: number;
 	gap: number;
@@ -63,20 +64,19 @@ class ThinnedVersions<T extends Dated> {
 
 	async thin(count: number, mayGo: (version: T) => boolean): Promise<void> {
 		if (this.#versions.length - this.removed.length <= count) return;
-		/** A heap: none comes before its parent, which is at half of its index. */
-		const heap: Candidate[] = [];
+		const closest = new TinyQueue<Candidate>([], compareGaps);
 		const add = (at: number) => {
 			const gap = this.#gapAt(at);
-			if (gap !== undefined && mayGo(this.#versions[at] as T)) push(heap, { at, gap });
+			if (gap !== undefined && mayGo(this.#versions[at] as T)) closest.push({ at, gap });
 		};
 		for (const at of this.#versions.keys()) add(at);
 		while (this.#versions.length - this.removed.length > count) {
-			const closest = pop(heap);
-			if (closest === undefined) return;
+			const candidate = closest.pop();
+			if (candidate === undefined) return;
 			if (this.#yielder.shouldYield) await this.#yielder.yield();
 			// A neighbour of it has gone since: then it is there a second time.
-			if (this.#gapAt(closest.at) !== closest.gap) continue;
-			for (const neighbour of this.#remove(closest.at)) add(neighbour);
+			if (this.#gapAt(candidate.at) !== candidate.gap) continue;
+			for (const neighbour of this.#remove(candidate.at)) add(neighbour);
 		}
 	}
 
@@ -99,31 +99,6 @@ class ThinnedVersions<T extends Dated> {
 	}
 }
 
-const isCloser = (one: Candidate, other: Candidate) =>
-	one.gap === other.gap ? one.at < other.at : one.gap < other.gap;
-
-function push(heap: Candidate[], candidate: Candidate): void {
-	let at = heap.length;
-	for (let parent = heap[(at - 1) >> 1]; parent !== undefined && isCloser(candidate, parent); ) {
-		heap[at] = parent;
-		at = (at - 1) >> 1;
-		parent = heap[(at - 1) >> 1];
-	}
-	heap[at] = candidate;
-}
-
-function pop(heap: Candidate[]): Candidate | undefined {
-	const [first, last] = [heap[0], heap.pop()];
-	if (first === undefined || last === undefined || heap.length === 0) return first;
-	for (let at = 0; ; ) {
-		const [left, right] = [heap[2 * at + 1], heap[2 * at + 2]];
-		const isRight = left !== undefined && right !== undefined && isCloser(right, left);
-		const child = isRight ? right : left;
-		if (child === undefined || !isCloser(child, last)) {
-			heap[at] = last;
-			return first;
-		}
-		heap[at] = child;
-		at = 2 * at + (isRight ? 2 : 1);
-	}
+function compareGaps(one: Candidate, other: Candidate): number {
+	return one.gap - other.gap || one.at - other.at;
 }
