@@ -27,6 +27,7 @@ const rooms: Readonly<Record<string, Room>> = {
 			'import-meta-resolve',
 			'otpauth',
 			'pino',
+			'tinyqueue',
 			'yaml',
 			'zod',
 			'node:',

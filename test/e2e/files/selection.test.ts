@@ -7,7 +7,6 @@ import { absent, eventually, gone } from '../support/expect.js';
 import {
 	expectOnDisk,
 	expectSelected,
-	holdRequest,
 	listedPaths,
 	menuItems,
 	nameIn,
@@ -341,46 +340,6 @@ test.serial('files from the disk are uploaded after a drag whose row was gone be
 	await page.getByRole('dialog').getByRole('button', { name: 'Upload All' }).click();
 	await expectOnDisk(t, app.home, ['Inner/', 'Inner/new.txt', 'Public/', 'a.txt', 'b.txt']);
 	await overlaysClosed(page);
-	t.deepEqual(app.faults, []);
-});
-
-test.serial('what was pasted is selected and focused, unless something else was done meanwhile', async (t) => {
-	const app = await fixture.enter(t);
-	await writeFiles(app.home, { 'Box/a.txt': 'a', 'Box/z.txt': 'z', 'a.txt': 'a', 'b.txt': 'b' });
-	const page = await app.open('/browser?type=private');
-	await rowOf(page, 'a.txt').click({ modifiers: ['Control'] });
-	await rowOf(page, 'b.txt').click({ modifiers: ['Control'] });
-	await page.keyboard.press('Control+c');
-	await page.keyboard.press('Control+v');
-	await expectSelected(t, page, 'a (1).txt', 'b (1).txt');
-	await rowOf(page, 'a (1).txt').and(page.locator(':focus')).waitFor();
-	await page.keyboard.press('ArrowDown');
-	await rowOf(page, 'a.txt').and(page.locator(':focus')).waitFor();
-
-	// So it is after a question.
-	await page.keyboard.press('Escape');
-	await page.keyboard.press('Control+x');
-	await rowOf(page, 'Box').click();
-	await rowOf(page, 'z.txt').click({ modifiers: ['Control'] });
-	await page.keyboard.press('Control+v');
-	await page.getByRole('dialog').getByRole('button', { name: 'Keep both' }).click();
-	await rowOf(page, 'a (1).txt').and(page.locator(':focus')).waitFor();
-	await expectSelected(t, page, 'a (1).txt');
-	await overlaysClosed(page);
-
-	const finish = await holdRequest(page, '**/api/copyItem');
-	await rowOf(page, 'z.txt').click({ modifiers: ['Control'] });
-	await rowOf(page, 'a (1).txt').click({ modifiers: ['Control'] });
-	await page.keyboard.press('Control+c');
-	await page.keyboard.press('Control+v');
-	await page.getByRole('status').filter({ hasText: 'Pasting z.txt' }).waitFor();
-	await page.keyboard.press('ArrowDown');
-	await rowOf(page, 'a.txt').and(page.locator(':focus')).waitFor();
-	finish();
-	await expectNotice(page, 'Pasted z.txt');
-	await rowOf(page, 'z (1).txt').waitFor();
-	await expectSelected(t, page, 'z.txt');
-	await rowOf(page, 'a.txt').and(page.locator(':focus')).waitFor();
 	t.deepEqual(app.faults, []);
 });
 

@@ -1,7 +1,6 @@
 import type { Area, Entry, MemberRole, UserSettings, Viewer } from '@stowage/rules';
 import { useMemo } from 'react';
 import { usePublicOrigin, useTrashKeepFor, useVersionsKeepFor } from '../api/capabilities.js';
-import { isSearch } from '../api/listings/search.js';
 import { type LeftConversions, useBackgroundConversions } from '../features/conversion/useBackgroundConversions.js';
 import { useMayConvert } from '../features/conversion/useMayConvert.js';
 import { useRefreshAfterConversion } from '../features/conversion/useRefreshAfterConversion.js';
@@ -56,7 +55,6 @@ export function useFolderActions(options: FolderActionsOptions): FolderActions {
 	const asking = useQuestions();
 	const operations = useFileOperations({
 		...place,
-		isSearch: isSearch(location),
 		patch: useListingPatch(location),
 		show: folder.show,
 		remember,

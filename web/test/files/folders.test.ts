@@ -100,13 +100,13 @@ test('the first action in a folder enters it, and an entered folder is not enter
 	t.is(enterFolder(filtered, visit('other', { isReturn: true })), filtered);
 });
 
-test('entries that are shown are the only selected ones, and the first is scrolled to', (t) => {
+test('an entry that is shown is the only selected one until another is selected', (t) => {
 	const shown = reduceFolders(selected, {
 		type: 'visited',
 		visit: visit('docs'),
-		action: { type: 'shown', keys: ['b.txt', 'c.txt'], names: ['b.txt', 'c.txt'] },
+		action: { type: 'shown', key: 'b.txt', name: 'b.txt' },
 	});
-	t.deepEqual([...shown.current.selection.selected], ['b.txt', 'c.txt']);
+	t.deepEqual([...shown.current.selection.selected], ['b.txt']);
 	t.is(shown.current.revealed, 'b.txt');
 	const revealed = reduceFolders(shown, { type: 'visited', visit: visit('docs'), action: { type: 'revealed' } });
 	t.is(revealed.current.revealed, undefined);
@@ -114,7 +114,7 @@ test('entries that are shown are the only selected ones, and the first is scroll
 
 test('an entry that is shown is seen also if the letter filter hid it', (t) => {
 	const after = (letter: LetterFilter, name: string) => {
-		const actions = [{ type: 'filtered', letter } as const, { type: 'shown', keys: [name], names: [name] } as const];
+		const actions = [{ type: 'filtered', letter } as const, { type: 'shown', key: name, name } as const];
 		return actions.reduce<Folders>(
 			(folders, action) => reduceFolders(folders, { type: 'visited', visit: visit('docs'), action }),
 			selected,
@@ -125,7 +125,7 @@ test('an entry that is shown is seen also if the letter filter hid it', (t) => {
 });
 
 test('the cursor stays where it is until the entry that is shown is in the list', (t) => {
-	const action = { type: 'shown', keys: ['z.txt'], names: ['z.txt'] } as const;
+	const action = { type: 'shown', key: 'z.txt', name: 'z.txt' } as const;
 	const shown = reduceFolders(selected, { type: 'visited', visit: visit('docs'), action });
 	const rows = rowsOf(
 		['Alpha', 'a.txt', 'c.txt'].map((name): Entry => ({ name, path: name, type: 'file', size: 1, mtime: 1 })),

@@ -43,8 +43,8 @@ export interface Visit {
 
 export type FolderAction =
 	| { type: 'filtered'; letter: LetterFilter }
-	/** Entries are selected and the first is scrolled to, now or once it is in the list; a letter filter that hides one ends. */
-	| { type: 'shown'; keys: readonly RowKey[]; names: readonly string[] }
+	/** An entry is selected and scrolled to, now or once it is in the list; a letter filter that hides it ends. */
+	| { type: 'shown'; key: RowKey; name: string }
 	| { type: 'revealed' }
 	| { type: 'selection'; action: SelectionAction };
 
@@ -74,18 +74,14 @@ function reduceFolder(state: FolderState, action: FolderAction): FolderState {
 		case 'filtered':
 			return { ...state, letter: action.letter };
 		case 'shown': {
-			const [key] = action.keys;
-			if (key === undefined) return state;
+			// Until it is in the list the cursor stays where it is.
+			const at = { key: action.key, index: state.selection.cursor?.index ?? 0 };
+			const letter = matchesLetter(action.name, state.letter) ? state.letter : 'ALL';
 			return {
 				...state,
-				letter: action.names.every((name) => matchesLetter(name, state.letter)) ? state.letter : 'ALL',
-				selection: {
-					selected: new Set(action.keys),
-					// Until it is in the list the cursor stays where it is.
-					cursor: { key, index: state.selection.cursor?.index ?? 0 },
-					anchor: key,
-				},
-				revealed: key,
+				letter,
+				selection: reduceSelection(state.selection, { type: 'only', at }),
+				revealed: action.key,
 			};
 		}
 		case 'revealed':

@@ -14,14 +14,11 @@ import {
 } from './folders.js';
 import { type FolderStorage, readFolders, writeFolders } from './savedFolders.js';
 
-/** What an entry is found by in the list. */
-export type ShownEntry = Pick<Entry, 'path' | 'name' | 'owner' | 'role'>;
-
 export interface Folder extends FolderState {
 	select: (action: SelectionAction) => void;
 	filter: (letter: LetterFilter) => void;
-	/** Selects entries and scrolls to the first, now or once it is in the list. */
-	show: (entries: readonly ShownEntry[]) => void;
+	/** Selects an entry and scrolls to it, now or once it is in the list. */
+	show: (entry: Entry) => void;
 	onRevealed: () => void;
 	onScroll: (scrollTop: number) => void;
 }
@@ -64,10 +61,9 @@ export function useFolder({ key, user, isReturn, startKey, isStartSelected }: Vi
 		select: useCallback((action: SelectionAction) => act({ type: 'selection', action }), [act]),
 		filter: useCallback((letter: LetterFilter) => act({ type: 'filtered', letter }), [act]),
 		show: useCallback(
-			(entries: readonly ShownEntry[]) => {
+			(entry: Entry) => {
 				// It is called when a call has ended, by which time another folder may be on screen.
-				if (latest.current.current.key !== visit.key) return;
-				act({ type: 'shown', keys: entries.map(keyOf), names: entries.map(({ name }) => name) });
+				if (latest.current.current.key === visit.key) act({ type: 'shown', key: keyOf(entry), name: entry.name });
 			},
 			[act, visit],
 		),

@@ -38,14 +38,10 @@ export function useListFocus(
 		(element: HTMLElement | null) => {
 			row.current = element;
 			if (!element) return;
-			const { activeElement } = document;
 			// When the row with the focus is removed, the focus falls to the body.
-			const isLost = hadFocus.current && activeElement === document.body;
+			const isLost = hadFocus.current && document.activeElement === document.body;
 			const isKeyed = isExpected.current;
-			const focused = activeElement?.closest('[data-index]');
-			// When what was pasted gets the cursor, the focus is on the former row.
-			const isOnOther = focused && focused !== element;
-			if (isKeyed || isLost || isOnOther || activeElement === grid.current) focusCursor();
+			if (isKeyed || isLost || document.activeElement === grid.current) focusCursor();
 			if (isKeyed) scrollPageTo(element);
 		},
 		[grid, focusCursor],

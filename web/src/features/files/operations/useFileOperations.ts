@@ -35,7 +35,7 @@ export interface FileOperations {
 
 /** The operations on files: their calls, their effect on the list, and their notices. */
 export function useFileOperations(context: OperationContext): FileOperations {
-	const { viewer, area, directory, isSearch, patch, show, remember, kept, ask } = context;
+	const { viewer, area, directory, patch, show, remember, kept, ask } = context;
 	const queryClient = useQueryClient();
 	const { notify } = useNotify();
 	const runBatch = useBatch();
@@ -48,8 +48,7 @@ export function useFileOperations(context: OperationContext): FileOperations {
 		// What one user has begun is not told to the next, who may have signed in meanwhile.
 		const notifyUser = (notice: Notice) => (isReplaced(queryClient, username) ? '' : notify(notice));
 		const parts: OperationParts = {
-			...{ viewer, area, directory, isSearch, patch, show, remember, kept, ask },
-			...{ runBatch, lookUp, runTransfer, namesIn },
+			...{ viewer, area, directory, patch, show, remember, kept, ask, runBatch, lookUp, runTransfer, namesIn },
 			outcomes: outcomeNotices(notifyUser),
 			forget: (from, entries) =>
 				void queryClient.setQueriesData<Listing>(
@@ -58,7 +57,7 @@ export function useFileOperations(context: OperationContext): FileOperations {
 				),
 			refetch: () => {
 				void queryClient.invalidateQueries({ queryKey: queryKeys.trash.all });
-				return queryClient.invalidateQueries({ queryKey: queryKeys.listings.all });
+				void queryClient.invalidateQueries({ queryKey: queryKeys.listings.all });
 			},
 		};
 		return {
@@ -74,7 +73,6 @@ export function useFileOperations(context: OperationContext): FileOperations {
 		viewer,
 		area,
 		directory,
-		isSearch,
 		patch,
 		show,
 		remember,

@@ -1,7 +1,6 @@
 import type { Area, Entry, StoragePath, Viewer } from '@stowage/rules';
 import type { TakenNames } from '../../../../api/listings/takenNames.js';
 import type { Notice } from '../../../../ui/notifications/notifications.js';
-import type { Folder } from '../../folder/useFolder.js';
 import type { ListingPatch } from '../../folder/useListingPatch.js';
 import type { Kept } from '../../undo/reversals.js';
 import type { Undoing, UndoOffer } from '../../undo/useUndo.js';
@@ -17,12 +16,10 @@ export interface OperationContext {
 	viewer: Viewer;
 	area: Area;
 	directory: StoragePath;
-	/** The list shows the results of a search in it. */
-	isSearch: boolean;
 	/** Shows a confirmed change before the folder is fetched again. */
 	patch: (patch: ListingPatch) => void;
-	/** Selects entries and scrolls to the first. */
-	show: Folder['show'];
+	/** Selects an entry and scrolls to it. */
+	show: (entry: Entry) => void;
 	/** Remembers what can be undone. */
 	remember: Undoing['remember'];
 	/** Whether there is a trash, and versions. */
@@ -41,11 +38,8 @@ export interface OperationParts extends OperationContext {
 	namesIn: (area: Area, folder: StoragePath) => Promise<TakenNames>;
 	/** Takes entries out of all listings of an area that were fetched, so that none shows them until it is fetched again. */
 	forget: (area: Area, entries: readonly Pick<Entry, 'path' | 'owner'>[]) => void;
-	/**
-	 * Fetches what is shown again, in both areas: a move to public changes both of them, and the counts of the folders above. Resolves
-	 * when it is fetched.
-	 */
-	refetch: () => Promise<void>;
+	/** Fetches what is shown again, in both areas: a move to public changes both of them, and the counts of the folders above. */
+	refetch: () => void;
 }
 
 /** The notices that say how an operation ended. */

@@ -20,7 +20,7 @@ export async function create(parts: OperationParts, what: 'file' | 'folder', nam
 	const entry = await change(parts, title, failed, send, []);
 	if (!entry) return false;
 	outcomes.succeeded(operationMessages.created(entry.name));
-	show([entry]);
+	show(entry);
 	return true;
 }
 
@@ -32,7 +32,7 @@ export async function rename(parts: OperationParts, entry: Entry, newName: strin
 	const renamed = await change(parts, messages.rename, operationMessages.renameFailed, send, [entry]);
 	if (!renamed) return false;
 	outcomes.succeeded(operationMessages.renamed(renamed.name), remember(undoRename(area, entry, renamed)));
-	show([renamed]);
+	show(renamed);
 	return true;
 }
 
@@ -50,7 +50,7 @@ export async function restoreVersion(
 	if (!restored) return false;
 	const offer = remember(undoRestoredVersion(area, restored, known, await versionsOf(area, restored.path)));
 	outcomes.succeeded(operationMessages.versionRestored(restored.name, versionTime(version.mtime)), offer);
-	show([restored]);
+	show(restored);
 	return true;
 }
 
@@ -69,7 +69,7 @@ async function change(
 	if (entry) patch({ removed, added: [entry] });
 	else outcomes.failed(failure, outcome.reason);
 	// Also after a failure, which often means that the folder has changed.
-	void refetch();
+	refetch();
 	return entry;
 }
 

@@ -26,7 +26,7 @@ export async function moveToArea(
 	const outcome = await send(parts, messages.moving(nameItems(steps.map(({ item }) => item))), direction, steps);
 	const moved = outcome.done.map(({ entry }) => entry);
 	forget(area, moved);
-	void refetch();
+	refetch();
 	const offer = moved.length > 0 ? remember(undoMoves(outcome.placed, kept.hasVersions)) : {};
 	const ended = { done: moved, failed: outcome.failed.length, left: outcome.left.length, reason: outcome.reason };
 	outcomes.ended(texts[direction], { ...ended, skipped: settled.passedOver }, offer);

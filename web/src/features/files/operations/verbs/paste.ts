@@ -1,5 +1,4 @@
 import {
-	baseName,
 	type Clipboard,
 	type ClipboardItem,
 	isFailure,
@@ -9,14 +8,12 @@ import {
 	planPaste,
 	type StoragePath,
 } from '@stowage/rules';
-import type { ShownEntry } from '../../folder/useFolder.js';
 import { nameItems } from '../../messages.js';
 import { undoCopies, undoMoves } from '../../undo/reversals.js';
 import type { UndoOffer } from '../../undo/useUndo.js';
 import { operationMessages as messages } from '../messages.js';
 import type { Outcome } from '../runEach.js';
 import type { Transferred } from '../transferOutcome.js';
-import { watchInput } from '../watchInput.js';
 import type { OperationParts } from './OperationParts.js';
 import type { VerbTexts } from './outcomeNotice.js';
 import { settlePlan } from './settleNames.js';
@@ -27,7 +24,7 @@ export async function paste(
 	clipboard: Clipboard,
 	target: StoragePath,
 ): Promise<Clipboard | undefined> {
-	const { viewer, area, isSearch, outcomes, forget, refetch, show, runTransfer } = parts;
+	const { viewer, area, outcomes, forget, refetch, runTransfer } = parts;
 	let plan: PastePlan;
 	try {
 		plan = planPaste(clipboard, viewer, area, target);
@@ -48,13 +45,9 @@ export async function paste(
 		return clipboard;
 	}
 	const title = messages.pasting(nameItems(itemsOf(settled.steps)));
-	const isUntouched = watchInput();
 	const outcome = await runTransfer(title, { ...settled, from, to: area, directory: target });
 	if (clipboard.operation === 'cut') forget(from, itemsOf(outcome.done));
-	void refetch().then(() => {
-		// Whoever does something else meanwhile keeps what is selected and focused.
-		if (isUntouched() && !isSearch) show(placedEntries(parts, outcome.placed ?? []));
-	});
+	refetch();
 	const left = clipboard.operation === 'copy' ? clipboard : without(clipboard, outcome);
 	const failed = outcome.failed.length + plan.skipped.length;
 	const reason = outcome.reason ?? plan.skipped[0]?.refusal;
@@ -79,18 +72,11 @@ export async function dropInto(parts: OperationParts, dragged: Clipboard, target
 	const outcome = await runTransfer(title, { ...settled, from, to: area, directory: target });
 	const done = itemsOf(outcome.done);
 	forget(from, done);
-	void refetch();
+	refetch();
 	const ended = { done, failed: outcome.failed.length, left: outcome.left.length, reason: outcome.reason };
 	// Those that can't go there, such as the folder itself.
 	const skipped = settled.passedOver + plan.skipped.length;
 	outcomes.ended(moveTexts, { ...ended, skipped }, undoOffer(parts, outcome, true));
-}
-
-/** The items in the list of the folder that they were pasted into. */
-function placedEntries({ viewer, area }: OperationParts, placed: readonly MoveStep[]): ShownEntry[] {
-	// In the public area an entry is found by its owner, too.
-	const owner = area === 'public' && viewer.kind === 'user' ? { owner: viewer.username } : {};
-	return placed.map(({ toPath }) => ({ path: toPath, name: baseName(toPath), ...owner }));
 }
 
 const moveTexts: VerbTexts = {

@@ -27,7 +27,7 @@ export async function removeEntries(parts: OperationParts, entries: readonly Ent
 		},
 	);
 	forget(area, done);
-	void refetch();
+	refetch();
 	const offer = done.length > 0 ? remember(undoDeletion(deleted)) : {};
 	outcomes.ended(removalTexts[to], { done, failed: failed.length, left: left.length, reason }, offer);
 }
