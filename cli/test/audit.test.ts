@@ -244,6 +244,19 @@ test('audit fails with a sentence for a user who may not read the log', async (t
 	}
 });
 
+test('audit --follow says at once what lies in place of a file', async (t) => {
+	const dataDir = await dataFolder(t);
+	await mkdir(path.join(dataDir, 'audit', '2031-02-03.jsonl'), { recursive: true, mode: 0o700 });
+	const args = [program, 'audit', '--data-dir', dataDir, '--follow'];
+	const following = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'pipe'] });
+	t.teardown(async () => void following.kill());
+	const lines = createInterface({ input: following.stderr })[Symbol.asyncIterator]();
+	t.regex((await lines.next()).value ?? '', /2031-02-03\.jsonl can't be used: a folder lies there/);
+	const exited = once(following, 'exit');
+	following.kill('SIGINT');
+	t.deepEqual(await exited, [0, null]);
+});
+
 test('audit --follow prints new records until SIGINT', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');

@@ -5,7 +5,7 @@ import { withHelp } from '../commandLine/help.js';
 import { loadConfigAsOwner } from '../commandLine/loadConfigAsOwner.js';
 import { withSettings } from '../commandLine/settings.js';
 import { localTimeText, timeOf } from '../commandLine/times.js';
-import { isOnTerminal, printJsonLine, RowWriter } from '../terminal/output.js';
+import { isOnTerminal, printError, printJsonLine, RowWriter } from '../terminal/output.js';
 import type { Column } from '../terminal/table.js';
 
 interface AuditOptions {
@@ -69,15 +69,17 @@ export function auditCommand(): Command {
 			for (const record of latest.splice(0)) show(record);
 			list.flush();
 		};
+		const unusable: string[] = [];
 		const onCaughtUp = () => {
 			isLatest = true;
 			isFollowing = true;
 			showLatest();
+			// It may go on for days.
+			if (follow) for (const sentence of firstOf(unusable.splice(0))) printError(sentence);
 		};
 		const interrupted = new AbortController();
 		const interrupt = () => interrupted.abort();
 		if (follow) process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
-		const unusable: string[] = [];
 		const records = readAudit(dataDir, query, {
 			onCaughtUp,
 			onUnusable: ({ message }) => unusable.push(message),

@@ -78,7 +78,10 @@ async function checkAudit(folder: string, record: Config['audit']['record']): Pr
 		() => true,
 		() => false,
 	);
-	for (const { file } of isUsable ? await auditFiles(folder) : []) {
+	const files = isUsable ? await auditFiles(folder).catch((error: NodeJS.ErrnoException) => error) : [];
+	if (files instanceof Error)
+		return [fault(what, `${folder} can't be read (${files.code})`, "give it to the server's user (chown -h).")];
+	for (const { file } of files) {
 		const at = path.join(folder, file);
 		const its = await lstat(at).catch(() => undefined);
 		if (its?.isFile() === false) {

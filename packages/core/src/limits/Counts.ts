@@ -16,11 +16,4 @@ export class Counts {
 		if (count > 0) this.#counts.set(key, count);
 		else this.#counts.delete(key);
 	}
-
-	/** How much there is of the keys for which that is true. */
-	sumOf(includes: (key: string) => boolean): number {
-		let sum = 0;
-		for (const [key, count] of this.#counts) if (includes(key)) sum += count;
-		return sum;
-	}
 }

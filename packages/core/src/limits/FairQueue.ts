@@ -15,8 +15,8 @@ export interface FairQueueLimits {
 	/** Clients that together have no more than this, however many they are. Every other client may have one waiting beyond `waiting`. */
 	group?: { running: number; waiting: number; includes(client: string): boolean };
 	/**
-	 * Whether the work of a client, or of its network, is known to take long. All such clients together leave one of several places free, and the group and the
-	 * others among them are served in turns.
+	 * Whether the work of a client, or of its network, is known to take long. All such clients together leave one of several places free,
+	 * and the group and the others among them are served in turns.
 	 */
 	isSlow?(client: string, network: string): boolean;
 	/**
@@ -25,7 +25,8 @@ export interface FairQueueLimits {
 	spent?(client: string): number;
 	/**
 	 * How much all clients of a network have had already. Of two networks the one that has had least is served first, whatever each of its
-	 * clients has had: a network may have any number of accounts. Nobody is evicted for it, since many people may share one.
+	 * clients has had: a network may have any number of accounts. It is bounded, and nobody is evicted for it, since many people may share
+	 * one.
 	 */
 	spentOfNetwork?(network: string): number;
 	/** For work that takes long: it may be asked to give its place to others from time to time. */

@@ -3,6 +3,8 @@ import { Failure } from '@stowage/rules';
 export interface SpentTimeOptions {
 	/** How much a client may spend in an hour, in milliseconds. */
 	hourly(client: string): number;
+	/** The most that is remembered of a client, in milliseconds. @default all */
+	most?: number;
 	/** The message of the refusal. */
 	spent: string;
 	/** Milliseconds of any clock that never goes back. */
@@ -10,6 +12,12 @@ export interface SpentTimeOptions {
 }
 
 const hourMs = 3_600_000;
+
+/**
+ * The most time that is held against a network, behind which there may be very many people: else those of a busy one would wait behind
+ * everybody who asks from elsewhere for as long as that takes to be forgotten. Of networks that have had as much each has its turn.
+ */
+export const mostOfNetworkMs = 15 * 60_000;
 
 /** Clients that were forgotten had nothing left to be remembered, so this many is no limit of theirs. */
 const sweepAt = 1000;
@@ -23,7 +31,7 @@ export class SpentTime {
 	readonly #options: Required<SpentTimeOptions>;
 
 	constructor(options: SpentTimeOptions) {
-		this.#options = { now: () => performance.now(), ...options };
+		this.#options = { now: () => performance.now(), most: Number.POSITIVE_INFINITY, ...options };
 	}
 
 	/** Throws `unavailable` with the time to wait if the client has spent all that it may. */
@@ -37,7 +45,7 @@ export class SpentTime {
 	}
 
 	add(client: string, ms: number): void {
-		const spent = this.of(client) + ms;
+		const spent = Math.min(this.of(client) + ms, this.#options.most);
 		this.#spent.set(client, { ms: spent, at: this.#options.now() });
 		if (this.#spent.size < sweepAt) return;
 		for (const each of this.#spent.keys()) if (this.of(each) === 0) this.#spent.delete(each);

@@ -1,11 +1,11 @@
 import { siteKey } from '../http/requests/proxy.js';
 import type { FairQueueLimits } from './FairQueue.js';
-import { SpentTime } from './SpentTime.js';
+import { mostOfNetworkMs, SpentTime } from './SpentTime.js';
 
 /** How long work goes on while others wait. */
 const turnMs = 250;
 
-/** The most time that is held against a client, in an hour; who has had least is next. */
+/** How much of the time that a client has had is forgotten in an hour; who has had least is next. */
 const rememberedMs = 15 * 60_000;
 
 /** Networks share more places than a client has, and what is forgotten as fast as it is spent would tell none of them apart. */
@@ -20,7 +20,7 @@ export function byTurns(
 	paused: number,
 ): Required<Pick<FairQueueLimits, 'spent' | 'spentOfNetwork' | 'turns'>> {
 	const had = new SpentTime({ hourly: () => rememberedMs, spent: busy });
-	const hadByNetwork = new SpentTime({ hourly: () => rememberedOfNetworkMs, spent: busy });
+	const hadByNetwork = new SpentTime({ hourly: () => rememberedOfNetworkMs, most: mostOfNetworkMs, spent: busy });
 	return {
 		spent: (client) => had.of(siteKey(client)),
 		spentOfNetwork: (network) => hadByNetwork.of(network),

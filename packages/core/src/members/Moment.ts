@@ -43,6 +43,7 @@ const maxCharacters = 5_000_000;
 /** The folders with members as the database and the disk have them at one moment: each is read once. */
 export class Moment {
 	readonly #parts: MomentParts;
+	readonly #yielder = new Yielder();
 	readonly #joined = new Map<string, Promise<JoinedFolder[]>>();
 	readonly #named = new Map<string, Promise<NamedFolder[]>>();
 	readonly #located = new Map<string, Promise<StoragePath | undefined>>();
@@ -73,6 +74,7 @@ export class Moment {
 	/** Where a folder is; undefined for one that is gone, public or in the trash. */
 	locate(folder: JoinedFolder): Promise<StoragePath | undefined> {
 		return once(this.#located, folder.id, async () => {
+			await this.#giveTurn();
 			const located = await locateLink(this.#parts.storage(), folder);
 			if (located?.item.type === 'directory' && located.path !== '') return located.path;
 			this.hasMissed = true;
@@ -168,10 +170,7 @@ export class Moment {
 		if (![...roles.values()].includes('edit')) return false;
 		const root = await this.locate(folder);
 		if (root === undefined) return true;
-		const yielder = new Yielder();
 		for (const path of pathsTo(parentPath(root)).reverse()) {
-			// They may be a thousand, of which the disk tells at once, and gives nobody else a turn.
-			if (yielder.shouldYield) await yielder.yield();
 			const identity = await this.#identityAt(folder.owner, path);
 			const role = identity === undefined ? undefined : roles.get(identity);
 			if (role !== undefined) return role === 'edit';
@@ -265,9 +264,15 @@ export class Moment {
 	}
 
 	#itemAt(owner: JoinedFolder['owner'], path: StoragePath): Promise<StorageItem | undefined> {
-		return once(this.#items, `${owner.id} ${path}`, () =>
-			undefinedIf(this.#parts.storage().stat(placeOf(owner, path)), 'notFound', 'forbidden'),
-		);
+		return once(this.#items, `${owner.id} ${path}`, async () => {
+			await this.#giveTurn();
+			return undefinedIf(this.#parts.storage().stat(placeOf(owner, path)), 'notFound', 'forbidden');
+		});
+	}
+
+	/** Before each look, of which there may be a thousand: of what the system has in memory the disk tells at once. */
+	async #giveTurn(): Promise<void> {
+		if (this.#yielder.shouldYield) await this.#yielder.yield();
 	}
 }
 

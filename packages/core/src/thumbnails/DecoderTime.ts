@@ -1,6 +1,6 @@
 import { isVisitorKey, siteKey } from '../http/requests/proxy.js';
 import type { FairQueueLimits, QueueClient } from '../limits/FairQueue.js';
-import { SpentTime } from '../limits/SpentTime.js';
+import { mostOfNetworkMs, SpentTime } from '../limits/SpentTime.js';
 
 interface Options {
 	/** How long a client may have decoders at work in an hour. */
@@ -45,7 +45,7 @@ export class DecoderTime implements Required<Pick<FairQueueLimits, 'spent' | 'sp
 			hourly: (client) => (isVisitorKey(client) ? hourlyMs.address : hourlyMs.account),
 			spent,
 		});
-		this.#ofNetwork = new SpentTime({ hourly: () => (running * hourMs) / 4, spent });
+		this.#ofNetwork = new SpentTime({ hourly: () => (running * hourMs) / 4, most: mostOfNetworkMs, spent });
 		this.#slow = new SpentTime({ hourly: () => hourMs / 60, spent });
 	}
 

@@ -4,6 +4,7 @@ import { isFailure } from '@stowage/rules';
 import test from 'ava';
 import { queueClient } from '../../src/http/requests/proxy.js';
 import { Budget } from '../../src/limits/Budget.js';
+import { byTurns } from '../../src/limits/byTurns.js';
 import { createWalkQueue } from '../../src/limits/createWalkQueue.js';
 import { FairQueue } from '../../src/limits/FairQueue.js';
 
@@ -281,6 +282,15 @@ test('somebody who searches has a turn before the walks of many accounts of anot
 	await endFirst();
 	await endFirst();
 	t.deepEqual(started.slice(8), ['ada', 'ada']);
+});
+
+test('what a network has had is held against all who ask from it up to a quarter of an hour', (t) => {
+	const { spentOfNetwork, turns } = byTurns('Later.', 1);
+	const hourMs = 3_600_000;
+	for (let hour = 0; hour < 10; hour++) turns.onEnd(`user ${hour}`, hourMs, 'office');
+	turns.onEnd('user b', 1000, 'elsewhere');
+	t.true(spentOfNetwork('office') <= hourMs / 4, `${spentOfNetwork('office')} ms`);
+	t.true(spentOfNetwork('office') > spentOfNetwork('elsewhere'));
 });
 
 test('who takes long shares the place for that with a group in turns, however many of it have had nothing', async (t) => {

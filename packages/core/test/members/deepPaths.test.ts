@@ -109,6 +109,26 @@ test('others are served while it is looked for which of the thousand folders abo
 	t.true((await turnsOf(leave)) > 2);
 });
 
+test('others are served while it is looked for which of the folders counts that a path lies in', async (t) => {
+	const names = Array.from({ length: 249 }, (_, n) => `F${n}`);
+	const rows = names.map((itemId, n) => ({
+		...{ ...folder, id: itemId, itemId },
+		path: parsePath(names.slice(0, n + 1).join('/')),
+	}));
+	const stat = async (at: string) => {
+		// As long as a folder of a thousand levels takes.
+		for (const begun = performance.now(); performance.now() - begun < 1; );
+		return { id: at.slice(at.lastIndexOf('/') + 1), type: 'directory', size: 0, mtime: 0 };
+	};
+	const shared = new SharedFolders({
+		store: { joined: async () => rows, joinedNames: async () => [] },
+		rootOf: async () => 'first',
+		storage: () => ({ stat }),
+	} as never);
+	const edit = () => shared.assertMayEdit(owner as never, bob as never, rows.at(-1)?.path ?? parsePath(''));
+	t.true((await turnsOf(edit)) > 5);
+});
+
 const moved = (count: number) => {
 	const items = Array.from({ length: count }, (_, n) => ({ path: parsePath(`F0/p${n}/a`) }));
 	return { from: 'shared', to: 'private', directory: parsePath(''), items, address: '' } as const;

@@ -67,9 +67,8 @@ export class PathMap<Value> {
 /** A set of texts that may be long, as `PathMap` has them. */
 export class PathSet<Path extends string = string> {
 	readonly #paths = new PathMap<Path>();
-	/** The last names of paths, by their lengths: what is none of them is no path of the set, and is not looked up. */
-	readonly #names = new Map<number, Set<string>>();
-	#shortest = Number.POSITIVE_INFINITY;
+	/** Since `covering` was asked for first: most sets are not, and may have hundreds of thousands of paths. */
+	#ends: PathEnds | undefined;
 
 	constructor(paths: Iterable<Path> = []) {
 		for (const path of paths) this.add(path);
@@ -82,11 +81,7 @@ export class PathSet<Path extends string = string> {
 	add(path: Path): this {
 		if (this.#paths.has(path)) return this;
 		this.#paths.set(path, path);
-		this.#shortest = Math.min(this.#shortest, path.length);
-		const names = this.#names.get(path.length);
-		const name = path.slice(path.lastIndexOf('/') + 1);
-		if (names === undefined) this.#names.set(path.length, new Set([name]));
-		else names.add(name);
+		this.#ends?.add(path);
 		return this;
 	}
 
@@ -106,10 +101,10 @@ export class PathSet<Path extends string = string> {
 
 	/** Those of them that a path is or lies in, the innermost first. A path may have a thousand folders, of which few are looked up. */
 	*covering(path: string): Generator<Path> {
-		for (let end = path.length; end >= this.#shortest; ) {
+		this.#ends ??= new PathEnds(this);
+		for (let end = path.length; end >= this.#ends.shortest; ) {
 			const slash = path.lastIndexOf('/', end - 1);
-			const isKnown = this.#names.get(end)?.has(path.slice(slash + 1, end)) === true;
-			const above = isKnown ? path.slice(0, end) : undefined;
+			const above = this.#ends.has(path.slice(slash + 1, end), end) ? path.slice(0, end) : undefined;
 			if (above !== undefined && this.has(above)) yield above as Path;
 			if (end === 0) return;
 			end = Math.max(0, slash);
@@ -118,5 +113,27 @@ export class PathSet<Path extends string = string> {
 
 	[Symbol.iterator](): MapIterator<Path> {
 		return this.#paths.values();
+	}
+}
+
+/** The last names of paths, by their lengths: what is none of them is no path of a set, and is not looked up. */
+class PathEnds {
+	readonly #names = new Map<number, Set<string>>();
+	shortest = Number.POSITIVE_INFINITY;
+
+	constructor(paths: Iterable<string>) {
+		for (const path of paths) this.add(path);
+	}
+
+	add(path: string): void {
+		this.shortest = Math.min(this.shortest, path.length);
+		const names = this.#names.get(path.length);
+		const name = path.slice(path.lastIndexOf('/') + 1);
+		if (names === undefined) this.#names.set(path.length, new Set([name]));
+		else names.add(name);
+	}
+
+	has(name: string, length: number): boolean {
+		return this.#names.get(length)?.has(name) === true;
 	}
 }

@@ -58,7 +58,7 @@ test.serial('long paths of one length that begin alike are found without compari
 });
 
 test('a set of paths says which of them a path is or lies in, the innermost first', (t) => {
-	const set = new PathSet(['a', 'a/b c', 'a/b c/d', 'e/f', 'a/bb']);
+	const set = new PathSet<string>(['a', 'a/b c', 'a/b c/d', 'e/f', 'a/bb']);
 	t.deepEqual([...set.covering('a/b c/d/e')], ['a/b c/d', 'a/b c', 'a']);
 	t.deepEqual([...set.covering('a/b c')], ['a/b c', 'a']);
 	t.deepEqual([...set.covering('a/b')], ['a']);
@@ -66,6 +66,8 @@ test('a set of paths says which of them a path is or lies in, the innermost firs
 	t.true(set.delete('a'));
 	t.false(set.covers('a/b'));
 	t.true(set.covers('a/bb/c'));
+	t.true(set.add('').add('g').covers('g/f'));
+	t.true(set.covers('e'));
 	t.deepEqual([...new PathSet(['', 'a']).covering('a/b')], ['a', '']);
 	t.deepEqual([...new PathSet(['']).covering('')], ['']);
 	t.false(new PathSet().covers(''));

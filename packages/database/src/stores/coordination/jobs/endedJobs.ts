@@ -4,8 +4,8 @@ import { changeInParts, rowsAtOnce } from '../../inParts.js';
 import type { JobRow } from './jobRows.js';
 
 /**
- * Ended jobs of a user that are there at most, whenever the sweep comes, and some more until these are removed together. They are as many as a
- * client makes while it may still repeat a request whose answer was lost.
+ * Ended jobs of a user that are there at most, whenever the sweep comes, and some more until these are removed together. They are as many
+ * as a client makes while it may still repeat a request whose answer was lost.
  */
 export const endedLimits = { ofUser: 500, removedTogether: 50 };
 
