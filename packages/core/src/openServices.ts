@@ -20,7 +20,7 @@ import { shareOf } from './config/workers.js';
 import { currentContext } from './context.js';
 import { noSiblings, type Siblings } from './events/siblings.js';
 import { Drain } from './http/connections/Drain.js';
-import { clientKey } from './http/requests/proxy.js';
+import { clientKey, queueClient } from './http/requests/proxy.js';
 import { assertUnserved } from './leases/assertUnserved.js';
 import { OtherServers } from './leases/OtherServers.js';
 import type { Log } from './log.js';
@@ -117,11 +117,12 @@ async function openPatiently(config: Config, { now = Date.now, onUnavailable }: 
 	}
 }
 
-/** The `clientKey` of whom the running code works for; '' for what the server does by itself. */
-function currentClient(): string {
+/** Whom the running code works for: '' for what the server does by itself. A job has no address, and few run at once. */
+function currentClient(): { client: string; network: string } {
 	const { request, job } = currentContext() ?? {};
-	if (request !== undefined) return clientKey(request.caller.viewer, request.caller.client.address);
-	return job === undefined ? '' : clientKey(job.owner, '');
+	if (request !== undefined) return queueClient(request.caller.viewer, request.caller.client.address);
+	const client = job === undefined ? '' : clientKey(job.owner, '');
+	return { client, network: client };
 }
 
 /** Opens the services in the order of their dependencies; `parts` are closed in reverse order. */

@@ -4,6 +4,7 @@ import type { Stores } from '@stowage/plugin-api';
 import type { Knex } from 'knex';
 import { DatabaseClock } from './connection/DatabaseClock.js';
 import { guarded, translated } from './connection/errors.js';
+import type { TurnClient } from './connection/sqlite/ConnectionTurns.js';
 import { type Changes, sqliteChanges } from './connection/sqlite/sqliteChanges.js';
 import { parseDatabaseUrl } from './connection/target.js';
 import { allMigrations, type Migration } from './migrations/all.js';
@@ -53,7 +54,7 @@ export interface DatabaseOptions {
 	/** The most connections to a database server at once. @default 10 */
 	connections?: number;
 	/** Names whom the running code works for: changes of a database file are made in turns of these. @default everybody is one */
-	client?: () => string;
+	client?: () => TurnClient;
 }
 
 /**

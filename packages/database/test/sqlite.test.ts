@@ -90,7 +90,9 @@ test('who has one change to make waits for one of each other client, however man
 	t.teardown(folder.remove);
 	const client = new AsyncLocalStorage<string>();
 	await placeDatabase(`${folder.path}/stowage.db`);
-	const db = await openDatabase(`sqlite:${folder.path}/stowage.db`, { client: () => client.getStore() ?? '' });
+	const db = await openDatabase(`sqlite:${folder.path}/stowage.db`, {
+		client: () => ({ client: client.getStore() ?? '', network: client.getStore() ?? '' }),
+	});
 	t.teardown(() => db.close());
 	const made: string[] = [];
 	const add = (name: string) => db.users.add({ username: name, secret: 'none' }).then(() => made.push(name));
@@ -103,8 +105,33 @@ test('who has one change to make waits for one of each other client, however man
 	t.deepEqual(made, ['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4', 'a5']);
 });
 
+test('networks have the connection in turns, however many clients each has, and the clients of each have, too', async (t) => {
+	let asking = { client: '', network: '' };
+	const turns = new ConnectionTurns(() => asking);
+	const had: string[] = [];
+	const take = async (client: string, network: string) => {
+		asking = { client, network };
+		await turns.take();
+		had.push(client);
+	};
+	await take('first', 'strangers');
+	const all: Promise<void>[] = [];
+	for (let n = 0; n < 4; n++) for (let count = 0; count < 2; count++) all.push(take(`eve${n}`, 'strangers'));
+	for (let count = 0; count < 3; count++) all.push(take('ada', 'home'));
+	all.push(take('bob', 'home'));
+	for (let count = 0; count < all.length; count++) {
+		turns.release();
+		await new Promise(setImmediate);
+	}
+	await Promise.all(all);
+	const expected = 'first eve0 ada eve1 bob eve2 ada eve3 ada eve0 eve1 eve2 eve3';
+	t.deepEqual(had, expected.split(' '));
+	turns.release();
+	await take('last', 'strangers');
+});
+
 test('who waits too long for the connection gives up, and the next one has it', async (t) => {
-	const turns = new ConnectionTurns(() => 'ada', 50);
+	const turns = new ConnectionTurns(() => ({ client: 'ada', network: 'home' }), 50);
 	await turns.take();
 	await t.throwsAsync(turns.take(), { instanceOf: KnexTimeoutError });
 	const next = turns.take();

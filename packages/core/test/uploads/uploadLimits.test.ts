@@ -7,6 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Failure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { visitorOf } from '../../src/config/strangers.js';
+import { runInContext } from '../../src/context.js';
 import type { AppOptions } from '../../src/index.js';
 import { HourlyLimits } from '../../src/uploads/admission/HourlyLimits.js';
 import { addressOf, rawRequest } from '../rawRequest.js';
@@ -519,6 +520,22 @@ test('all uploads of one client claim at most a share of the free space, and cla
 	t.is((await create(visitor, 8.5 * mb, { filename: 'w' })).statusCode, 507);
 	t.is((await create(visitor, 5.5 * mb, { filename: 'w' })).statusCode, 201);
 	for (const each of sent) each.destroy();
+});
+
+test('one who changes something waits for no more than one change of another network, however many accounts it has', async (t) => {
+	const { users } = (await testApp(t)).services.database;
+	const made: string[] = [];
+	const change = (id: string, address: string) => {
+		const caller = { client: { address }, viewer: { kind: 'user', id, username: id }, route: { path: '/' } } as const;
+		return runInContext({ request: { id: '1', caller } }, async () => {
+			await users.add({ username: id, secret: 'none' });
+			made.push(id);
+		});
+	};
+	const strangers = Array.from({ length: 20 }, (_, n) => change(`eve${n}`, '2001:db8:1::1'));
+	const others = [change('ada', '203.0.113.1'), change('bob', '203.0.113.1')];
+	await Promise.all([...strangers, ...others]);
+	t.true(made.indexOf('ada') <= 3 && made.indexOf('bob') <= 5, made.join(' '));
 });
 
 test('one who begins an upload does not wait for all those that somebody else begins', async (t) => {

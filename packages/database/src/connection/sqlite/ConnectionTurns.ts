@@ -3,18 +3,25 @@ import { KnexTimeoutError } from 'knex/lib/util/timeout.js';
 /** Longer than anything that the one before may take, as knex itself waits for a connection. */
 const usualTimeoutMs = 60_000;
 
+/** Whom a change is made for. */
+export interface TurnClient {
+	client: string;
+	/** The network that the client asks from, which may have any number of accounts. */
+	network: string;
+}
+
 /**
- * Who has the one connection next: clients are served round robin, so that one with a single change waits for no more than one change of
- * each other, however many these have waiting.
+ * Who has the one connection next: networks are served round robin, and so are the clients of each. One with a single change waits for no
+ * more than one change of each other network, and of each other client of the same one, however many these have waiting.
  */
 export class ConnectionTurns {
-	/** What begins the turns of each waiting client, in the order in which clients are served next. */
-	readonly #waiting = new Map<string, (() => void)[]>();
+	/** What begins the turns of each client that waits, by its network, in the order in which they are served next. */
+	readonly #waiting = new Map<string, Map<string, (() => void)[]>>();
 	#isTaken = false;
 
 	/** `client` names whom the running code works for. */
 	constructor(
-		private readonly client: () => string,
+		private readonly client: () => TurnClient,
 		private readonly timeoutMs = usualTimeoutMs,
 	) {}
 
@@ -30,17 +37,19 @@ export class ConnectionTurns {
 			this.#isTaken = false;
 			return;
 		}
-		const [client, turns] = first;
-		const begin = turns.shift();
+		const [network, clients] = first;
+		const begin = shiftOf(clients);
 		// To the end of the round.
-		this.#waiting.delete(client);
-		if (turns.length > 0) this.#waiting.set(client, turns);
+		this.#waiting.delete(network);
+		if (clients.size > 0) this.#waiting.set(network, clients);
 		begin?.();
 	}
 
-	#wait(client: string): Promise<void> {
-		const turns = this.#waiting.get(client) ?? [];
-		this.#waiting.set(client, turns);
+	#wait({ client, network }: TurnClient): Promise<void> {
+		const clients = this.#waiting.get(network) ?? new Map<string, (() => void)[]>();
+		this.#waiting.set(network, clients);
+		const turns = clients.get(client) ?? [];
+		clients.set(client, turns);
 		return new Promise((resolve, reject) => {
 			const begin = () => {
 				clearTimeout(timer);
@@ -48,10 +57,22 @@ export class ConnectionTurns {
 			};
 			const timer = setTimeout(() => {
 				turns.splice(turns.indexOf(begin), 1);
-				if (turns.length === 0) this.#waiting.delete(client);
+				if (turns.length === 0) clients.delete(client);
+				if (clients.size === 0) this.#waiting.delete(network);
 				reject(new KnexTimeoutError('The one connection was not free in time.'));
 			}, this.timeoutMs);
 			turns.push(begin);
 		});
 	}
+}
+
+/** Takes the next turn of the first client, who comes last then. */
+function shiftOf(clients: Map<string, (() => void)[]>): (() => void) | undefined {
+	const [first] = clients;
+	if (first === undefined) return undefined;
+	const [client, turns] = first;
+	const begin = turns.shift();
+	clients.delete(client);
+	if (turns.length > 0) clients.set(client, turns);
+	return begin;
 }

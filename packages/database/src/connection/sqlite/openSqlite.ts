@@ -13,7 +13,7 @@ import {
 import { hasPartial, makeSnapshot, removePartial } from '../../migrations/snapshot.js';
 import { commonSettings } from '../commonSettings.js';
 import { DatabaseDamaged, DatabaseError, isLocked } from '../errors.js';
-import { ConnectionTurns } from './ConnectionTurns.js';
+import { ConnectionTurns, type TurnClient } from './ConnectionTurns.js';
 import { SqliteClient, SqliteReader } from './SqliteClient.js';
 import { namedDiskFault, namedFile, prepareFile } from './sqliteFile.js';
 
@@ -28,7 +28,7 @@ export async function openSqlite(
 	path: string,
 	migrations: readonly Migration[],
 	now: () => number,
-	client = () => '',
+	client = (): TurnClient => ({ client: '', network: '' }),
 	assertUnserved: AssertUnserved = async () => {},
 ): Promise<Knex> {
 	const file = resolve(path);
@@ -47,7 +47,7 @@ export async function openSqlite(
 	}
 }
 
-function connect(filename: string, client: () => string): Knex {
+function connect(filename: string, client: () => TurnClient): Knex {
 	const settings = {
 		connection: { filename },
 		useNullAsDefault: true,
