@@ -9,6 +9,8 @@ import { turnsDuring } from '../../conformance/src/repositories/rules.js';
 import { DatabaseDamaged } from '../src/connection/errors.js';
 import { ConnectionTurns } from '../src/connection/sqlite/ConnectionTurns.js';
 import { namedDiskFault, prepareFile } from '../src/connection/sqlite/sqliteFile.js';
+import { userStore } from '../src/stores/accounts/users.js';
+import { shareStore } from '../src/stores/files/shares.js';
 import { trashStore } from '../src/stores/files/trash.js';
 import { ExplainedStatements } from './ExplainedStatements.js';
 import { openEmpty, placeDatabase } from './emptyDatabase.js';
@@ -128,6 +130,27 @@ test('networks have the connection in turns, however many clients each has, and 
 	t.deepEqual(had, expected.split(' '));
 	turns.release();
 	await take('last', 'strangers');
+});
+
+test('a share of a thousand items is added by few statements: all other changes wait for it', async (t) => {
+	const knex = await openEmpty(t);
+	const { id: ownerId } = await userStore(knex, Date.now).add({ username: 'ada', secret: 's' });
+	let inserts = 0;
+	knex.on('query', ({ sql }) => {
+		if (sql.startsWith('insert into `temp_links`')) inserts++;
+	});
+	const settings = { title: '', message: '', passwordSecret: null, expiresAt: null, isPaused: false };
+	const share = { ...settings, maxDownloads: null, maxUploadBytes: null, asksName: false, mode: 'view' as const };
+	const items = Array.from({ length: 1000 }, (_, n) => ({
+		...{ path: parsePath(`folder/file ${n}`), itemId: `${n}`, type: 'file' as const },
+	}));
+	const tokens = { tokenHash: 'h', sealedToken: 's' };
+	const added = await shareStore(knex, Date.now).add(
+		{ ...share, ...tokens, ownerId, items },
+		{ shares: 1, items: 1000 },
+	);
+	t.is(added.items.length, 1000);
+	t.is(inserts, 5);
 });
 
 test('who waits too long for the connection gives up, and the next one has it', async (t) => {

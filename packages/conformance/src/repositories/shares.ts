@@ -186,7 +186,7 @@ export function shareRules(assertThat: Rule): void {
 			const [one] = made as [ShareRecord];
 			t.true((await turnsDuring(() => shares.get(one.id))) >= 2);
 			t.true((await turnsDuring(() => pathsOf(one))) >= 2);
-			const again = shareOf(alice, 'again', paths('again', 450));
+			const again = shareOf(alice, 'again', paths('again', 1000));
 			t.true(
 				(await turnsDuring(() => shares.add(again, { shares: 9, items: 9_999 }))) >= 7,
 				'others read while it is made',

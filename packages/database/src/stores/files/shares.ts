@@ -122,10 +122,9 @@ export function shareStore(knex: Knex, now: () => number): ShareStore {
 						...{ share_id: id, share_position: position },
 					}),
 				);
-				// SQLite bears so many values in a statement, and no more.
-				const atOnce = { ...rowsAtOnce, count: 50 };
-				for (const part of batchesOfLength(rows, atOnce, ({ path }) => String(path).length)) {
-					// Others have a turn. Not `ownTurn`, whose queue is as long as others make it: who writes waits for this transaction.
+				for (const part of batchesOfLength(rows, rowsAtOnce, ({ path }) => String(path).length)) {
+					// Others have a turn, which may be long: who writes waits for this transaction, so there are few. Not `ownTurn`, whose
+					// queue is as long as others make it.
 					if (part[0] !== rows[0]) await setImmediate();
 					await transaction('temp_links').insert(part);
 				}
