@@ -106,8 +106,8 @@ export function createArchives({ files, format, walks, limits }: Dependencies): 
 		requester: Requester,
 		mayBeFile: boolean,
 	): Promise<OpenSelection> {
-		const leave = concurrent.reserve(requester.client, 1);
-		const held = memory.openReservation(requester.client);
+		const leave = concurrent.reserve(requester, 1);
+		const held = memory.openReservation(requester);
 		const close = () => {
 			leave();
 			held.release();

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { JsonBodies, Request } from '@stowage/plugin-api';
 import { Failure, type Viewer } from '@stowage/rules';
-import { clientKey, isVisitorKey, limitAddress } from '../http/requests/proxy.js';
+import { isVisitorKey, limitAddress, queueClient } from '../http/requests/proxy.js';
 import { trimBlanks } from '../http/requests/trimBlanks.js';
 import { Budget } from '../limits/Budget.js';
 import { arrivingBody, type BodyTimeouts } from './arrivingBody.js';
@@ -101,15 +101,15 @@ export function createBodies({ secondMs = 1000, onSessionEnd, onVisitorsEnd }: O
 			const announced = Number(req.headers['content-length'] ?? 0);
 			if (announced > maxBytes) throw tooLarge();
 			const { address } = request.client;
-			const client = clientKey(request.viewer, address);
+			const from = queueClient(request.viewer, address);
 			const parts: (() => void)[] = [];
 			let taken = freeBytes;
 			const take = (bytes: number) => {
 				if (maxBytes > smallBytes) {
 					// One address may have many accounts, and one account many addresses.
 					parts.push(large.ofAddress.reserve(limitAddress(address), bytes));
-					parts.push(large.ofClient.reserve(client, bytes));
-				} else parts.push(small.reserve(client, bytes));
+					parts.push(large.ofClient.reserve(from.client, bytes));
+				} else parts.push(small.reserve(from, bytes));
 				taken += bytes;
 			};
 			held.set(request, () => {

@@ -360,7 +360,8 @@ export class FairQueue {
 	}
 }
 
-function asking(from: string | QueueClient): Asking {
+/** Who asks, with the network that it has by default. */
+export function asking(from: string | QueueClient): Required<QueueClient> {
 	const { client, network } = typeof from === 'string' ? { client: from, network: undefined } : from;
 	// Always a new object: each place is one of its own.
 	return { client, network: network ?? siteKey(client) };

@@ -2,6 +2,7 @@ import { Yielder } from '@stowage/plugin-api';
 import { batchesOfLength, type Entry, isFailure, NameOrder, type SortMode, sortEntries } from '@stowage/rules';
 import { isVisitorKey } from '../http/requests/proxy.js';
 import { Budget } from '../limits/Budget.js';
+import type { QueueClient } from '../limits/FairQueue.js';
 
 /** Entries of a folder that are sorted at most. */
 const maxSorted = 20_000;
@@ -28,12 +29,12 @@ export const batchCharacters = 512_000;
  * The rows of a folder in an order, so that a page shows the first ones at once and for good. `onOrder` is called before the first
  * row if they are; those of a larger folder, of one too deep, or of one too many at the same time, come as they are read. An empty batch
  * comes for each that was read and kept, and for each step of the sort, so that other callers have their turn meanwhile. `client` is the
- * caller's `clientKey`.
+ * caller.
  */
 export async function* inOrder(
 	batches: AsyncIterable<Entry[]>,
 	mode: SortMode,
-	client: string,
+	client: string | QueueClient,
 	onOrder: () => void,
 ): AsyncGenerator<Entry[]> {
 	const release = placeFor(client);
@@ -77,7 +78,7 @@ async function* inSteps<T>(steps: Generator<undefined, T>): AsyncGenerator<Entry
 	}
 }
 
-function placeFor(client: string): (() => void) | undefined {
+function placeFor(client: string | QueueClient): (() => void) | undefined {
 	try {
 		return places.reserve(client, 1);
 	} catch (error) {

@@ -1,5 +1,5 @@
 import type { Request } from '@hapi/hapi';
-import { clientKey, isVisitorKey } from '../http/requests/proxy.js';
+import { isVisitorKey, queueClient } from '../http/requests/proxy.js';
 import { Budget, type BudgetLimits } from '../limits/Budget.js';
 
 const MB = 1024 * 1024;
@@ -19,7 +19,7 @@ export type GuestMemory = (request: Pick<Request, 'viewer' | 'client' | 'raw'>) 
 export function createGuestMemory(limits = defaultLimits): GuestMemory {
 	const memory = new Budget(limits, 'Too many shares are being read. Please try again in a moment.');
 	return ({ viewer, client, raw: { res } }) => {
-		const { add, release } = memory.openReservation(clientKey(viewer, client.address));
+		const { add, release } = memory.openReservation(queueClient(viewer, client.address));
 		res.once('close', release);
 		// What nobody waits for any more is read to its next turn.
 		return (bytes) => {

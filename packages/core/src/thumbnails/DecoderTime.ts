@@ -1,5 +1,6 @@
 import { isVisitorKey, siteKey } from '../http/requests/proxy.js';
 import type { FairQueueLimits, QueueClient } from '../limits/FairQueue.js';
+import { RecentNetworks } from '../limits/RecentNetworks.js';
 import { mostOfNetworkMs, SpentTime } from '../limits/SpentTime.js';
 
 interface Options {
@@ -34,9 +35,7 @@ export class DecoderTime implements Required<Pick<FairQueueLimits, 'spent' | 'sp
 	/** The accounts of each network that are, or were, slow. */
 	readonly #slowOf = new Map<string, Set<string>>();
 	readonly #running = new Set<Running>();
-	/** The network that a picture was asked from last, and the last one before that was another. */
-	#latest: { network: string; at: number } | undefined;
-	#other: { network: string; at: number } | undefined;
+	readonly #networks = new RecentNetworks(hourMs);
 
 	constructor(options: Options) {
 		const { hourlyMs, running, busy: spent } = options;
@@ -56,8 +55,7 @@ export class DecoderTime implements Required<Pick<FairQueueLimits, 'spent' | 'sp
 
 	/** Notes that a picture was asked for from a network. */
 	see({ client, network = siteKey(client) }: QueueClient): void {
-		if (this.#latest?.network !== network) this.#other = this.#latest;
-		this.#latest = { network, at: performance.now() };
+		this.#networks.see(network);
 	}
 
 	/** Begins to count; the function that is returned, and is called once, ends it. */
@@ -99,7 +97,7 @@ export class DecoderTime implements Required<Pick<FairQueueLimits, 'spent' | 'sp
 		if (isVisitorKey(client) || this.#slow.of(client) > 0) return true;
 		const long = this.#runningLong();
 		if (long.some((each) => each.client === client)) return true;
-		if (!this.#hasOthers(network)) return false;
+		if (!this.#networks.hasOthers(network)) return false;
 		const accounts = new Set(this.#slowAccounts(network));
 		for (const each of long) if (each.network === network && !isVisitorKey(each.client)) accounts.add(each.client);
 		return accounts.size >= Math.max(2, this.#options.running);
@@ -121,11 +119,5 @@ export class DecoderTime implements Required<Pick<FairQueueLimits, 'spent' | 'sp
 		}
 		if (known?.size === 0) this.#slowOf.delete(network);
 		return slow;
-	}
-
-	/** Whether pictures were asked for from another network within an hour. */
-	#hasOthers(network: string): boolean {
-		const other = this.#latest?.network === network ? this.#other : this.#latest;
-		return other !== undefined && performance.now() - other.at < hourMs;
 	}
 }

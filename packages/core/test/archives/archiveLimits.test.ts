@@ -71,6 +71,17 @@ test('open archives are limited by client and in total, and a closed one makes r
 	await t.notThrowsAsync(open('a'));
 });
 
+test('many accounts of one network leave archives to those of another network', async (t) => {
+	const { app, viewer } = await withDocs(t);
+	const archives = archivesOf(app, { concurrent: { total: 8, perClient: 4, reservedPerSite: 1 } });
+	const open = (client: string, network: string) => archives.open(viewer, docsSelection, { client, network });
+	const [home, strangers] = ['203.0.113.1', '198.51.100.1'];
+	await (await open('user ada', home)).file.close();
+	for (let n = 0; n < 4; n++) await open(`user eve${n}`, strangers);
+	t.true(isFailure(await t.throwsAsync(open('user eve4', strangers)), 'unavailable'));
+	for (let n = 0; n < 2; n++) await t.notThrowsAsync(open('user ada', home));
+});
+
 test('the memory of the manifests of open archives is limited by client and in total', async (t) => {
 	const { app, viewer } = await withDocs(t);
 	// One manifest of a few entries takes some 30 kB.

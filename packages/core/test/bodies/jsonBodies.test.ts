@@ -144,11 +144,12 @@ test('JSON with millions of values or 17 levels is refused, and brackets in a st
 	t.notRegex(accepted.payload, /nested too deeply/);
 });
 
-test('however many bodies visitors announce and don’t send, everybody can sign in, and accounts have room for their calls', async (t) => {
+const kB = 1024;
+
+/** Begins to read bodies of which nothing arrives; resolves to why one was refused at once, if it was. */
+function unsentBodies(t: ExecutionContext) {
 	const { readJson, release } = createBodies({ onSessionEnd: () => () => {}, onVisitorsEnd: () => () => {} });
-	const kB = 1024;
-	/** Begins to read a body of which nothing arrives; resolves to why it was refused at once, if it was. */
-	const begin = async (viewer: object, address: string, announced: number, most = 256 * kB) => {
+	return async (viewer: object, address: string, announced: number, most = 256 * kB) => {
 		const headers = { 'content-type': 'application/json', 'content-length': String(announced) };
 		const req = Object.assign(new Readable({ read() {} }), { headers });
 		const request = { raw: { req }, client: { address }, viewer } as unknown as Request;
@@ -162,6 +163,19 @@ test('however many bodies visitors announce and don’t send, everybody can sign
 		read.catch(() => {});
 		return refusal;
 	};
+}
+
+test('many accounts of one address that announce bodies and don’t send them leave room for the calls of others', async (t) => {
+	const begin = unsentBodies(t);
+	const user = (id: string) => ({ kind: 'user', id, username: id });
+	t.is(await begin(user('ada'), '203.0.113.1', 256 * kB), undefined);
+	for (let n = 0; n < 260; n++) await begin(user(`eve${n}`), '198.51.100.1', 256 * kB);
+	for (let n = 0; n < 4; n++) t.is(await begin(user('ada'), '203.0.113.1', 256 * kB), undefined);
+	t.is(await begin(user('bob'), '203.0.113.2', 256 * kB), undefined);
+});
+
+test('however many bodies visitors announce and don’t send, everybody can sign in, and accounts have room for their calls', async (t) => {
+	const begin = unsentBodies(t);
 	const visitor = { kind: 'anonymous', access: 'upload' };
 	for (let network = 1; network <= 60; network++) {
 		const address = `2001:db8:0:${network.toString(16)}::1`;

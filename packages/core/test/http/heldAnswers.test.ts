@@ -1,7 +1,11 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { connect } from 'node:net';
 import type { ServerRoute } from '@hapi/hapi';
+import { isFailure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
+import { createHeldAnswers } from '../../src/http/connections/heldAnswers.js';
+import { isVisitorKey } from '../../src/http/requests/proxy.js';
+import { RecentNetworks } from '../../src/limits/RecentNetworks.js';
 import { addressOf } from '../rawRequest.js';
 import { Client, json, type TestApp, testApp } from '../testApp.js';
 import { until } from '../until.js';
@@ -91,4 +95,35 @@ test('answers that addresses don’t read give way to those of others: the oldes
 	const ada = await new Client(app).register('ada');
 	t.is((await ask('192.0.2.1', ada.cookie)).status, 200, 'an account');
 	t.false(second.socket.destroyed || other.socket.destroyed);
+});
+
+test('answers that many accounts of one network don’t read give way to those of another network, and to none of their own', (t) => {
+	const bytes = 70_000;
+	const group = { total: 5 * bytes, includes: isVisitorKey };
+	const limits = { total: 10 * bytes, perClient: 4 * bytes, group, reservedPerSite: bytes };
+	const hold = createHeldAnswers(limits, new RecentNetworks(1000, () => 0));
+	const ended: string[] = [];
+	/** Whether somebody's answer is sent. */
+	const ask = (id: string, address: string) => {
+		const destroy = () => ended.push(id);
+		const res = Object.assign(new EventEmitter(), { closed: false, destroy });
+		const viewer = { kind: 'user', id, username: id };
+		const request = { method: 'get', raw: { res }, viewer, client: { address } };
+		const response = { source: Buffer.alloc(bytes), variety: 'buffer' };
+		try {
+			hold(request as never, response as never, {} as never);
+			return true;
+		} catch (error) {
+			if (!isFailure(error, 'unavailable')) throw error;
+			return false;
+		}
+	};
+	const strangers = '198.51.100.1';
+	for (let n = 0; n < 10; n++) t.true(ask(`eve${n}`, strangers));
+	t.false(ask('eve10', strangers));
+	t.true(ask('ada', '203.0.113.1'));
+	t.deepEqual(ended, ['eve0']);
+	t.false(ask('eve11', strangers));
+	t.true(ask('bob', '203.0.113.2'));
+	t.deepEqual(ended, ['eve0', 'eve1']);
 });

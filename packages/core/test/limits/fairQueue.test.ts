@@ -7,6 +7,7 @@ import { Budget } from '../../src/limits/Budget.js';
 import { byTurns } from '../../src/limits/byTurns.js';
 import { createWalkQueue } from '../../src/limits/createWalkQueue.js';
 import { FairQueue } from '../../src/limits/FairQueue.js';
+import { RecentNetworks } from '../../src/limits/RecentNetworks.js';
 
 const queueOf = (limits: Partial<FairQueue['limits']> = {}) =>
 	new FairQueue({ running: 2, runningPerClient: 2, waiting: 100, waitingPerClient: 50, ...limits }, 'Too busy.');
@@ -365,6 +366,64 @@ test('of a budget a part is kept for those who hold nothing, and the networks of
 		[200, 0, 100],
 	);
 	const others = Array.from({ length: 101 }, (_, number) => takeAll(`10.0.1.${number}`));
+	t.deepEqual(others, [...Array(100).fill(1), 0]);
+});
+
+/** A budget by networks, the time of which is set by the test. */
+function budgetByNetwork(limits: Budget['limits']) {
+	const clock = { now: 0 };
+	const networks = new RecentNetworks(1000, () => clock.now);
+	const budget = new Budget(limits, 'Too much.', networks);
+	const home = '203.0.113.1';
+	return {
+		clock,
+		/** How much of `most` a client gets, one by one. */
+		take(client: string, most: number, network = '198.51.100.1') {
+			let taken = 0;
+			try {
+				for (; taken < most; taken++) budget.reserve({ client, network }, 1);
+			} catch (error) {
+				if (!isFailure(error, 'unavailable')) throw error;
+			}
+			return taken;
+		},
+		home,
+		/** Somebody of another network asks. */
+		ask: () => budget.reserve({ client: 'user bob', network: home }, 1)(),
+	};
+}
+
+const accounts = (count: number) => Array.from({ length: count }, (_, n) => `user ${n}`);
+
+test('however many accounts one network has, it gets no more of a budget than it leaves, but a little for those with nothing', (t) => {
+	const { take, home, ask } = budgetByNetwork({ total: 400, perClient: 200, reservedPerSite: 1 });
+	ask();
+	t.deepEqual(
+		accounts(3).map((each) => take(each, 100)),
+		[100, 100, 1],
+	);
+	const others = accounts(103)
+		.slice(3)
+		.map((each) => take(each, 1));
+	t.is(others.filter((taken) => taken === 1).length, 39);
+	t.is(take('user ada', 200, home), 60, 'somebody in another network');
+	t.is(take('user ada', 1, '192.0.2.1'), 0, 'the last quarter is not for who has something');
+	t.is(take('user mia', 2, '192.0.2.1'), 1, 'who has nothing in a network that has nothing gets one');
+	t.is(take('user joe', 1, '192.0.2.1'), 0, 'a network has one of the last quarter, however many accounts it has');
+	t.is(take('192.0.2.1', 1, '192.0.2.1'), 1, 'a visitor is their address');
+});
+
+test('where all ask from one network, as behind a proxy that is not trusted, a budget is shared by accounts', (t) => {
+	const { clock, take, ask } = budgetByNetwork({ total: 400, perClient: 200, reservedPerSite: 1 });
+	ask();
+	clock.now = 1000;
+	t.deepEqual(
+		accounts(3).map((each) => take(each, 100)),
+		[100, 100, 100],
+	);
+	const others = accounts(104)
+		.slice(3)
+		.map((each) => take(each, 2));
 	t.deepEqual(others, [...Array(100).fill(1), 0]);
 });
 

@@ -1,7 +1,9 @@
 import type { Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
 import { isFailure } from '@stowage/rules';
 import { Budget } from '../../limits/Budget.js';
-import { clientKey, isVisitorKey, siteKey } from '../requests/proxy.js';
+import type { QueueClient } from '../../limits/FairQueue.js';
+import type { RecentNetworks } from '../../limits/RecentNetworks.js';
+import { isVisitorKey, queueClient, siteKey } from '../requests/proxy.js';
 
 const MB = 1024 * 1024;
 
@@ -17,6 +19,9 @@ const defaultLimits = {
 
 /** An answer on its way. */
 interface Held {
+	network: string;
+	/** The client's `siteKey`. */
+	site: string;
 	bytes: number;
 	end(): void;
 }
@@ -25,29 +30,26 @@ interface Held {
  * Memory of the answers that are made whole before they are sent, such as lists and pictures: a client that reads
  * nothing would keep as many of them as it has connections.
  */
-export function createHeldAnswers(limits = defaultLimits) {
-	const memory = new Budget(limits, 'Too many large answers are being sent. Please try again in a moment.');
-	/** Of each site, the oldest first. */
-	const heldBy = new Map<string, Set<Held>>();
+export function createHeldAnswers(limits = defaultLimits, networks?: RecentNetworks) {
+	const busy = 'Too many large answers are being sent. Please try again in a moment.';
+	const memory = new Budget(limits, busy, networks);
+	/** The oldest first. */
+	const underWay = new Set<Held>();
 
 	/**
-	 * Ends the oldest answer of the site that holds most. False without ending any, unless the sites that hold more than this client will
-	 * have so many bytes more between them.
+	 * Ends the oldest answer of the network that holds most, and there of the site that does; or else of the sites in the client's own
+	 * network. False without ending any, unless the networks, or these sites, that hold more than this one will have so many bytes more
+	 * between them.
 	 */
-	const makeRoom = (client: string, bytes: number): boolean => {
-		const sizeOf = (held: Iterable<Held> = []) => [...held].reduce((sum, each) => sum + each.bytes, 0);
-		const own = sizeOf(heldBy.get(siteKey(client))) + bytes;
-		let largest = own;
-		let surplus = 0;
-		let oldest: Held | undefined;
-		for (const [site, held] of heldBy) {
-			// What accounts have is no part of what visitors may have.
-			if (isVisitorKey(client) && !isVisitorKey(site)) continue;
-			const size = sizeOf(held);
-			surplus += Math.max(0, size - own);
-			if (size > largest) [largest, [oldest]] = [size, [...held]];
-		}
-		if (surplus < bytes) return false;
+	const makeRoom = ({ client, network }: Required<QueueClient>, bytes: number): boolean => {
+		// What accounts have is no part of what visitors may have.
+		const all = [...underWay].filter(({ site }) => !isVisitorKey(client) || isVisitorKey(site));
+		const ofNetwork = (key: string) => all.filter((each) => each.network === key);
+		const largest = largestOf(sizesBy(all, 'network'), network, bytes);
+		const among = ofNetwork(largest ?? network);
+		const sizes = sizesBy(among, 'site');
+		const site = largest === undefined ? largestOf(sizes, siteKey(client), bytes) : largestOf(sizes, '', 0);
+		const oldest = among.find((each) => each.site === site);
 		oldest?.end();
 		return oldest !== undefined;
 	};
@@ -57,18 +59,15 @@ export function createHeldAnswers(limits = defaultLimits) {
 		const made = madeWhole(response);
 		if (made === undefined || made.length <= smallBytes || request.method === 'head') return response;
 		const { res } = request.raw;
-		const client = clientKey(request.viewer, request.client.address);
+		const from = queueClient(request.viewer, request.client.address);
 		const bytes = Buffer.byteLength(made);
-		const free = reserved(client, bytes);
-		const site = siteKey(client);
-		const ofSite = heldBy.get(site) ?? new Set();
+		const free = reserved(from, bytes);
 		const release = () => {
 			free();
-			ofSite.delete(held);
-			if (ofSite.size === 0) heldBy.delete(site);
+			underWay.delete(held);
 		};
 		const held: Held = {
-			bytes,
+			...{ network: from.network, site: siteKey(from.client), bytes },
 			end() {
 				release();
 				res.destroy();
@@ -76,7 +75,7 @@ export function createHeldAnswers(limits = defaultLimits) {
 		};
 		if (res.closed) free();
 		else {
-			heldBy.set(site, ofSite.add(held));
+			underWay.add(held);
 			res.once('close', release);
 		}
 		if (typeof made !== 'string' || response.source === made) return response;
@@ -88,15 +87,34 @@ export function createHeldAnswers(limits = defaultLimits) {
 		return same;
 	};
 
-	function reserved(client: string, bytes: number): () => void {
+	function reserved(from: Required<QueueClient>, bytes: number): () => void {
 		for (;;) {
 			try {
-				return memory.reserve(client, bytes);
+				return memory.reserve(from, bytes);
 			} catch (error) {
-				if (!isFailure(error, 'unavailable') || !makeRoom(client, bytes)) throw error;
+				if (!isFailure(error, 'unavailable') || !makeRoom(from, bytes)) throw error;
 			}
 		}
 	}
+}
+
+function sizesBy(held: readonly Held[], key: 'network' | 'site'): Map<string, number> {
+	const sizes = new Map<string, number>();
+	for (const each of held) sizes.set(each[key], (sizes.get(each[key]) ?? 0) + each.bytes);
+	return sizes;
+}
+
+/** Who has most, if those who have more than `own` with so many bytes more have at least these more between them. */
+function largestOf(sizes: ReadonlyMap<string, number>, own: string, bytes: number): string | undefined {
+	const least = (sizes.get(own) ?? 0) + bytes;
+	let most = least;
+	let surplus = 0;
+	let largest: string | undefined;
+	for (const [key, size] of sizes) {
+		surplus += Math.max(0, size - least);
+		if (size > most) [largest, most] = [key, size];
+	}
+	return surplus < bytes ? undefined : largest;
 }
 
 /** The text or the bytes of an answer, unless it is a stream. */

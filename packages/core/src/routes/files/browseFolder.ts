@@ -41,7 +41,7 @@ export async function browseFolder(
 		const onOrder = () => {
 			head.sorted = sort;
 		};
-		const batches = sort === undefined ? read : inOrder(read, sort, from.client, onOrder);
+		const batches = sort === undefined ? read : inOrder(read, sort, from, onOrder);
 		return sendListing(services, call, listingText(head, batches, missing));
 	}
 	const signal = clientGone(request);
