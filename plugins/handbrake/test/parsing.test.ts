@@ -906,6 +906,7 @@ test('pictures have the colours that their film says or that are supposed of it,
 	t.deepEqual(lost(of({ color_space: 'reserved' }), { color_space: 'smpte170m' }), []);
 	t.deepEqual(lost(of({ color_transfer: 'bt2020-10', color_space: 'fcc' }), { color_space: 'fcc' }), ['its colours']);
 	t.deepEqual(lost(upright({ color_transfer: 'smpte170m' }), { color_transfer: 'bt709' }), []);
+	t.deepEqual(lost(upright({ color_primaries: 'smpte240m' }), { color_primaries: 'smpte170m' }), []);
 	t.deepEqual(lost(upright({ color_transfer: 'iec61966-2-1' }), { color_transfer: 'bt709' }), ['its colours']);
 	t.deepEqual(lost(upright({ color_primaries: 'smpte432' }), { color_primaries: 'bt709' }), ['its colours']);
 	t.deepEqual(lost(upright({ color_primaries: 'smpte432' }), {}), ['its colours']);

@@ -560,6 +560,23 @@ test('members who take turns in replacing a file make no more than four times as
 	t.is(times.at(-1), 299);
 });
 
+test('members go on with a file whose former contents are of nobody known, as older servers have left them', async (t) => {
+	let versions: { writtenBy?: string; deletedAt: number }[] = [];
+	for (let deletedAt = 0; deletedAt < 20; deletedAt++) versions.push({ deletedAt });
+	for (let time = 20; time < 200; time++) {
+		const member = time % 2 === 0 ? 'b' : 'c';
+		const former = time % 2 === 0 ? 'c' : 'b';
+		versions.push({ deletedAt: time, ...(time === 20 ? {} : { writtenBy: former }) });
+		const removed = await superfluous(versions, 5, { member });
+		versions = versions.filter((each) => !removed.includes(each));
+		t.true(versions.length <= 22, `${versions.length}`);
+	}
+	t.deepEqual(
+		versions.slice(0, 21).map(({ deletedAt }) => deletedAt),
+		Array.from({ length: 21 }, (_, n) => n),
+	);
+});
+
 test('of the versions of a user few are looked up at the same time, however many lists are asked for', async (t) => {
 	const rows = Array.from({ length: 50 }, (_, n) => ({ id: `${n}`, rootId: 'root', path: 'a' }));
 	let [now, most] = [0, 0];

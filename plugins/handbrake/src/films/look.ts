@@ -64,6 +64,8 @@ export const isSameShape = (a: number, b: number) => Math.abs(a / b - 1) <= tole
 /** Numbers of one meaning that have several names. */
 const meanings: ReadonlyMap<string, string> = new Map([
 	['bt470bg matrix', 'smpte170m matrix'],
+	// The same colours, of which HandBrake writes the other name.
+	['smpte240m primaries', 'smpte170m primaries'],
 	...['smpte170m', 'bt2020-10', 'bt2020-12'].map((name) => [`${name} transfer`, 'bt709 transfer'] as const),
 ]);
 

@@ -60,7 +60,7 @@ export class Versions {
 
 	/**
 	 * Runs `replace`, which replaces a file, keeps it under the given path, and awaits `beforeNaming` before that. The new file has all
-	 * versions of the former one. Throws `storageFull` where a member may add no more to them.
+	 * versions of the former one. Throws `forbidden` where a member may add no more to them.
 	 */
 	async keep(
 		{ user, storage, path, item }: Replaced,
