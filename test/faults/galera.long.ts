@@ -86,7 +86,7 @@ const limited: Record<string, (db: Database, ownerId: string, n: number) => Prom
 		jobs.add(
 			{
 				...{ id: `${userId.slice(0, 30)} ${n}`, kind: 'copy', userId, title: '', input: '', onRestart: 'resume' },
-				...{ isLong: false, isOrdered: false },
+				...{ network: '192.0.2.1', isLong: false, isOrdered: false },
 			},
 			{ jobs: 3, bytes: 1000 },
 		),

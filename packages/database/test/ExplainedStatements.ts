@@ -38,7 +38,7 @@ const mayScan: readonly (readonly [statement: RegExp, reason: string])[] = [
 		'the first in the order of an index',
 	],
 	[/^select (distinct )?`kind`.* from `jobs` where `status` = \?/, 'by an index of which no row is read'],
-	[/^select `id`, `kind`, `user_id`, `holder`, .* from `jobs` where `status` = \?$/, 'jobs that run'],
+	[/^select `id`, `kind`, `user_id`, `network`, `holder`, .* from `jobs` where `status` = \?$/, 'jobs that run'],
 	[
 		/^select `id` from `jobs` where `status` in \(\?, \?\) and `saved` like \? limit \?$/,
 		'when what was not taken is swept',
@@ -66,7 +66,7 @@ const mustBegin: Readonly<Record<string, RegExp>> = {
 	trash:
 		/\((id=|rowid=|state=|deleted_at[<>=]|root_id=\? AND|user_id=\? AND (folder|\(folder|version_of=\?|(version_of>\? AND )?\(version_of|deleted_at))/,
 	temp_links: /\((id=|rowid=|token_hash=|expires_at<|created_at<|share_id=\? AND|user_id=\? AND)/,
-	jobs: /\((id=|rowid=|user_id[=>]|end_time[=<>]|updated_at>|kind=\? AND is_long=)/,
+	jobs: /\((id=|rowid=|user_id[=>]|end_time[=<>]|updated_at>|kind=\? AND is_long=|status=\? AND kind=\? AND (is_long=\? AND )?network[=>])/,
 	tickets: /\((token_hash=|rowid=|holder[=<>]|ends_at[=<>]|expires_at<)/,
 };
 

@@ -140,7 +140,8 @@ test('of upload keys, and of the names of files whose names were taken, the last
 });
 
 const jobOf = (id: string, userId: string): NewJob => ({
-	...{ id, kind: 'copy', userId, title: 'Copy', input: '{}', onRestart: 'resume', isLong: false, isOrdered: false },
+	...{ id, kind: 'copy', userId, network: '192.0.2.1', title: 'Copy', input: '{}', onRestart: 'resume' },
+	...{ isLong: false, isOrdered: false },
 });
 
 test('of the ended jobs of a user the last are kept as others are added, and none of others is forgotten for them', async (t) => {
@@ -184,4 +185,34 @@ test('ended jobs of a user by the ten thousand are removed by one sweep, and som
 	await jobs.sweep(0, 200);
 	t.is(await count(), 201);
 	t.deepEqual((await jobs.list(2)).map(({ id }) => id).sort(), ['11000', 'first', 'next']);
+});
+
+test('a waiting job that a former version has added has a network of its user’s own', async (t) => {
+	const knex = await openEmpty(t);
+	const users = userStore(knex, () => 0);
+	const [ada, bob, carl] = [
+		await users.add({ username: 'ada', secret: 's' }),
+		await users.add({ username: 'bob', secret: 's' }),
+		await users.add({ username: 'carl', secret: 's' }),
+	];
+	const jobs = jobStore(knex, () => 0);
+	const most = { jobs: 10, bytes: 1000 };
+	for (const { id, username } of [ada, bob, carl])
+		for (const n of [1, 2]) await jobs.add(jobOf(`${username}${n}`, id), most);
+	await knex('jobs').whereIn('user_id', [ada.id, bob.id]).update({ network: null });
+	const order: string[] = [];
+	let after = '';
+	for (let n = 0; n < 6; n++) {
+		const next = await jobs.next('copy', { after });
+		const run = { id: next?.id ?? '', holder: 'one', epoch: 1 };
+		t.truthy(await jobs.claim(run, 'copy#0', 1000));
+		await jobs.end(run, { status: 'failed', error: 'no' });
+		after = next?.network ?? '';
+		order.push(run.id);
+	}
+	t.deepEqual(order.slice(0, 3).sort(), ['ada1', 'bob1', 'carl1']);
+	t.deepEqual(order.slice(3).sort(), ['ada2', 'bob2', 'carl2']);
+	await knex('jobs').where({ id: 'ada1' }).update({ network: null });
+	t.true(await jobs.retry('ada1', most));
+	t.is((await jobs.next('copy'))?.network, `user ${ada.id}`);
 });

@@ -4,6 +4,8 @@ import knexOf, { type Knex } from 'knex';
 import Libsql from 'libsql';
 import { linksWithin } from '../../conformance/src/repositories/rules.js';
 import { SqliteClient } from '../src/connection/sqlite/SqliteClient.js';
+import { nextTurn } from '../src/stores/coordination/jobs/jobQueue.js';
+import { jobStore } from '../src/stores/coordination/jobs/jobStore.js';
 import { linkStore } from '../src/stores/files/links.js';
 import { assertRoom, memberStore } from '../src/stores/files/members.js';
 import { shareUseStore } from '../src/stores/files/shareUses.js';
@@ -40,6 +42,37 @@ async function explained(
 	});
 	return { knex, plans };
 }
+
+test('the next job is the first one in an index, however many of its network or of others wait', async (t) => {
+	let network = 10;
+	const { knex, plans } = await explained(t, (sql) => {
+		if (sql.includes('order by `network`')) return { id: 'a', user_id: 'ada', network: `${network++}` };
+		return sql.includes('`turn` <= ?') ? undefined : [];
+	});
+	const jobs = jobStore(knex, Date.now);
+	const passedOver = { except: ['bob'], exceptJobs: ['b'], exceptNetworks: ['10', '11'], after: '09' };
+	for (const choice of [{}, { isLong: false }]) {
+		plans.length = 0;
+		network = 10;
+		t.is((await jobs.next('copy', { ...passedOver, ...choice }))?.network, '12');
+		t.is(plans.length, 5);
+		for (const plan of plans.slice(-3)) {
+			t.regex(
+				plan,
+				/SEARCH jobs USING INDEX jobs_network\w* \(status=\? AND kind=\? AND (is_long=\? AND )?network>\?\)/,
+			);
+			t.is(plan.includes('is_long=? AND'), 'isLong' in choice);
+			t.notRegex(plan, /TEMP B-TREE/);
+		}
+	}
+});
+
+test('the turn of a job is found by two indexes, however many of its network wait', async (t) => {
+	const { knex, plans } = await explained(t);
+	await nextTurn(knex as Knex.Transaction, 'ada', { kind: 'copy', is_long: false, network: '192.0.2.1' });
+	t.regex(plans[0] ?? '', /SEARCH jobs USING INDEX jobs_user_turn \(user_id=\? AND kind=\?\)/);
+	t.regex(plans[1] ?? '', /jobs_network_begun \(kind=\? AND is_long=\? AND network=\?/);
+});
 
 test('the versions of a path, and those of a folder in pages, are found by an index', async (t) => {
 	const { knex, plans } = await explained(t);

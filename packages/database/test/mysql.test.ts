@@ -186,6 +186,47 @@ test.serial('a page of deleted items is read without the newer versions of their
 	}
 });
 
+// No other test reads anything meanwhile.
+test.serial('the next job is found without those that wait before it, and one is added without them', async (t) => {
+	const url = await mariadb.createDatabase();
+	const db = await openDatabase(url);
+	t.teardown(db.close);
+	const columns =
+		'id, kind, user_id, network, title, input, input_bytes, saved_bytes, on_restart, status, is_cancel_requested, done, total, unit, attempt, interruptions, turn, epoch, created_at, updated_at';
+	await query(
+		url,
+		`insert into jobs (${columns}) select lpad(seq, 32, '0'), 'copy', concat('u', seq mod 300), if(seq = 7000, '10.0.0.9', '10.0.0.2'), '',
+			'{}', 2, 0, 'resume', if(seq > 9000, 'completed', 'queued'), 0, 0, 0, 'items', 0, 0, seq div 300, 0, seq, seq from seq_1_to_10000`,
+	);
+	const readRows = async () =>
+		(await mariadb.query("show global status like 'Handler_read%'")).reduce((sum, { Value }) => sum + Number(Value), 0);
+	const [attacking, other] = ['10.0.0.2', '10.0.0.9'];
+	const { id: userId } = await db.users.add({ username: 'ada', secret: 's' });
+	const added = { kind: 'copy', userId, network: attacking, title: '', input: '{}', onRestart: 'resume' } as const;
+	for (const isAnalyzed of [false, true]) {
+		if (isAnalyzed) await query(url, 'analyze table jobs');
+		const before = await readRows();
+		const limits = { jobs: 10, bytes: 1000 };
+		await db.jobs.add({ ...added, id: `${isAnalyzed}`, isLong: false, isOrdered: false }, limits);
+		const read = (await readRows()) - before;
+		t.true(read < 1500, `${read} rows were read to add one`);
+		for (const more of [{}, { isLong: false }])
+			for (const [choice, network] of [
+				[{}, attacking],
+				[{ after: attacking }, other],
+				[{ exceptNetworks: [attacking] }, other],
+				[{ after: other }, attacking],
+				[{ after: other, exceptNetworks: [attacking, other] }, undefined],
+			] as const) {
+				const before = await readRows();
+				const next = await db.jobs.next('copy', { ...choice, ...more });
+				const read = (await readRows()) - before;
+				t.is(next?.network, network);
+				t.true(read < 1500, `${JSON.stringify({ ...choice, ...more })}: ${read} rows were read`);
+			}
+	}
+});
+
 test('the migration to credentials keeps passwords and sessions, also when it is interrupted at any statement', async (t) => {
 	const url = await mariadb.createDatabase();
 	const step = allMigrations.findIndex(({ name }) => name === '0013-credentials');

@@ -189,6 +189,7 @@ async function moveJob({ jobs, users }: Pick<Stores, 'jobs' | 'users'>, id: stri
 		id,
 		kind: 'move-root',
 		userId,
+		network: '192.0.2.1',
 		title: 'Move',
 		input: '{}',
 		onRestart: 'resume' as const,

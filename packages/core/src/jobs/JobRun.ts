@@ -23,6 +23,8 @@ interface StartedRun {
 	key: JobRunKey;
 	record: JobRecord;
 	owner: JobOwner;
+	/** Of whom asked for it. */
+	network: string;
 	attempt: number;
 	place: JobPlace;
 	/** Whether no other suspect is tried meanwhile. */
@@ -118,6 +120,11 @@ export class JobRun {
 
 	get owner(): JobOwner {
 		return this.#started.owner;
+	}
+
+	/** The network that asked for it. */
+	get network(): string {
+		return this.#started.network;
 	}
 
 	/** The job with how far it is right now. */

@@ -92,3 +92,23 @@ test('another user’s job is answered like an unknown id, and a visitor gets 40
 	t.deepEqual(json(await bob.get('/api/jobs')), []);
 	t.false(runs[0]?.context.signal.aborted);
 });
+
+test('a job counts for the network of the request that asked for it', async (t) => {
+	const app = await testApp(t, { '--trusted-proxies': '127.0.0.1' });
+	const ada = await new Client(app).register('ada');
+	const { database } = app.services;
+	const networks: string[] = [];
+	const { add } = database.jobs;
+	database.jobs.add = async (job, limits) => {
+		networks.push(job.network);
+		await add(job, limits);
+	};
+	await ada.post('/api/createFolder', { directory: '', folderName: 'docs', type: 'private' });
+	const copy = { kind: 'copy', type: 'private', directory: '', items: [{ path: 'docs' }] };
+	for (const address of ['203.0.113.9', '2001:db8:1:2::3', '2001:db8:1:ffff::4'])
+		t.is((await ada.post('/api/jobs', copy, { 'x-forwarded-for': address })).statusCode, 202);
+	const item = { fromPath: 'docs', toPath: 'copy', type: 'private' };
+	const single = { 'x-forwarded-for': '203.0.113.10', prefer: 'respond-async' };
+	t.true((await ada.post('/api/copyItem', item, single)).statusCode < 300);
+	t.deepEqual(networks, ['203.0.113.9', '2001:db8:1::/48', '2001:db8:1::/48', '203.0.113.10']);
+});

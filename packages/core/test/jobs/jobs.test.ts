@@ -2,14 +2,16 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { DatabaseUnavailable } from '@stowage/database';
+import type { JobOwner } from '@stowage/plugin-api';
 import { Failure, isFailure } from '@stowage/rules';
 import test from 'ava';
+import { runInContext } from '../../src/context.js';
 import { SiblingEvents } from '../../src/events/SiblingEvents.js';
 import { jobLimits } from '../../src/jobs/jobLimits.js';
 import { identifyProcess } from '../../src/leases/processIdentity.js';
 import { createSiblings } from '../severalApps.js';
 import { until } from '../until.js';
-import { breakJobs, heldKind, jobBench, privateKind } from './testJobs.js';
+import { type Bench, breakJobs, heldKind, jobBench, privateKind } from './testJobs.js';
 
 const minute = 60_000;
 
@@ -121,7 +123,7 @@ test('an interrupted job that is cancelled in the queue runs once more to clean 
 	const bob = await bench.addUser('bob');
 	await bench.database.jobs.add(
 		{
-			...{ id: 'f'.repeat(32), kind: 'test', userId: bob.id },
+			...{ id: 'f'.repeat(32), kind: 'test', userId: bob.id, network: 'none' },
 			...{ title: '', input: '""', onRestart: 'resume', isLong: false, isOrdered: false },
 		},
 		{ jobs: 10, bytes: 1000 },
@@ -465,6 +467,101 @@ test('with runningPerUser one of several places for short jobs is left to other 
 	// Only she has jobs that wait, and may not have his place as well.
 	t.deepEqual(ended(), ['ada: It waits for a place for long work.']);
 	await until('her next one has its place', async () => (await running()).length === 5);
+});
+
+/** What it begins is for a request from the address, of anybody. */
+function fromAddress<T>(address: string, run: () => Promise<T>): Promise<T> {
+	const viewer = { kind: 'anonymous', access: 'read' } as const;
+	const caller = { client: { address }, viewer, route: { path: '/' } };
+	return runInContext({ request: { id: '', caller } }, run);
+}
+
+/** A stranger's accounts, each of which asks for three jobs. */
+async function strangersAsk(bench: Bench, ask: (owner: JobOwner, name: string, nth: number) => Promise<unknown>) {
+	for (let n = 0; n < 8; n++) {
+		const owner = await bench.addUser(`stranger${n}`);
+		for (let nth = 0; nth < 3; nth++) await ask(owner, `stranger${n}`, nth);
+	}
+}
+
+for (const [what, address, another] of [
+	['one address', '203.0.113.9', '203.0.113.9'],
+	['one /48 of IPv6', '2001:db8:9:1::1', '2001:db8:9:ffff::2'],
+] as const)
+	test(`however many accounts ask from ${what}, others wait for one job of all these`, async (t) => {
+		const bench = await jobBench(t);
+		const { jobs } = bench.process();
+		const { kind, runs } = heldKind({ concurrency: 1 });
+		const starter = jobs.define(kind);
+		await strangersAsk(bench, (owner, name, nth) =>
+			fromAddress(nth === 0 ? address : another, () => starter.start(owner, name, name)),
+		);
+		await jobs.poll();
+		const [ada, bob] = [await bench.addUser('ada'), await bench.addUser('bob')];
+		// Of the addresses one comes before that of the strangers in any order, and one behind it.
+		await fromAddress('1.1.1.1', () => starter.start(ada, 'ada', 'ada'));
+		await fromAddress('9.9.9.9', () => starter.start(bob, 'bob', 'bob'));
+		await fromAddress('9.9.9.9', () => starter.start(bob, 'bob', 'bob'));
+		const order: string[] = [];
+		for (let n = 1; n < 7; n++) {
+			runs[n - 1]?.finish();
+			await until('the next one runs', async () => {
+				await jobs.poll();
+				return runs.length === n + 1;
+			});
+			order.push(runs[n]?.context.input ?? '');
+		}
+		t.deepEqual(order.slice(0, 2).sort(), ['ada', 'bob']);
+		t.deepEqual(order.slice(2, 4).filter((name) => name === 'bob').length, 1);
+		// The accounts of the network have their turns among each other as before.
+		const names = [runs[0]?.context.input ?? '', ...order].filter((name) => name.startsWith('stranger'));
+		t.deepEqual([names.length, new Set(names).size], [4, 4]);
+	});
+
+test('of several places the last one goes to another network that waits, also of those for short jobs', async (t) => {
+	const bench = await jobBench(t);
+	const { jobs } = bench.process();
+	const limits = { concurrency: 2, runningPerUser: 1, short: { places: 2, seconds: 60 } };
+	const { kind, runs } = heldKind(limits);
+	const starter = jobs.define(kind);
+	await strangersAsk(bench, (owner, name, nth) =>
+		fromAddress('203.0.113.9', () => starter.start(owner, name, name, { expectedSeconds: nth === 0 ? 7200 : 1 })),
+	);
+	const [ada, bob] = [await bench.addUser('ada'), await bench.addUser('bob')];
+	await fromAddress('203.0.113.99', () => starter.start(ada, 'ada', 'ada', { expectedSeconds: 7200 }));
+	await fromAddress('203.0.113.99', () => starter.start(bob, 'bob', 'bob'));
+	await jobs.poll();
+	const running = () => runs.filter(({ context }) => !context.signal.aborted).map(({ context }) => context.input);
+	t.true(running().includes('ada'));
+	t.true(running().includes('bob'));
+});
+
+test('people who share an address have all places as long as nobody else waits, each of them as many as a user has', async (t) => {
+	const bench = await jobBench(t);
+	const { jobs } = bench.process();
+	const { kind, runs } = heldKind({ concurrency: 3, runningPerUser: 2, perUser: 10 });
+	const starter = jobs.define(kind);
+	const [ada, bob] = [await bench.addUser('ada'), await bench.addUser('bob')];
+	const ask = (owner: JobOwner, name: string, address: string) =>
+		fromAddress(address, () => starter.start(owner, name, name));
+	for (let n = 0; n < 4; n++) await ask(ada, 'ada', '203.0.113.9');
+	await jobs.poll();
+	t.is(runs.length, 2);
+	await ask(bob, 'bob', '203.0.113.9');
+	await ask(bob, 'bob', '203.0.113.9');
+	await jobs.poll();
+	t.deepEqual(
+		runs.map(({ context }) => context.input),
+		['ada', 'ada', 'bob'],
+	);
+	const carl = await bench.addUser('carl');
+	await ask(carl, 'carl', '203.0.113.200');
+	runs[0]?.finish();
+	await until('the other network has its place', async () => {
+		await jobs.poll();
+		return runs.length === 4;
+	});
+	t.is(runs[3]?.context.input, 'carl');
 });
 
 /** One place for all, and one for jobs of at most a minute. */

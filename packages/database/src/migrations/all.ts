@@ -42,6 +42,7 @@ import { addBoundedReads, boundedReads } from './0039-bounded-reads.js';
 import { indexTrashKinds, trashKinds } from './0040-trash-kinds.js';
 import { addPassedTrials } from './0041-passed-trials.js';
 import { addVersionWriters } from './0042-version-writers.js';
+import { addJobNetworks, jobNetworks } from './0043-job-networks.js';
 import type { LargeIndex } from './largeIndexes.js';
 
 /** One step of the tables. Once released it never changes: a later step corrects it. */
@@ -107,6 +108,7 @@ export const allMigrations: readonly Migration[] = [
 	{ name: '0040-trash-kinds', up: indexTrashKinds, indexes: [trashKinds], olderMayRun: true },
 	{ name: '0041-passed-trials', up: addPassedTrials, olderMayRun: true },
 	{ name: '0042-version-writers', up: addVersionWriters, olderMayRun: true },
+	{ name: '0043-job-networks', up: addJobNetworks, indexes: jobNetworks, olderMayRun: true },
 ];
 
 export const migrationNames: readonly string[] = allMigrations.map(({ name }) => name);

@@ -120,7 +120,8 @@ export interface JobKind<Input> {
 	readonly perUser: number;
 	/**
 	 * The most jobs of one user that run in the places of `concurrency`, so that others need not wait for hours; `concurrency` by default.
-	 * With it one of several places for short jobs is left to others as well.
+	 * With it one of several places for short jobs is left to others as well. A network that has as many running gets a further one only while
+	 * no other network waits.
 	 */
 	readonly runningPerUser?: number;
 	/** Places for short jobs, so that none of them waits behind hours of work; none by default. */

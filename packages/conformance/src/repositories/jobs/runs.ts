@@ -14,7 +14,7 @@ export function jobRunRules(assertThat: Rule): void {
 		t.like(claimed?.record, { id: 'one', status: 'processing', startTime: clock.now });
 		t.deepEqual(await jobs.listHeld(leaseMs), [
 			{
-				...{ ...run, kind: 'copy', userId: ada, slot: 'copy#0', onRestart: 'resume' },
+				...{ ...run, kind: 'copy', userId: ada, network: '192.0.2.1', slot: 'copy#0', onRestart: 'resume' },
 				...{ isCancelRequested: false, isExpired: false, interruptions: 0 },
 				...{ isOrdered: false, isOnTrial: false, ranMs: 0 },
 			},

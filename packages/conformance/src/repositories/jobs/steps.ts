@@ -12,7 +12,7 @@ export async function userOf({ users }: Stores, username: string): Promise<strin
 
 export const jobOf = (id: string, userId: string, more: Partial<NewJob> = {}): NewJob => ({
 	...{ id, kind: 'copy', userId, title: 'Copy 3 items', input: '{"items":3}', onRestart: 'resume' },
-	...{ isLong: false, isOrdered: false, ...more },
+	...{ network: '192.0.2.1', isLong: false, isOrdered: false, ...more },
 });
 
 /** Claims the next job; resolves to its run. */

@@ -34,6 +34,65 @@ export function jobTurnRules(assertThat: Rule): void {
 		t.is((await jobs.next('convert'))?.id, 'else');
 	});
 
+	assertThat(
+		'networks are served round robin whatever the number of their users, and in each its users',
+		async (t, db, clock) => {
+			const { jobs } = db;
+			const [one, two, three] = ['192.0.2.1', '192.0.2.2', '2001:db8:1::/48'];
+			const add = async (id: string, userId: string, network: string, more = {}) => {
+				clock.now += 1;
+				await jobs.add(jobOf(id, userId, { network, ...more }), limits);
+			};
+			let after: string | undefined;
+			const runNext = async (choice = {}) => {
+				const next = await jobs.next('copy', { ...choice, ...(after === undefined ? {} : { after }) });
+				if (next === undefined) return undefined;
+				after = next.network;
+				const run = { id: next.id, holder: 'one', epoch: next.epoch + 1 };
+				t.truthy(await jobs.claim(run, 'copy#0', leaseMs));
+				t.is((await jobs.listHeld(leaseMs))[0]?.network, next.network);
+				await jobs.end(run, { status: 'completed', error: null });
+				return next.id;
+			};
+			const order = async (count: number, choice = {}) => {
+				const ids: (string | undefined)[] = [];
+				for (let n = 0; n < count; n++) ids.push(await runNext(choice));
+				return ids.join(' ');
+			};
+			const users: string[] = [];
+			for (const name of ['a', 'b', 'c']) users.push(await userOf(db, name));
+			const [a = '', b = '', c = ''] = users;
+			for (let n = 1; n <= 6; n++) await add(`a${n}`, a, one);
+			for (let n = 1; n <= 2; n++) await add(`b${n}`, b, one);
+			const ada = await userOf(db, 'ada');
+			for (let n = 1; n <= 2; n++) await add(`ada${n}`, ada, two);
+			t.is(await order(3), 'a1 ada1 b1');
+			// From a third one, and another user of the first.
+			await add('three', await userOf(db, 'eve'), three);
+			await add('c', c, one);
+			t.is((await jobs.next('copy', { exceptNetworks: [two], after: one }))?.network, three);
+			t.is((await jobs.next('copy', { exceptNetworks: [two, three], after: one }))?.network, one);
+			t.is(await jobs.next('copy', { exceptNetworks: [one, two, three], after: one }), undefined);
+			t.is((await jobs.next('copy', { except: [a], after: three }))?.id, 'c');
+			t.is(await order(4), 'ada2 three c a2');
+			// What has happened to others meanwhile puts nobody of a network behind what waits there.
+			await add('ada3', ada, two);
+			t.is(await order(3, { isLong: false }), 'ada3 b2 a3');
+			await add('long', a, one, { isLong: true });
+			await add('long of two', ada, two, { isLong: true });
+			t.is(await order(2, { isLong: true }), 'long of two long');
+			// One that only has to clean up is first, of whatever network.
+			const next = await jobs.next('copy');
+			const run = { id: next?.id ?? '', holder: 'one', epoch: 1 };
+			await jobs.claim(run, 'copy#0', leaseMs);
+			await jobs.checkpoint(run, leaseMs, '1');
+			await jobs.requeue(run, 'released');
+			await jobs.cancel(run.id);
+			await add('last', ada, two);
+			t.like(await jobs.next('copy', { after: one, exceptNetworks: [one] }), { id: 'a4', isCancelRequested: true });
+		},
+	);
+
 	assertThat('long jobs have a queue of their own, in which users are served round robin too', async (t, db, clock) => {
 		const { jobs } = db;
 		const [ada, bob] = [await userOf(db, 'ada'), await userOf(db, 'bob')];

@@ -24,6 +24,8 @@ export class JobClaims {
 	readonly #parts: Dependencies;
 	/** The suspects of whom a job was tried here, the latest last. */
 	readonly #tried = new Set<string>();
+	/** The network whose job was the last to begin here in each group of places. */
+	readonly #served = new Map<string, string>();
 	/** The groups of places in which a job on trial was the last to begin here. */
 	readonly #triedIn = new Set<string>();
 
@@ -49,20 +51,37 @@ export class JobClaims {
 			};
 			if (!taken.has(cleanup)) await runs.begin(kind, { slot: cleanup }, cancelled);
 			if (this.#isAwaited(kind)) continue;
-			const fill = async ({ name, places }: Places, find: () => Promise<WaitingJob | undefined>) => {
-				for (const place of places) {
+			const fill = async (
+				group: Places,
+				enough: () => Enough,
+				find: (choice: JobChoice) => Promise<WaitingJob | undefined>,
+			) => {
+				for (const place of group.places) {
 					if (taken.has(place.slot)) continue;
-					const outcome = await runs.begin(kind, place, find);
+					let network = '';
+					const outcome = await runs.begin(kind, place, async () => {
+						const next = await this.#nextIn(group, enough(), suspected, find);
+						network = next?.network ?? '';
+						return next;
+					});
 					if (outcome === 'none') break;
-					if (outcome === 'taken') onTaken();
-					else this.#triedIn.delete(name);
+					if (outcome === 'taken') {
+						onTaken();
+						continue;
+					}
+					this.#triedIn.delete(group.name);
+					this.#served.set(group.name, network);
 				}
 			};
-			await fill(placesOf(kind), () =>
-				this.#nextOf(kind, { except: [...suspected, ...this.#usersWithEnough(kind, held)] }),
+			await fill(
+				placesOf(kind),
+				() => this.#enough(kind, held),
+				(choice) => this.#nextOf(kind, choice),
 			);
-			await fill(shortPlacesOf(kind), () =>
-				this.#next(kind.name, { isLong: false, except: [...suspected, ...this.#usersWithEnoughShort(kind, held)] }),
+			await fill(
+				shortPlacesOf(kind),
+				() => this.#enoughShort(kind, held),
+				(choice) => this.#next(kind.name, { ...choice, isLong: false }),
 			);
 			await this.#yieldOverdue(kind, held);
 		}
@@ -122,33 +141,55 @@ export class JobClaims {
 		return this.#parts.store.next(kind, { ...choice, exceptJobs });
 	}
 
-	/** Users with so many running jobs that the other places are left to others. */
-	#usersWithEnough(kind: AnyKind, held: readonly HeldJob[]): string[] {
-		return this.#usersIn(placesOf(kind), kind.runningPerUser ?? kind.concurrency, held);
+	/**
+	 * The next job for one of these places: users with enough are passed over, and networks with enough where another one waits. Many people
+	 * may have one address, so no place stays empty for a network that does not wait.
+	 */
+	async #nextIn(
+		{ name }: Places,
+		{ users, networks }: Enough,
+		except: readonly string[],
+		find: (choice: JobChoice) => Promise<WaitingJob | undefined>,
+	): Promise<WaitingJob | undefined> {
+		const choice = { except: [...except, ...users], after: this.#served.get(name) ?? '' };
+		const ofAnother = networks.length === 0 ? undefined : await find({ ...choice, exceptNetworks: networks });
+		return ofAnother ?? find(choice);
 	}
 
-	/** Users with so many running jobs in places for short ones that another one is left to others. */
-	#usersWithEnoughShort(kind: AnyKind, held: readonly HeldJob[], changes?: Changes): string[] {
+	/** Those with so many running jobs that the other places are left to others. */
+	#enough(kind: AnyKind, held: readonly HeldJob[]): Enough {
+		return this.#enoughIn(placesOf(kind), kind.runningPerUser ?? kind.concurrency, held);
+	}
+
+	/** Those with so many running jobs in places for short ones that another one is left to others. */
+	#enoughShort(kind: AnyKind, held: readonly HeldJob[], changes?: Changes): Enough {
 		const short = shortPlacesOf(kind);
 		const count = short.places.length;
 		const limit = kind.runningPerUser === undefined ? count : Math.max(1, count - 1);
-		return this.#usersIn(short, limit, held, changes);
+		return this.#enoughIn(short, limit, held, changes);
 	}
 
-	/** Users with `limit` running jobs in the places; none where there are no more places. */
-	#usersIn({ places }: Places, limit: number, held: readonly HeldJob[], changes = noChanges): string[] {
+	/** Those with `limit` running jobs in the places; none where there are no more places. */
+	#enoughIn({ places }: Places, limit: number, held: readonly HeldJob[], changes = noChanges): Enough {
 		const { runs } = this.#parts;
-		if (limit >= places.length) return [];
+		if (limit >= places.length) return { users: [], networks: [] };
 		const slots = new Set(places.map(({ slot }) => slot));
 		const elsewhere = held.filter((job) => slots.has(job.slot) && runs.find(job.id) === undefined);
 		const here = runs.all.filter((run) => slots.has(run.place.slot) && !changes.leaving.includes(run));
-		const counts = new Map<string, number>();
-		for (const userId of [
-			...[...elsewhere, ...changes.following].map((job) => job.userId),
-			...here.map(({ owner }) => owner.id),
-		])
-			counts.set(userId, (counts.get(userId) ?? 0) + 1);
-		return [...counts].filter(([, count]) => count >= limit).map(([userId]) => userId);
+		const running = [
+			...[...elsewhere, ...changes.following].map(({ userId, network }) => ({ userId, network })),
+			...here.map(({ owner, network }) => ({ userId: owner.id, network })),
+		];
+		return {
+			users: frequent(
+				running.map(({ userId }) => userId),
+				limit,
+			),
+			networks: frequent(
+				running.map(({ network }) => network),
+				limit,
+			),
+		};
 	}
 
 	/** The next job for a place of any length: short jobs have places of their own, so long ones come first. */
@@ -173,9 +214,10 @@ export class JobClaims {
 		const leaving = [...ending];
 		const following: WaitingJob[] = [];
 		for (const run of [...ending, ...overdue]) {
-			const enough = this.#usersWithEnoughShort(kind, held, { leaving: [...leaving, run], following });
-			const choice = { isLong: false, except: [...suspected, ...enough] };
-			const next = await this.#next(kind.name, choice, following);
+			const enough = this.#enoughShort(kind, held, { leaving: [...leaving, run], following });
+			const next = await this.#nextIn(shortPlacesOf(kind), enough, suspected, (choice) =>
+				this.#next(kind.name, { ...choice, isLong: false }, following),
+			);
 			if (next === undefined) continue;
 			following.push(next);
 			leaving.push(run);
@@ -192,6 +234,19 @@ export class JobClaims {
 }
 
 const keyOf = ({ userId, kind }: Suspect) => `${userId} ${kind}`;
+
+/** Whose running jobs are so many that another place is left to others. */
+interface Enough {
+	users: readonly string[];
+	networks: readonly string[];
+}
+
+/** Those that are there so many times at least. */
+function frequent(keys: readonly string[], times: number): string[] {
+	const counts = new Map<string, number>();
+	for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
+	return [...counts].filter(([, count]) => count >= times).map(([key]) => key);
+}
 
 /** What is counted as if it had happened: these runs have ended, and these jobs run. */
 interface Changes {

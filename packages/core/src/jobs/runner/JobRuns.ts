@@ -84,7 +84,8 @@ export class JobRuns {
 			return 'taken';
 		}
 		const owner: JobOwner = { kind: 'user', id: user.id, username: user.username };
-		const started = { key, record, owner, attempt, place, isOnTrial: trial !== undefined };
+		const { network } = next;
+		const started = { key, record, owner, network, attempt, place, isOnTrial: trial !== undefined };
 		const run = new JobRun(started, requestedAt, this.#runParts(key, kind));
 		if (next.isCancelRequested) run.cancel();
 		if (stopping.aborted) run.stop();

@@ -24,6 +24,8 @@ export interface JobRunKey {
 export interface HeldJob extends JobRunKey {
 	readonly kind: string;
 	readonly userId: string;
+	/** As in `NewJob`. */
+	readonly network: string;
 	/** The place in which it runs: no two running jobs have the same. */
 	readonly slot: string;
 	readonly onRestart: JobKind<unknown>['onRestart'];
@@ -63,6 +65,8 @@ export interface NewJob {
 	id: string;
 	kind: string;
 	userId: string;
+	/** Of whom asked for it: jobs compete with those of their network first. 64 characters at most. */
+	network: string;
 	title: string;
 	/** JSON. */
 	input: string;
@@ -79,7 +83,11 @@ export interface JobChoice {
 	except?: readonly string[];
 	/** These are passed over, too. */
 	exceptJobs?: readonly string[];
-	/** Only jobs of this user. */
+	/** Jobs of these networks are passed over, too, but for those that only have to clean up. */
+	exceptNetworks?: readonly string[];
+	/** The network that had its turn last: of those that wait the next one by name comes first, and this one last. */
+	after?: string;
+	/** Only jobs of this user, of whatever network. */
 	userId?: string;
 	/** Only those known to be long, or only the others. */
 	isLong?: boolean;
@@ -114,8 +122,8 @@ export type JobProgressRecord = Pick<JobRecord, 'done' | 'total' | 'unit' | 'spe
  */
 export interface JobStore {
 	/**
-	 * Queues a job behind the user's waiting jobs; users are served round robin. Throws `rateLimited` if the user has too many of the kind
-	 * or keeps too much, `notFound` for a user who is gone or disabled, and `alreadyExists` for a known id.
+	 * Queues a job behind the user's waiting jobs; the users of a network are served round robin. Throws `rateLimited` if the user has too
+	 * many of the kind or keeps too much, `notFound` for a user who is gone or disabled, and `alreadyExists` for a known id.
 	 */
 	add(job: NewJob, limits: JobLimits): Promise<void>;
 	/**
@@ -149,13 +157,14 @@ export interface JobStore {
 	/** The kinds of which jobs wait. */
 	waitingKinds(): Promise<ReadonlySet<string>>;
 	/**
-	 * The next waiting job of the kind, first those that only have to clean up. Long jobs have a queue of their own, in which users are
-	 * served round robin too.
+	 * The next waiting job of the kind, first those that only have to clean up. Networks are served round robin where the caller says which
+	 * one was the last, and in each its users. Long jobs have a queue of their own, in which they are too. What a program of a former version
+	 * has added has no network, and gets one of its user's own.
 	 */
 	next(
 		kind: string,
 		choice?: JobChoice,
-	): Promise<{ id: string; userId: string; epoch: number; isCancelRequested: boolean } | undefined>;
+	): Promise<{ id: string; userId: string; network: string; epoch: number; isCancelRequested: boolean } | undefined>;
 	/**
 	 * Takes a waiting job with this `epoch`. Undefined, and nothing has changed, if another process was first, the slot is taken, or
 	 * another job is on trial and this is to be.

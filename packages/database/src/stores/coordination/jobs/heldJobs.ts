@@ -6,7 +6,16 @@ import { plainRow } from '../../../connection/plainValues.js';
 import { transact } from '../../../connection/transact.js';
 import { isOver, untilIn } from '../leaseTimes.js';
 import { firstTurn, nextTurn } from './jobQueue.js';
-import { type Change, emptyCheckpoint, type JobRow, recordColumns, released, toHeld, toRecord } from './jobRows.js';
+import {
+	type Change,
+	emptyCheckpoint,
+	type JobRow,
+	networkOf,
+	recordColumns,
+	released,
+	toHeld,
+	toRecord,
+} from './jobRows.js';
 
 /** Jobs that a process runs: it holds each by a lease, and all that it writes is refused once another one has taken the job over. */
 export function heldJobs(
@@ -57,9 +66,10 @@ export function heldJobs(
 		transact(knex, async (transaction) => {
 			const { id, holder, epoch } = run;
 			const held = () => transaction<JobRow>('jobs').where({ id, status: 'processing', holder, epoch });
-			const found = await held().first('user_id', 'kind', 'is_long');
+			const found = await held().first('user_id', 'network', 'kind', 'is_long');
 			if (found === undefined || found.is_long) return found !== undefined;
-			const turn = await nextTurn(transaction, found.user_id, { kind: found.kind, is_long: true });
+			const queue = { kind: found.kind, is_long: true, network: networkOf(found) };
+			const turn = await nextTurn(transaction, found.user_id, queue);
 			const begun_turn = as === 'begun' ? turn : null;
 			return (await held().update({ ...plainRow({ is_long: true, turn, begun_turn }), ...touched() })) > 0;
 		});
@@ -99,6 +109,7 @@ export function heldJobs(
 						'id',
 						'kind',
 						'user_id',
+						'network',
 						'holder',
 						'epoch',
 						'slot',

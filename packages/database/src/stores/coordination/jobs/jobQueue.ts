@@ -13,15 +13,17 @@ const smallPart = 500;
 /** The place before all others: a job whose cancellation was requested only has to clean up. */
 export const firstTurn = -1;
 
-/** A queue with turns of its own: that of the long jobs of a kind, or of all others of it. */
-export type JobQueue = Pick<JobRow, 'kind' | 'is_long'>;
+/** A queue with turns of its own: that of a network, for the long jobs of a kind, or for all others of it. */
+export type JobQueue = Pick<JobRow, 'kind' | 'is_long'> & { network: string };
 
 /**
- * One behind the last of the user's, but not before those that begin now: so users are served round robin, whether they wait with many or
- * have waited for long. It is the virtual time of fair queueing; two look-ups in an index, here rather than at each claim.
+ * One behind the last of the user's, but not before those of their network that begin now: so the users of a network are served round robin,
+ * whether they wait with many or have waited for long. It is the virtual time of fair queueing; two look-ups in an index, here rather than
+ * at each claim.
  */
 export async function nextTurn(transaction: Knex.Transaction, userId: string, queue: JobQueue): Promise<number> {
-	const jobs = () => transaction<JobRow>('jobs').where({ kind: queue.kind, is_long: queue.is_long });
+	const { kind, is_long, network } = queue;
+	const jobs = () => transaction<JobRow>('jobs').where({ kind, is_long, network });
 	const [last] = await jobs().where({ user_id: userId }).max<{ turn: number | null }[]>({ turn: 'turn' });
 	const [begun] = await jobs().max<{ turn: number | null }[]>({ turn: 'begun_turn' });
 	return Math.max(Number(last?.turn ?? -1) + 1, Number(begun?.turn ?? 0));

@@ -15,6 +15,8 @@ export interface JobRow {
 	on_restart: NewJob['onRestart'];
 	is_long: boolean | number;
 	is_ordered: boolean | number;
+	/** Null where an older program has added the job, until the next one is looked for. */
+	network: string | null;
 	status: JobRecord['status'];
 	is_cancel_requested: boolean | number;
 	done: number;
@@ -123,11 +125,19 @@ export function toInterruption(row: InterruptionRow): JobInterruption {
 	};
 }
 
+/** The network that a job counts for. */
+export const networkOf = ({ network, user_id }: Pick<JobRow, 'network' | 'user_id'>): string =>
+	network ?? `${ownNetwork}${user_id}`;
+
+/** What the network of a user begins with whose job has none. */
+export const ownNetwork = 'user ';
+
 export function toHeld(row: JobRow & { is_expired: boolean | number }): HeldJob {
 	return {
 		id: row.id,
 		kind: row.kind,
 		userId: row.user_id,
+		network: networkOf(row),
 		holder: row.holder ?? '',
 		epoch: row.epoch,
 		slot: row.slot ?? '',
