@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { constants, deflateRawSync, deflateSync, inflateRawSync } from 'node:zlib';
 import type { Entry } from '@stowage/rules';
 import test from 'ava';
+import { Lexer } from 'marked';
 import { Bomb, zipped } from '../../test/e2e/support/previewFiles.js';
 import { countTables, inflatedLength } from '../src/features/previews/common/bytes/inflatedLength.js';
 import { imageSource } from '../src/features/previews/common/bytes/previewFile.js';
@@ -930,6 +931,41 @@ test('Markdown whose links and pictures repeat more characters than a page keeps
 	const own = Array.from({ length: 4000 }, (_, index) => `[a](https://files.example/${'a'.repeat(190)}/${index})`);
 	t.not(markdownTree(own.join('\n\n')), undefined);
 	t.is(htmlTree(`<b title="${'t'.repeat(500_000)}">a</b>`.repeat(9)), undefined);
+});
+
+test('tables in Markdown have no more cells together than a page could show, before any of them is made', (t) => {
+	const table = (columns: number, rows: number, mark = '') =>
+		[`${'a|'.repeat(columns)}`, '-|'.repeat(columns), ...Array.from({ length: rows }, () => 'a|'), '']
+			.map((line) => `${mark}${line}\n`)
+			.join('');
+	const { inline } = Lexer.prototype;
+	let made = 0;
+	Lexer.prototype.inline = function (...given) {
+		made++;
+		return inline.apply(this, given);
+	};
+	t.teardown(() => {
+		Lexer.prototype.inline = inline;
+	});
+	const texts = {
+		'of one table': table(500, 1000),
+		'of many': table(100, 100).repeat(50),
+		'in a quote': table(500, 1000, '> '),
+		'in quotes within each other': table(500, 1000, '> > '),
+		'in a list': `- a\n\n${table(500, 1000, '  ')}`,
+		'in a list in a quote': `> - a\n>\n${table(500, 1000, '>   ')}`,
+	};
+	for (const [name, text] of Object.entries(texts)) {
+		made = 0;
+		t.is(markdownTree(text), undefined, name);
+		t.true(made < 120_000, `${name}: ${made}`);
+	}
+	for (const mark of ['', '> ', '> > ', '    ']) {
+		const text = `${mark.trim() === '' ? '1.  a\n\n' : ''}${table(20, 150, mark)}`;
+		t.is(JSON.stringify(markdownTree(text)).split('"td"').length - 1, 3000, JSON.stringify(mark));
+	}
+	t.not(markdownTree(table(3, 20).repeat(80)), undefined);
+	t.not(markdownTree(`${table(20, 100, '> > ').trim()}\nand more\n> > b\nand more\n`), undefined);
 });
 
 test('a page asks once of each address whether a link may lead there, and of none that is longer than a browser has', (t) => {

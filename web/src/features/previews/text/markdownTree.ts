@@ -56,6 +56,9 @@ const maxPiled = 5_000;
  */
 const maxCharacters = 4_000_000;
 
+/** Cells of all tables that marked makes, more than once of those in quotes that it reads again. The page shows fewer. */
+const maxCells = 100_000;
+
 /** There is more of it than the page could show without a stop. */
 class TooMuch extends Error {}
 
@@ -82,7 +85,10 @@ function unlessTooMuch(read: () => MarkdownNode[]): MarkdownNode[] | undefined {
 	}
 }
 
-/** What links and pictures repeat is counted before it is written. */
+/**
+ * What becomes far longer than the text is counted before it is made: what links and pictures repeat, and the rows of tables, each of which
+ * gets as many cells as the first.
+ */
 function htmlOf(text: string): string {
 	const count = characterCount();
 	/** The rest is as by default. */
@@ -91,7 +97,21 @@ function htmlOf(text: string): string {
 		count(title ?? '');
 		return false as const;
 	};
-	return new Marked({ async: false, gfm: true, renderer: { link: counted, image: counted } }).parse(text) as string;
+	let cells = 0;
+	const marked = new Marked({
+		async: false,
+		gfm: true,
+		renderer: { link: counted, image: counted },
+		tokenizer: {
+			table(source) {
+				const [, , columns = '', rows = ''] = this.rules.block.table.exec(source) ?? [];
+				cells += columns.split('|').length * rows.split('\n').length;
+				if (cells > maxCells) throw new TooMuch();
+				return false;
+			},
+		},
+	});
+	return marked.parse(text) as string;
 }
 
 /** Throws where they are too many. */
