@@ -440,7 +440,7 @@ test('a text is edited unless one of its lines has more joined letters than a br
 
 test('a text is edited unless one of its lines has more script runs than a browser lays out at once', (t) => {
 	const shown = (text: string) => canBeShown(read(new TextEncoder().encode(text)));
-	for (const some of ['a\u0181', '日1', '⑀▀', 'αа']) {
+	for (const some of ['a\u0181', '日1', '⑀▀', 'αа', 'a\u1e00', '\u0430\u0460', '\u2190\u219a', '\u2500\u254c']) {
 		t.false(shown(`short\n${some.repeat(42_000)}`), some);
 		t.true(shown(`${some.repeat(2500)}\n`.repeat(40)), some);
 	}

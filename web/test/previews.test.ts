@@ -1039,6 +1039,36 @@ test('Markdown with more marks, bidi controls or script runs than a browser lays
 		t.false(isRefused(part.repeat(2200)), name);
 		t.true(isRefused(part.repeat(6000)), name);
 	}
+	const fonts = {
+		'rare letters of Latin': 'a\u1e00',
+		'rare letters of Cyrillic': '\u0430\u0460',
+		'old letters of Cyrillic': '\u0430\u0400',
+		'letters of Greek and what is none': 'α\u038b',
+		'rare letters of Armenian': 'ա\u0560',
+		arrows: '\u2190\u219a',
+		'lines of boxes': '\u2500\u254c',
+		'one symbol': '\u2190\u2190',
+		braille: '\u2801\u2801',
+		emoji: '\u{1f600}\u{1f468}',
+		'rare punctuation': 'a\u2045',
+		'letters of Chinese and radicals': '日\u2e80',
+		'kana and what is none': 'あ\u3097',
+		'letters of Chinese that are rare': '\u{20000}\u{2a700}',
+		'old letters of Korean': '가\u3164',
+	};
+	for (const [name, part] of Object.entries(fonts)) {
+		t.false(isRefused(part.repeat(9000)), name);
+		t.false(isRefused(`${part.repeat(2000)}\n\n`.repeat(60)), `${name} in many paragraphs`);
+		t.true(isRefused(part.repeat(50_100)), name);
+		t.true(isRefused(`<b>${part.repeat(26_000)}</b> *${part.repeat(26_000)}*`), `${name} in parts of a paragraph`);
+		t.true(isRefused(`\n- ${part.repeat(19_000)}`.repeat(8)), `${name} in a list`);
+		t.true(isRefused(`\n\n    ${part.repeat(50_100)}`), `${name} in a line of a preformatted text`);
+	}
+	const drawing = '├──────\n'.repeat(9000);
+	t.false(isRefused(`\n\`\`\`\n${drawing}\`\`\`\n`), 'lines are shaped by themselves where their ends are kept');
+	t.true(isRefused(drawing), 'in a paragraph they are blanks');
+	t.false(isRefused('Người Việt ở nước ngoài. '.repeat(4000)), 'a long paragraph of Vietnamese');
+	t.false(isRefused('Русский язык — ёж. '.repeat(15_000)), 'a long paragraph of Russian');
 	const texts = [
 		'👩🏽‍🚀 漢字かな, ',
 		'　そうか！　漢字かな、カナ。',
@@ -1094,6 +1124,10 @@ test('a book or document has no more controls, script runs, joiners or lines tha
 		t.false(isRefused(part.repeat(2000)), name);
 		t.true(isRefused(part.repeat(10_100)), name);
 		t.true(isRefused(part.repeat(2000), 160), `${name} in many paragraphs`);
+	}
+	for (const part of ['a\u1e00', '\u0430\u0460', '\u2190\u219a', '\u2500\u254c']) {
+		t.true(isRefused(part.repeat(50_001)), part);
+		t.false(isRefused(part.repeat(5000), 20), `${part} in many paragraphs`);
 	}
 	for (const part of ['a\n', '\ta']) t.true(isRefused(part.repeat(100_001)), JSON.stringify(part));
 	const texts = [
@@ -1167,6 +1201,10 @@ test('a line in colours has no more letters that join, or script runs, than a br
 	t.is(colouredBlocks(`<i>${'ب'.repeat(4001)}</i>`), undefined);
 	t.is(colouredBlocks('\u2067a\u2069'.repeat(2001)), undefined);
 	t.is(colouredBlocks('aб'.repeat(2001)), undefined);
+	for (const part of ['a\u1e00', '\u0430\u0460', '\u2190\u219a']) {
+		t.is(colouredBlocks(`<i>${part.repeat(4001)}</i>`), undefined, part);
+		t.not(colouredBlocks(`<i>${part.repeat(1900)}</i>\n`.repeat(20)), undefined, part);
+	}
 	t.deepEqual(
 		colouredBlocks(`${`<i>${'ب'.repeat(120)}</i>\n`.repeat(60)}${'x'.repeat(1000)}`)?.map(({ lines }) => lines),
 		[129],

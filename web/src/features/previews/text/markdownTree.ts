@@ -1,8 +1,8 @@
 import { Parser } from 'htmlparser2';
 import { Marked } from 'marked';
 import { maxPixels, pixelsOfAddress } from '../common/images/pixels.js';
-import { characterCosts, maxSeparate } from '../common/markup/characterCosts.js';
-import { isInline, maxInParagraph } from '../common/markup/longTexts.js';
+import { type AddedCost, characterCosts, maxSeparate } from '../common/markup/characterCosts.js';
+import { isInline, maxInParagraph, uncommonBound } from '../common/markup/longTexts.js';
 
 /**
  * A text, or an element with its parts. Only elements and attributes of the lists below occur; where its links lead
@@ -140,13 +140,24 @@ function readTree(html: string): MarkdownNode[] {
 	let nodes = 0;
 	/** Letters that join or combine, and script runs. */
 	const costly = { paragraph: 0, block: 0 };
+	const uncommon = uncommonBound();
 	let piled = 0;
 	let preformatted = 0;
 	const costs = characterCosts();
 	const count = characterCount();
 	const enter = (name: string) => {
-		if (!isInline(name)) costly.paragraph = 0;
 		if (open.length === 1) costly.block = 0;
+		if (isInline(name)) return;
+		costly.paragraph = 0;
+		uncommon.endParagraph();
+	};
+	const addCosts = (added: AddedCost, { isPreformatted }: Open) => {
+		costly.paragraph += added.costly;
+		costly.block += added.costly;
+		piled += added.piled;
+		if (isPreformatted) preformatted += added.separate;
+		if (!uncommon.add(added.uncommon) || preformatted > maxSeparate) throw new TooMuch();
+		if (costly.paragraph > maxInParagraph || costly.block > maxInBlock || piled > maxPiled) throw new TooMuch();
 	};
 	const add = (parent: Open, node: MarkdownNode) => {
 		nodes += typeof node === 'string' ? 1 : (weights[node.tag] ?? 1);
@@ -178,13 +189,11 @@ function readTree(html: string): MarkdownNode[] {
 		ontext(text) {
 			const parent = open.at(-1) ?? top;
 			if (parent.isRemoved) return;
-			const added = costs.add(text);
-			costly.paragraph += added.costly;
-			costly.block += added.costly;
-			piled += added.piled;
-			if (parent.isPreformatted) preformatted += added.separate;
-			if (preformatted > maxSeparate) throw new TooMuch();
-			if (costly.paragraph > maxInParagraph || costly.block > maxInBlock || piled > maxPiled) throw new TooMuch();
+			// A browser shapes each line by itself where its end is kept.
+			for (const part of parent.isPreformatted ? (text.match(/[^\n]+|\n/g) ?? []) : [text]) {
+				addCosts(costs.add(part), parent);
+				if (part === '\n' && parent.isPreformatted) uncommon.endParagraph();
+			}
 			const before = parent.children.at(-1);
 			// It comes in pieces.
 			if (typeof before === 'string') {

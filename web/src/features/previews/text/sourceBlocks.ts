@@ -13,7 +13,7 @@ const maxColouredUnits = 16_000;
 /** Colours within each other, which each block repeats, and in all. */
 const maxDepth = 40;
 const maxTags = 200_000;
-/** Letters that join and script runs of a line: a browser takes the square of their number. */
+/** Letters that join and script runs of a line, or characters in several fonts: a browser takes the square of their number. */
 const maxCostly = 4000;
 
 /** Consecutive lines of a text, with their ends. */
@@ -66,8 +66,8 @@ export function colouredBlocks(html: string): SourceBlock[] | undefined {
 		if (end - at > maxColouredUnits) return undefined;
 		const line = html.slice(at, end);
 		const text = line.replaceAll(/<[^<>]*>/g, '');
-		const { costly, piled } = characterCosts().add(text);
-		if (costly + piled > maxCostly) return undefined;
+		const { costly, piled, uncommon } = characterCosts().add(text);
+		if (costly + piled > maxCostly || uncommon > maxCostly) return undefined;
 		parts.push(line);
 		units += line.length;
 		lines += Math.max(1, Math.ceil(text.length / unitsOnScreen));

@@ -19,7 +19,7 @@ export interface CharacterCosts {
 	add(text: string): AddedCost;
 }
 
-interface AddedCost {
+export interface AddedCost {
 	/** Letters that join or combine. */
 	joining: number;
 	/** Letters that join or combine, and script runs: characters of one script, direction and font, which a browser shapes together. */
@@ -31,6 +31,11 @@ interface AddedCost {
 	piled: number;
 	/** What a browser lays out by itself where blanks and lines are kept. */
 	separate: number;
+	/**
+	 * Characters that the font of those around them may lack, whatever their script: a browser takes the square of the number of times
+	 * that the font changes. Which fonts a system has is not known, so that each counts.
+	 */
+	uncommon: number;
 }
 
 /**
@@ -70,6 +75,7 @@ export function characterCosts(): CharacterCosts {
 		add(text) {
 			let runs = 0;
 			let piled = 0;
+			let uncommon = 0;
 			for (const character of text) {
 				const code = character.codePointAt(0) ?? 0;
 				if (code >= 0x300 && markOrControl.test(character)) {
@@ -77,6 +83,7 @@ export function characterCosts(): CharacterCosts {
 					continue;
 				}
 				marks = 0;
+				if (!isCommon(code)) uncommon++;
 				if (code === wideSpace) runs += runsOfWideSpace;
 				else if (isSeparateControl(code)) runs += runsOfControl;
 				const found = scriptOf(code);
@@ -90,7 +97,7 @@ export function characterCosts(): CharacterCosts {
 				script = found;
 			}
 			const joining = countJoining(text);
-			return { joining, costly: joining + runs, piled, separate: text.match(/\n|\t+/g)?.length ?? 0 };
+			return { joining, costly: joining + runs, piled, separate: text.match(/\n|\t+/g)?.length ?? 0, uncommon };
 		},
 	};
 }
@@ -100,6 +107,36 @@ const markOrControl = /^[\p{M}\p{Bidi_Control}]$/u;
 /** The C0 and C1 controls, which show nothing on screen, but for tabs and line feeds. */
 const isSeparateControl = (code: number) =>
 	code < 0x20 ? code !== 0x09 && code !== 0x0a : code >= 0x7f && code <= 0x9f;
+
+/** The last letter of Latin Extended-A, up to which one font has all. */
+const lastOfLatin = 0x17f;
+/**
+ * What a font of a script has in any case: of Greek and Cyrillic the letters of WGL4, and the letters of Armenian and East Asia. Each other
+ * character is missing in the fonts of some systems, such as those of Vietnamese in fonts that have all those of Polish.
+ */
+const commonRanges: readonly (readonly [first: number, last: number])[] = [
+	[0x386, 0x38a],
+	[0x38c, 0x38c],
+	[0x38e, 0x3a1],
+	[0x3a3, 0x3ce],
+	[0x401, 0x40c],
+	[0x40e, 0x44f],
+	[0x451, 0x45c],
+	[0x45e, 0x45f],
+	[0x531, 0x556],
+	[0x561, 0x587],
+	[0x3000, 0x301f],
+	[0x3041, 0x3096],
+	[0x309b, 0x309e],
+	[0x30a1, 0x30fe],
+	[0x4e00, 0x9fa5],
+	[0xac00, 0xd7a3],
+	[0xff01, 0xff5e],
+	[0xff61, 0xff9f],
+];
+
+const isCommon = (code: number) =>
+	code <= lastOfLatin || commonRanges.some(([first, last]) => code >= first && code <= last);
 
 const isControl = (code: number) => code === 0x61c || (code >= 0x200e && code <= 0x2069);
 

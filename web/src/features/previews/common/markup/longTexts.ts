@@ -9,6 +9,11 @@ const maxCharacters = 2_000_000;
 const maxJoining = 300_000;
 /** Letters that join or combine and script runs in one paragraph, for whose lines the browser takes the square of their number. */
 export const maxInParagraph = 20_000;
+/**
+ * Squares of the numbers of characters in each paragraph that the font around them may lack: 50,000 are in one paragraph at most, or half as
+ * many in each of four. Every fourth letter of Vietnamese is one.
+ */
+const maxSquares = 50_000 ** 2;
 /** Letters that join or combine and script runs in one document. The words of a Korean text have one run each. */
 const maxCostly = 600_000;
 /** Characters that take no place on screen, in one paragraph and in one document. */
@@ -26,6 +31,26 @@ const inline = new Set(
 export const isInline = (name: string) => inline.has(name);
 
 /**
+ * Counts the characters of one document that the font around them may lack (`uncommon`), for which a browser takes the square of their
+ * number.
+ */
+export function uncommonBound() {
+	let inParagraph = 0;
+	let squares = 0;
+	return {
+		/** Whether there are not too many of them. */
+		add(uncommon: number): boolean {
+			squares += uncommon * (2 * inParagraph + uncommon);
+			inParagraph += uncommon;
+			return squares <= maxSquares;
+		},
+		endParagraph(): void {
+			inParagraph = 0;
+		},
+	};
+}
+
+/**
  * Counts the texts of one document as they follow each other, by what they cost to lay out. Throws for more than a browser lays out in
  * time.
  */
@@ -36,6 +61,7 @@ export function textBound() {
 	let piled = 0;
 	let separate = 0;
 	let paragraph = { costly: 0, piled: 0 };
+	const uncommon = uncommonBound();
 	const costs = characterCosts();
 	return {
 		add(text: string): void {
@@ -50,12 +76,13 @@ export function textBound() {
 			paragraph.piled += added.piled;
 			const isLong = characters > maxCharacters || joining > maxJoining || costly > maxCostly;
 			const isDense = paragraph.costly > maxInParagraph || paragraph.piled > maxPiledInParagraph;
-			if (isLong || isDense || piled > maxPiled || separate > maxSeparate) {
+			if (!uncommon.add(added.uncommon) || isLong || isDense || piled > maxPiled || separate > maxSeparate) {
 				throw new TooMuchMarkup('Its text is too long.');
 			}
 		},
 		endParagraph(): void {
 			paragraph = { costly: 0, piled: 0 };
+			uncommon.endParagraph();
 		},
 	};
 }

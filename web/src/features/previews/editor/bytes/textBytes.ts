@@ -104,13 +104,16 @@ const blank = /\p{Cc}|\p{Zs}(?=\p{Zs})/gu;
 
 /** Script runs of a line, each of which a browser lays out by itself: 320,000 take it half a minute. */
 const maxRuns = 40_000;
+/** Characters of a line that the font around them may lack: each may be a run of its own, and the text behind it another. */
+const maxUncommon = 30_000;
 
 /** Whether a browser shows each of its lines in a moment. */
 export function canBeShown({ lines }: ReadText): boolean {
 	return lines.every((line) => {
 		if (line.length <= maxJoining) return true;
-		const { joining, costly } = characterCosts().add(line);
-		return joining <= maxJoining && costly - joining <= maxRuns && (line.match(blank)?.length ?? 0) <= maxBlank;
+		const { joining, costly, uncommon } = characterCosts().add(line);
+		if (joining > maxJoining || costly - joining > maxRuns || uncommon > maxUncommon) return false;
+		return (line.match(blank)?.length ?? 0) <= maxBlank;
 	});
 }
 
