@@ -968,6 +968,34 @@ test('tables in Markdown have no more cells together than a page could show, bef
 	t.not(markdownTree(`${table(20, 100, '> > ').trim()}\nand more\n> > b\nand more\n`), undefined);
 });
 
+test('quotes and lists in Markdown that are nested too deep are refused before each keeps the text within it', (t) => {
+	const { blockTokens } = Lexer.prototype;
+	let read = 0;
+	Lexer.prototype.blockTokens = function (...given: Parameters<typeof blockTokens>) {
+		read += given[0].length;
+		return blockTokens.apply(this, given);
+	};
+	t.teardown(() => {
+		Lexer.prototype.blockTokens = blockTokens;
+	});
+	const line = `${'a'.repeat(1000)}\n`;
+	const texts = {
+		'quotes that lines without marks continue': `${'>'.repeat(200)} ${line.repeat(100)}`,
+		'quotes of one line': `${'>'.repeat(200)} ${'a'.repeat(100_000)}`,
+		'quotes of many lines': `${'>'.repeat(200)} ${line}`.repeat(80),
+		lists: `${'- '.repeat(200)}${'a'.repeat(100_000)}`,
+		'lists in quotes': `${'> - '.repeat(100)}${'a'.repeat(100_000)}`,
+	};
+	for (const [name, text] of Object.entries(texts)) {
+		read = 0;
+		t.is(markdownTree(text), undefined, name);
+		t.true(read < 50 * text.length, `${name}: ${read / text.length}`);
+	}
+	t.not(markdownTree(`${'>'.repeat(39)} a\nb\n`), undefined);
+	t.not(markdownTree(`${'- '.repeat(19)}a\n`), undefined);
+	t.not(markdownTree(`${'> - '.repeat(12)}a\n\n${'> > a\n> - b\n\n'.repeat(500)}`), undefined);
+});
+
 test('a page asks once of each address whether a link may lead there, and of none that is longer than a browser has', (t) => {
 	const asked: string[] = [];
 	const ask = askOnce((address) => asked.push(address) > 1);

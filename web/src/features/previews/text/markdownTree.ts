@@ -1,5 +1,5 @@
 import { Parser } from 'htmlparser2';
-import { Marked } from 'marked';
+import { Marked, Tokenizer } from 'marked';
 import { maxPixels, pixelsOfAddress } from '../common/images/pixels.js';
 import { type AddedCost, characterCosts, maxSeparate } from '../common/markup/characterCosts.js';
 import { isInline, maxInParagraph, uncommonBound } from '../common/markup/longTexts.js';
@@ -85,10 +85,7 @@ function unlessTooMuch(read: () => MarkdownNode[]): MarkdownNode[] | undefined {
 	}
 }
 
-/**
- * What becomes far longer than the text is counted before it is made: what links and pictures repeat, and the rows of tables, each of which
- * gets as many cells as the first.
- */
+/** What links and pictures repeat is counted before it is written. */
 function htmlOf(text: string): string {
 	const count = characterCount();
 	/** The rest is as by default. */
@@ -97,21 +94,40 @@ function htmlOf(text: string): string {
 		count(title ?? '');
 		return false as const;
 	};
-	let cells = 0;
-	const marked = new Marked({
-		async: false,
-		gfm: true,
-		renderer: { link: counted, image: counted },
-		tokenizer: {
-			table(source) {
-				const [, , columns = '', rows = ''] = this.rules.block.table.exec(source) ?? [];
-				cells += columns.split('|').length * rows.split('\n').length;
-				if (cells > maxCells) throw new TooMuch();
-				return false;
-			},
-		},
-	});
-	return marked.parse(text) as string;
+	const marked = new Marked<string, string>({ async: false, gfm: true, renderer: { link: counted, image: counted } });
+	return marked.parse(text, { tokenizer: new BoundedTokenizer() }) as string;
+}
+
+/** Refuses what would become far longer than the text, before it is made. */
+class BoundedTokenizer extends Tokenizer {
+	#cells = 0;
+	#depth = 0;
+
+	/** Each row gets as many cells as the first one has. */
+	override table(source: string) {
+		const [, , columns = '', rows = ''] = this.rules.block.table.exec(source) ?? [];
+		this.#cells += columns.split('|').length * rows.split('\n').length;
+		if (this.#cells > maxCells) throw new TooMuch();
+		return super.table(source);
+	}
+
+	/** Each quote and list keeps all that is within it as a text of its own. */
+	override blockquote(source: string) {
+		return this.#within(() => super.blockquote(source));
+	}
+
+	override list(source: string) {
+		return this.#within(() => super.list(source));
+	}
+
+	#within<T>(read: () => T): T {
+		// The innermost one asks for others within it.
+		if (this.#depth > maxDepth) throw new TooMuch();
+		this.#depth++;
+		const token = read();
+		this.#depth--;
+		return token;
+	}
 }
 
 /** Throws where they are too many. */
