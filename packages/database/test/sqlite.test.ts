@@ -132,6 +132,26 @@ test('networks have the connection in turns, however many clients each has, and 
 	await take('last', 'strangers');
 });
 
+test('an account that asks from many networks has one turn in a round', async (t) => {
+	let from = { client: 'first', network: 'first' };
+	const turns = new ConnectionTurns(() => from);
+	const had: string[] = [];
+	const take = async (client: string, network: string) => {
+		from = { client, network };
+		await turns.take();
+		had.push(client);
+	};
+	const all = [take('first', 'first')];
+	for (const network of ['a', 'b', 'c', 'd']) all.push(take('eve', network));
+	for (let count = 0; count < 2; count++) all.push(take('ada', 'home'));
+	for (let count = 0; count < all.length; count++) {
+		await new Promise(setImmediate);
+		turns.release();
+	}
+	await Promise.all(all);
+	t.deepEqual(had, ['first', 'eve', 'ada', 'eve', 'ada', 'eve', 'eve']);
+});
+
 test('a share of a thousand items is added by few statements: all other changes wait for it', async (t) => {
 	const knex = await openEmpty(t);
 	const { id: ownerId } = await userStore(knex, Date.now).add({ username: 'ada', secret: 's' });

@@ -93,6 +93,22 @@ export function jobTurnRules(assertThat: Rule): void {
 		},
 	);
 
+	assertThat('a user who asks from many networks has one turn in a round', async (t, db, clock) => {
+		const { jobs } = db;
+		const [ada, eve] = [await userOf(db, 'ada'), await userOf(db, 'eve')];
+		for (const n of [1, 2, 3]) {
+			clock.now += 1;
+			await jobs.add(jobOf(`eve${n}`, eve, { network: `192.0.2.${n}` }), limits);
+		}
+		await jobs.add(jobOf('ada', ada, { network: '192.0.2.9' }), limits);
+		const first = await jobs.next('copy');
+		const run = { id: first?.id ?? '', holder: 'one', epoch: 1 };
+		t.truthy(await jobs.claim(run, 'copy#0', leaseMs));
+		await jobs.end(run, { status: 'completed', error: null });
+		t.is(run.id, 'eve1');
+		t.is((await jobs.next('copy', { after: first?.network ?? '' }))?.id, 'ada');
+	});
+
 	assertThat('long jobs have a queue of their own, in which users are served round robin too', async (t, db, clock) => {
 		const { jobs } = db;
 		const [ada, bob] = [await userOf(db, 'ada'), await userOf(db, 'bob')];

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import type { HeldJob, JobChoice, JobStore } from '@stowage/plugin-api';
 import type { JobPauses } from '../JobPauses.js';
 import type { JobPlace, JobRun } from '../JobRun.js';
@@ -151,7 +152,9 @@ export class JobClaims {
 		except: readonly string[],
 		find: (choice: JobChoice) => Promise<WaitingJob | undefined>,
 	): Promise<WaitingJob | undefined> {
-		const choice = { except: [...except, ...users], after: this.#served.get(name) ?? '' };
+		// No name is always the first one after a start.
+		const after = this.#served.get(name) ?? `${randomInt(1, 256)}.`;
+		const choice = { except: [...except, ...users], after };
 		const ofAnother = networks.length === 0 ? undefined : await find({ ...choice, exceptNetworks: networks });
 		return ofAnother ?? find(choice);
 	}

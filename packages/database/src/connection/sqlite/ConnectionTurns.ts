@@ -45,7 +45,9 @@ export class ConnectionTurns {
 		begin?.();
 	}
 
-	#wait({ client, network }: TurnClient): Promise<void> {
+	#wait(from: TurnClient): Promise<void> {
+		const { client } = from;
+		const network = this.#networkOf(from);
 		const clients = this.#waiting.get(network) ?? new Map<string, (() => void)[]>();
 		this.#waiting.set(network, clients);
 		const turns = clients.get(client) ?? [];
@@ -63,6 +65,14 @@ export class ConnectionTurns {
 			}, this.timeoutMs);
 			turns.push(begin);
 		});
+	}
+
+	/** The network in which a client waits already: one account may ask from any number of networks, and has its turns in one of them. */
+	#networkOf({ client, network }: TurnClient): string {
+		// A job, or a visitor.
+		if (client === network) return network;
+		for (const [each, clients] of this.#waiting) if (each !== client && clients.has(client)) return each;
+		return network;
 	}
 }
 

@@ -5,7 +5,7 @@ import { databaseTime } from '../../../connection/dialect.js';
 import { plainRow } from '../../../connection/plainValues.js';
 import { lockUser } from '../../accounts/lockUser.js';
 import { batches } from '../../batches.js';
-import { activeStatuses, emptyCheckpoint, type JobRow } from './jobRows.js';
+import { activeStatuses, emptyCheckpoint, type JobRow, ownNetwork } from './jobRows.js';
 
 /** The part of a user's limit that ended jobs may always keep. */
 const smallPart = 500;
@@ -17,9 +17,29 @@ export const firstTurn = -1;
 export type JobQueue = Pick<JobRow, 'kind' | 'is_long'> & { network: string };
 
 /**
- * One behind the last of the user's, but not before those of their network that begin now: so the users of a network are served round robin,
- * whether they wait with many or have waited for long. It is the virtual time of fair queueing; two look-ups in an index, here rather than
- * at each claim.
+ * The network in which a further job of a user counts: that in which others of the kind wait. One account may ask from any number of
+ * networks, and would have a turn in each of them.
+ */
+export async function queueNetwork(
+	transaction: Knex.Transaction,
+	{ userId, kind, network }: { userId: string; kind: string; network: string },
+): Promise<string> {
+	const waiting = await transaction<JobRow>('jobs')
+		.where({ user_id: userId, kind })
+		// The sign keeps SQLite from reading the waiting jobs of all users.
+		.whereRaw('+status = ?', ['queued'])
+		.whereNotNull('network')
+		.orderBy('turn', 'desc')
+		.first('network');
+	const found = waiting?.network ?? ownNetwork;
+	// What an older program has added is no network to join: each account has such a one.
+	return found.startsWith(ownNetwork) ? network : found;
+}
+
+/**
+ * One behind the last of the user's, but not before those of their network that begin now: so the users of a network are served round
+ * robin, whether they wait with many or have waited for long. It is the virtual time of fair queueing; two look-ups in an index, here
+ * rather than at each claim.
  */
 export async function nextTurn(transaction: Knex.Transaction, userId: string, queue: JobQueue): Promise<number> {
 	const { kind, is_long, network } = queue;

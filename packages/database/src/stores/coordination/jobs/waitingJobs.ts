@@ -7,7 +7,7 @@ import { plainRow } from '../../../connection/plainValues.js';
 import { transact } from '../../../connection/transact.js';
 import { rowsAtOnce } from '../../inParts.js';
 import { type endedLimits, removeOldest } from './endedJobs.js';
-import { assertRoom, cancelJobs, firstTurn, nextTurn } from './jobQueue.js';
+import { assertRoom, cancelJobs, firstTurn, nextTurn, queueNetwork } from './jobQueue.js';
 import { emptyCheckpoint, type JobRow, networkOf, ownNetwork, released } from './jobRows.js';
 
 const atTheBeginning = { done: 0, total: 0, unit: 'items', speed: null, time_left: null } as const;
@@ -38,12 +38,13 @@ export function waitingJobs(
 
 	return {
 		async add(job, limits) {
-			const { id, kind, userId, network, title, input, onRestart, isLong, isOrdered } = job;
+			const { id, kind, userId, title, input, onRestart, isLong, isOrdered } = job;
 			const bytes = Buffer.byteLength(input);
 			try {
 				await transact(knex, async (transaction) => {
 					await assertRoom(transaction, { userId, kind, bytes }, limits);
 					await removeOldest(transaction, userId, endedOnes);
+					const network = await queueNetwork(transaction, job);
 					await transaction<JobRow>('jobs').insert({
 						...plainRow({
 							...{
@@ -95,7 +96,8 @@ export function waitingJobs(
 				const row = await ended().first('user_id', 'network', 'kind', 'on_restart', 'is_long');
 				if (row === undefined) return false;
 				await assertRoom(transaction, { userId: row.user_id, kind: row.kind, bytes: 0, id }, limits);
-				const network = networkOf(row);
+				const { user_id: userId, kind } = row;
+				const network = await queueNetwork(transaction, { userId, kind, network: networkOf(row) });
 				const changed = await ended().update({
 					...plainRow({
 						...{ ...atTheBeginning, status: 'queued', is_cancel_requested: false, detail: null, error: null },
