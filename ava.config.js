@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -51,13 +50,6 @@ const imported = await Promise.all(
 		.map((file) => importedTests(here, file)),
 );
 
-/**
- * A test runs most of the code a few times only, so that V8 is to compile it for speed later than for a server: that is an eighth of the
- * processor time of a run. Another version may not know the flag.
- */
-const v8Flags = ['--interrupt-budget=600000'];
-const knowsFlags = spawnSync(process.execPath, [...v8Flags, '--version']).status === 0;
-
 /** The run of each commit; a file that is asked for by its name runs whole. */
 const isEveryday = process.env.TEST_EVERYDAY === 'yes';
 
@@ -94,7 +86,6 @@ export default {
 	concurrency: os.availableParallelism() + 4,
 	sortTestFiles: (a, b) => rankOf(a) - rankOf(b),
 	require: process.env.TEST_RECORD === undefined ? [] : ['./scripts/record.js'],
-	nodeArguments: knowsFlags ? v8Flags : [],
 	// Process-wide state is what many tests are about.
 	workerThreads: false,
 	// Only ends what hangs: how long a test takes says more about the machine than about the code.

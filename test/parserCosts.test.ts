@@ -21,8 +21,7 @@ test.after.always(() => {
 
 /** A parser that hangs is killed with its child, and nothing but its own test fails. */
 async function measure(name: string): Promise<Measured> {
-	// As in a server, not as in a test.
-	const child = idle.pop() ?? fork(program, { execArgv: [] });
+	const child = idle.pop() ?? fork(program);
 	const signal = AbortSignal.timeout(timeout);
 	const ended = new AbortController();
 	const end = once(child, 'exit', { signal: ended.signal }).then(([code, by]) => {
