@@ -78,22 +78,26 @@ async function checkAudit(folder: string, record: Config['audit']['record']): Pr
 		() => true,
 		() => false,
 	);
-	const files = isUsable ? await auditFiles(folder).catch((error: NodeJS.ErrnoException) => error) : [];
-	if (files instanceof Error)
-		return [fault(what, `${folder} can't be read (${files.code})`, "give it to the server's user (chown -h).")];
-	for (const { file } of files) {
-		const at = path.join(folder, file);
-		const its = await lstat(at).catch(() => undefined);
-		if (its?.isFile() === false) {
+	if (!isUsable)
+		return [
+			fault(what, `${folder} can't be written to, so its lines are lost`, "give it to the server's user (chown -h)."),
+		];
+	try {
+		for (const { file } of await auditFiles(folder)) {
+			const at = path.join(folder, file);
+			const its = await lstat(at).catch((error: NodeJS.ErrnoException) => {
+				// The server has removed it since it was listed.
+				if (error.code !== 'ENOENT') throw error;
+			});
+			if (its === undefined || its.isFile()) continue;
 			const message = `${at} is no file, so what was recorded there is not shown`;
 			return [fault(what, message, 'Remove it, or bring the file back.')];
 		}
+	} catch (error) {
+		const { code } = error as NodeJS.ErrnoException;
+		return [fault(what, `${folder} can't be read (${code})`, "give it to the server's user (chown -h).")];
 	}
-	if (isUsable)
-		return [ok(what, record === 'all' ? 'records what people change and look at' : 'records what people change')];
-	return [
-		fault(what, `${folder} can't be written to, so its lines are lost`, "give it to the server's user (chown -h)."),
-	];
+	return [ok(what, record === 'all' ? 'records what people change and look at' : 'records what people change')];
 }
 
 /** Checks the list of servers: without it they count quotas as if there were others, and commands that change roots can't ask them. */
