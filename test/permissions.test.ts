@@ -23,35 +23,41 @@ test('every call of the contract says who may use it', (t) => {
 
 type RowAbout<About> = Extract<(typeof rows)[keyof typeof rows][number], { about: About }>;
 
-/** Each row of one sort with its endpoint. What is found is told together at the end. */
+/** A row with its endpoint. */
+interface Asked<About> {
+	endpoint: contract.AnyEndpoint;
+	row: RowAbout<About>;
+	tell: (fault: string) => void;
+}
+
+/** Rows that are asked together: what everybody has is compared before and after, which costs more than most of them. */
+const together = 8;
+
+/** All rows of one sort, some at a time. What is found is told together at the end. */
 function testEach<About extends 'item' | 'share' | 'account' | 'nobody'>(
 	title: string,
 	about: About,
-	check: (
-		site: Site,
-		endpoint: contract.AnyEndpoint,
-		row: RowAbout<About>,
-		tell: (fault: string) => void,
-	) => Promise<void>,
+	check: (site: Site, asked: readonly Asked<About>[]) => Promise<void>,
 ): void {
 	test.serial(title, async (t: ExecutionContext) => {
 		const site = await setUp(t);
 		const faults: string[] = [];
-		let checked = 0;
+		const asked = endpoints.flatMap(([name, endpoint]) =>
+			rows[name]
+				.filter((row) => row.about === about)
+				.map((row) => ({
+					...{ endpoint, row: row as RowAbout<About> },
+					tell: (fault: string) => void faults.push(`${name}: ${fault}`),
+				})),
+		);
 		const checkAll = async () => {
-			for (const [name, endpoint] of endpoints) {
-				for (const row of rows[name]) {
-					if (row.about !== about) continue;
-					checked++;
-					await check(site, endpoint, row as never, (fault) => faults.push(`${name}: ${fault}`));
-				}
-			}
+			for (let at = 0; at < asked.length; at += together) await check(site, asked.slice(at, at + together));
 		};
 		// Of the others it is asked for each cell.
 		if (about === 'account' || about === 'nobody')
 			await unchanged(site, ['ada', 'dora'], (fault) => faults.push(fault), checkAll);
 		else await checkAll();
-		t.not(checked, 0);
+		t.not(asked.length, 0);
 		t.deepEqual(faults, []);
 	});
 }
@@ -65,32 +71,41 @@ function mayUse({ right }: AboutItem, role: Role, which: Which): boolean {
 	return right === 'member' ? role === 'view' || role === 'edit' : ranks[role] >= needed[right];
 }
 
-testEach('a private item is read and changed by whom its owner lets', 'item', async (site, endpoint, row, tell) => {
-	const cells = cellsOf(site, row);
-	for (const { person, which } of cells.filter(({ may }) => may)) {
-		const item = await site.make(which, person);
-		const request = row.request(placeOf(person, item), await idOf(site, row, item));
-		const answer = await person.send({ endpoint, ...request });
-		tellUnlessAllowed(row, answer, person, which, tell);
-		if (isStarted(endpoint, answer) && (await endOf(person, answer)) !== 'completed')
-			tell(`${person.title} may not, with the ${which} item: its job failed`);
-		await item.remove();
+testEach('a private item is read and changed by whom its owner lets', 'item', async (site, asked) => {
+	for (const { endpoint, row, tell } of asked) {
+		for (const { person, which } of cellsOf(site, row).filter(({ may }) => may)) {
+			const item = await site.make(which, person);
+			const request = row.request(placeOf(person, item), await idOf(site, row, item));
+			const answer = await person.send({ endpoint, ...request });
+			tellUnlessAllowed(row, answer, person, which, tell);
+			if (isStarted(endpoint, answer) && (await endOf(person, answer)) !== 'completed')
+				tell(`${person.title} may not, with the ${which} item: its job failed`);
+			await item.remove();
+		}
 	}
-	const refused = cells.filter(({ may }) => !may);
-	await tellIfNotRefused(site, { endpoint, row, tell }, refused, ({ person, role }, item, id) => ({
-		requests: [row.request(placeOf(person, item), id)],
-		status: refusalOf(row, endpoint, person, role),
-	}));
+	await tellIfNotRefused(
+		site,
+		asked,
+		({ may }) => !may,
+		({ endpoint, row }, { person, role }, item, id) => ({
+			requests: [row.request(placeOf(person, item), id)],
+			status: refusalOf(row, endpoint, person, role),
+		}),
+	);
 });
 
-testEach('no other name of a private item leads anybody to it', 'item', async (site, endpoint, row, tell) => {
-	const others = cellsOf(site, row).filter(({ may, which }) => !may || which !== 'own');
-	await tellIfNotRefused(site, { endpoint, row, tell }, others, ({ person }, item, id) => {
-		const right = JSON.stringify(row.request(placeOf(person, item), id));
-		const wrong = wrongPlacesOf(person, item).map((place: Place) => row.request(place, id));
-		return { requests: wrong.filter((request) => JSON.stringify(request) !== right), status: undefined };
-	});
-});
+testEach('no other name of a private item leads anybody to it', 'item', (site, asked) =>
+	tellIfNotRefused(
+		site,
+		asked,
+		({ may, which }) => !may || which !== 'own',
+		({ row }, { person }, item, id) => {
+			const right = JSON.stringify(row.request(placeOf(person, item), id));
+			const wrong = wrongPlacesOf(person, item).map((place: Place) => row.request(place, id));
+			return { requests: wrong.filter((request) => JSON.stringify(request) !== right), status: undefined };
+		},
+	),
+);
 
 /** Somebody who asks about an item. */
 interface Cell {
@@ -116,38 +131,48 @@ const cellsOf = (site: Site, row: AboutItem): Cell[] =>
 const idOf = (site: Site, row: AboutItem, item: Item) =>
 	site.asOwner(item, async () => (await row.made?.(item.owner.client, { type: 'private', folder: item.folder })) ?? '');
 
-/** Makes one item for all who ask about it, and what they ask; without a status any refusal is one. */
+/** Makes for each row one item for all who ask about it, and what they ask; without a status any refusal is one. */
 async function tellIfNotRefused(
 	site: Site,
-	{ endpoint, row, tell }: { endpoint: contract.AnyEndpoint; row: AboutItem; tell: (fault: string) => void },
-	cells: readonly Cell[],
-	attempt: (cell: Cell, item: Item, id: string) => { requests: Request[]; status: number | undefined },
+	asked: readonly Asked<'item'>[],
+	isTried: (cell: Cell) => boolean,
+	attempt: (
+		asked: Asked<'item'>,
+		cell: Cell,
+		item: Item,
+		id: string,
+	) => { requests: Request[]; status: number | undefined },
 ): Promise<void> {
-	const items = new Map<string, { item: Item; id: string }>();
-	const attempts: { person: Person; item: Item; requests: Request[]; status: number | undefined }[] = [];
-	for (const cell of cells) {
-		const { person, which, role } = cell;
-		const ofWhom =
-			which === 'own' || (which === 'foreign' && role === 'none' && person.role === 'own') ? person.title : '';
-		const key = `${which} ${ofWhom}`;
-		const item = items.get(key)?.item ?? (await site.make(which, person));
-		const id = items.get(key)?.id ?? (await idOf(site, row, item));
-		items.set(key, { item, id });
-		attempts.push({ person, item, ...attempt(cell, item, id) });
+	const made: Item[] = [];
+	const attempts: (Asked<'item'> & ReturnType<typeof attempt> & { person: Person; item: Item })[] = [];
+	for (const each of asked) {
+		const items = new Map<string, { item: Item; id: string }>();
+		for (const cell of cellsOf(site, each.row).filter(isTried)) {
+			const { person, which, role } = cell;
+			const ofWhom =
+				which === 'own' || (which === 'foreign' && role === 'none' && person.role === 'own') ? person.title : '';
+			const key = `${which} ${ofWhom}`;
+			const item = items.get(key)?.item ?? (await site.make(which, person));
+			const id = items.get(key)?.id ?? (await idOf(site, each.row, item));
+			items.set(key, { item, id });
+			attempts.push({ ...each, person, item, ...attempt(each, cell, item, id) });
+		}
+		for (const { item } of items.values()) made.push(item);
 	}
-	await unchanged(site, ['ada', 'dora', 'eve'], tell, async () => {
-		for (const { person, item, requests, status } of attempts) {
+	const tellOfAll = (fault: string) => asked[0]?.tell(`or another of ${asked.length} calls: ${fault}`);
+	await unchanged(site, ['ada', 'dora', 'eve'], tellOfAll, async () => {
+		for (const { endpoint, tell, person, item, requests, status } of attempts) {
 			for (const request of requests) {
 				const answer = await person.send({ endpoint, ...request });
-				const asked = JSON.stringify(request);
+				const by = JSON.stringify(request);
 				const isFailed = isStarted(endpoint, answer) && (await endOf(person, answer)) === 'failed';
 				// A failed job is a refusal, too.
 				const mayBe = status === undefined ? [...tricked, ...(isFailed ? [202] : [])] : [status];
-				tellUnlessRefused(answer, status === 202 && !isFailed ? [] : mayBe, person, item, asked, tell);
+				tellUnlessRefused(answer, status === 202 && !isFailed ? [] : mayBe, person, item, by, tell);
 			}
 		}
 	});
-	for (const { item } of items.values()) await item.remove();
+	for (const item of made) await item.remove();
 }
 
 /** The status for who asks by the ordinary name and may not. */
@@ -177,9 +202,14 @@ function endOf(person: Person, { payload }: Answer): Promise<string> {
 testEach(
 	'an item of a share is read, and one is sent, by who has its address, while it holds',
 	'share',
-	async (site, endpoint, row, tell) => {
+	async (site, asked) => {
 		const [owner] = site.people as [Person];
-		const ask = async (person: Person, item: Item, status?: readonly number[]) => {
+		const ask = async (
+			{ endpoint, row, tell }: Asked<'share'>,
+			person: Person,
+			item: Item,
+			status?: readonly number[],
+		) => {
 			const id = status === undefined ? ((await row.made?.(person.send)) ?? '') : 'none';
 			for (const folder of sharedPathsOf(item)) {
 				const answer = await person.send({ endpoint, ...row.request(folder, id) });
@@ -189,12 +219,16 @@ testEach(
 		};
 		const shared = await site.make('shared', owner);
 		const foreign = await site.make('foreign', site.people.at(-1) as Person);
-		for (const person of site.people) if (person.share[row.right] === 'ok') await ask(person, shared);
-		await unchanged(site, ['ada'], tell, async () => {
-			for (const person of site.people) {
-				const status = person.share[row.right];
-				if (status !== 'ok') await ask(person, shared, [status]);
-				if (row.right === 'read') await ask(person, foreign, tricked);
+		for (const each of asked)
+			for (const person of site.people) if (person.share[each.row.right] === 'ok') await ask(each, person, shared);
+		const tellOfAll = (fault: string) => asked[0]?.tell(`or another of ${asked.length} calls: ${fault}`);
+		await unchanged(site, ['ada'], tellOfAll, async () => {
+			for (const each of asked) {
+				for (const person of site.people) {
+					const status = person.share[each.row.right];
+					if (status !== 'ok') await ask(each, person, shared, [status]);
+					if (each.row.right === 'read') await ask(each, person, foreign, tricked);
+				}
 			}
 		});
 		await shared.remove();
@@ -202,17 +236,20 @@ testEach(
 	},
 );
 
-testEach('an account is shown and changed by who is signed in to it', 'account', async (site, endpoint, row, tell) => {
-	const id = (await row.made?.(site.ada)) ?? '';
-	for (const person of site.people.filter(({ client }) => client !== site.ada)) {
-		const answer = await person.send({ endpoint, ...row.request(id) });
-		tellUnlessHarmless(answer, person.client === undefined ? 401 : row.status, person, tell);
+testEach('an account is shown and changed by who is signed in to it', 'account', async (site, asked) => {
+	for (const { endpoint, row, tell } of asked) {
+		const id = (await row.made?.(site.ada)) ?? '';
+		for (const person of site.people.filter(({ client }) => client !== site.ada)) {
+			const answer = await person.send({ endpoint, ...row.request(id) });
+			tellUnlessHarmless(answer, person.client === undefined ? 401 : row.status, person, tell);
+		}
 	}
 });
 
-testEach('what is for everybody tells of nobody', 'nobody', async (site, endpoint, row, tell) => {
-	for (const person of site.people.filter(({ client }) => client === undefined))
-		tellUnlessHarmless(await person.send({ endpoint, ...row.request() }), row.status, person, tell);
+testEach('what is for everybody tells of nobody', 'nobody', async (site, asked) => {
+	for (const { endpoint, row, tell } of asked)
+		for (const person of site.people.filter(({ client }) => client === undefined))
+			tellUnlessHarmless(await person.send({ endpoint, ...row.request() }), row.status, person, tell);
 });
 
 function tellUnlessHarmless(
