@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Turn } from '@stowage/plugin-api';
 import { isFailure } from '@stowage/rules';
 import test from 'ava';
-import { queueClient } from '../../src/http/requests/proxy.js';
+import { isVisitorKey, queueClient, siteKey } from '../../src/http/requests/proxy.js';
 import { Budget } from '../../src/limits/Budget.js';
 import { byTurns } from '../../src/limits/byTurns.js';
 import { createWalkQueue } from '../../src/limits/createWalkQueue.js';
@@ -11,6 +11,8 @@ import { RecentNetworks } from '../../src/limits/RecentNetworks.js';
 
 const queueOf = (limits: Partial<FairQueue['limits']> = {}) =>
 	new FairQueue({ running: 2, runningPerClient: 2, waiting: 100, waitingPerClient: 50, ...limits }, 'Too busy.');
+
+const accounts = (count: number) => Array.from({ length: count }, (_, n) => `user ${n}`);
 
 /** Tasks that run until the test ends them; `started` has the names of those that started, in order. */
 function heldWork() {
@@ -84,6 +86,99 @@ test('the networks of one IPv6 site wait, and are served, as one', async (t) => 
 	t.deepEqual(refused, ['2001:db8:1:10::/64', '2001:db8:1:99::/64']);
 	for (let count = 0; count < 4; count++) await endFirst();
 	t.deepEqual(started, ['first', '2001:db8:1:1::/64', '10.0.0.1', '2001:db8:2:1::/64', '2001:db8:1:2::/64']);
+});
+
+/** A queue whose one place is taken, and in which all others wait until they are refused. */
+function fullQueue(limits: Partial<FairQueue['limits']>) {
+	const queue = queueOf({ running: 1, ...limits });
+	const { work } = heldWork();
+	const refused: string[] = [];
+	const ask = (client: string, network: string) => {
+		void queue.run({ client, network }, work(client)).catch((error: unknown) => {
+			refused.push(isFailure(error, 'unavailable') ? client : `${client}: ${error}`);
+		});
+	};
+	ask('user first', '192.0.2.9');
+	return {
+		queue,
+		ask,
+		/** Who was refused since the last call. */
+		async refused() {
+			await setImmediate();
+			return refused.splice(0);
+		},
+	};
+}
+
+test('what the accounts of one network have waiting makes way for other networks, and evicts nothing of them, whoever has had more', async (t) => {
+	const group = { running: 1, waiting: 6, includes: isVisitorKey };
+	const spent = (client: string) => (client === 'user ada' || isVisitorKey(client) ? 10 : 0);
+	const { queue, ask, refused } = fullQueue({ waiting: 12, group, spent });
+	for (const client of accounts(4)) for (let count = 0; count < 3; count++) ask(client, 'a');
+	t.deepEqual([await refused(), queue.waiting], [[], 12]);
+	for (let count = 0; count < 3; count++) ask('user ada', 'b');
+	ask('198.51.100.1', '198.51.100.1');
+	// Every account has one place more to wait in.
+	t.deepEqual([await refused(), queue.waiting], [['user 3', 'user 2', 'user 1'], 13]);
+	for (const client of accounts(8).slice(4)) ask(client, 'a');
+	for (const client of accounts(8)) ask(client, 'a');
+	const others = new Set(await refused());
+	t.false(others.has('user ada') || others.has('198.51.100.1'), `${[...others]}`);
+	// A network that has as many waiting as another one evicts nothing of it.
+	for (let count = 0; count < 12; count++) ask('user ada', 'b');
+	const evicted = await refused();
+	t.true(evicted.includes('user ada') && evicted.some((client) => client !== 'user ada'), `${evicted}`);
+});
+
+test('visitors of one network make way for other visitors, and evict none of them, whoever has had more', async (t) => {
+	const group = { running: 1, waiting: 6, includes: isVisitorKey };
+	const { ask, refused } = fullQueue({ waiting: 12, group, spent: (client) => (client === '198.51.100.1' ? 10 : 0) });
+	const strangers = Array.from({ length: 12 }, (_, n) => `2001:db8:1:${n + 1}::/64`);
+	for (const client of strangers.slice(0, 6)) ask(client, siteKey(client));
+	t.deepEqual(await refused(), []);
+	// That they have accounts at home, too, is no matter of visitors.
+	for (const client of accounts(6)) ask(client, '198.51.100.1');
+	for (let count = 0; count < 3; count++) ask('198.51.100.1', '198.51.100.1');
+	t.deepEqual(await refused(), strangers.slice(3, 6).reverse());
+	for (const client of strangers.slice(6)) ask(client, siteKey(client));
+	t.deepEqual(await refused(), strangers.slice(6));
+});
+
+test('however many accounts of one network wait with one call each, a visitor and an account of other networks find a place', async (t) => {
+	const group = { running: 1, waiting: 9, includes: isVisitorKey };
+	const { queue, ask, refused } = fullQueue({ waiting: 10, group });
+	for (const client of accounts(12)) ask(client, 'a');
+	t.deepEqual([await refused(), queue.waiting], [[], 12]);
+	ask('198.51.100.1', '198.51.100.1');
+	ask('user ada', 'b');
+	t.deepEqual(await refused(), ['user 11']);
+	// Those who wait in that network are no more, and a visitor of it has nothing that somebody else should give way for.
+	ask('user 11', 'a');
+	ask('192.0.2.7', 'a');
+	t.deepEqual(await refused(), ['192.0.2.7']);
+});
+
+test('who waits with one account in many networks waits in the first of them', async (t) => {
+	const { ask, refused } = fullQueue({ waiting: 6 });
+	for (let count = 0; count < 5; count++) ask('user eve', 'a');
+	ask('user eve', 'elsewhere');
+	ask('user ada', 'b');
+	t.deepEqual(await refused(), ['user eve']);
+	ask('user eve', 'yet another');
+	t.deepEqual(await refused(), ['user eve']);
+});
+
+test('where all ask from one network, who has had more, or else waits with more, makes way', async (t) => {
+	const spent = (client: string) => (client === 'user 2' ? 10 : 0);
+	const { ask, refused } = fullQueue({ waiting: 6, spent });
+	for (const client of accounts(3)) for (let count = 0; count < 2; count++) ask(client, 'proxy');
+	ask('user ada', 'proxy');
+	ask('user ada', 'proxy');
+	t.deepEqual(await refused(), ['user 2', 'user 2']);
+	ask('user 2', 'proxy');
+	ask('user bob', 'proxy');
+	ask('user ada', 'proxy');
+	t.deepEqual(await refused(), ['user 2', 'user ada', 'user ada']);
 });
 
 test('networks are served in turns, however many clients each has, and the clients of each are, too', async (t) => {
@@ -392,8 +487,6 @@ function budgetByNetwork(limits: Budget['limits']) {
 		ask: () => budget.reserve({ client: 'user bob', network: home }, 1)(),
 	};
 }
-
-const accounts = (count: number) => Array.from({ length: count }, (_, n) => `user ${n}`);
 
 test('however many accounts one network has, it gets no more of a budget than it leaves, but a little for those with nothing', (t) => {
 	const { take, home, ask } = budgetByNetwork({ total: 400, perClient: 200, reservedPerSite: 1 });
