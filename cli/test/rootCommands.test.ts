@@ -317,6 +317,52 @@ test('root becomes the service’s user with the groups of its account and of it
 	t.deepEqual(await ownerOf(at('data'), at('units')), { uid: nobody, gid: games, groups: [games, own] });
 });
 
+test('an owner without an account has no group that the machine knows, be it that of its folder', async (t) => {
+	const { at, flags } = await machine(t);
+	const [account] = (await readFile('/etc/passwd', 'utf8')).split('\n').filter((line) => /^games:/.test(line));
+	const [, , games, group] = (account ?? '').split(':').map(Number);
+	t.true(Number(games) > 0 && Number(group) > 0);
+	for (const [its, expected] of [
+		[0, uid],
+		[Number(group), uid],
+		[gid, gid],
+	] as const) {
+		await chown(at('data'), uid, its);
+		t.deepEqual(await ownerOf(at('data')), { uid, gid: expected, groups: [expected] }, String(its));
+	}
+	await chown(at('data'), uid, 0);
+	const server = await startServer(t, { args: serveArgs(at('data')) });
+	const status = await readFile(`/proc/${server.pid}/status`, 'utf8');
+	t.regex(status, new RegExp(`^Gid:(\\t${uid}){4}$`, 'm'));
+	t.regex(status, new RegExp(`^Groups:\\t${uid} ?$`, 'm'));
+
+	// An account has its groups also where the programs that tell them are missing.
+	await mkdir(at('theirs'), { mode: 0o750 });
+	await chown(at('theirs'), Number(games), 0);
+	const words = ['user', 'add', 'ada', '--data-dir', at('theirs'), ...flags.slice(2)];
+	t.like(await stowage(words, { input: password, env: { PATH: at('none') } }), { code: 0, stderr: '' });
+	t.like(await stat(at('theirs/files/users/ada')), { uid: games, gid: group });
+});
+
+test('where each number of an owner without an account is that of some group, a command of root ends and says so', async (t) => {
+	const { at } = await machine(t);
+	const [accounts, groups] = await Promise.all(
+		['passwd', 'group'].map(async (name) => {
+			const lines = (await readFile(path.join('/etc', name), 'utf8')).trim().split('\n');
+			return new Set(lines.map((line) => Number(line.split(':')[2])));
+		}),
+	);
+	const ofGroupOnly = [...(groups ?? [])].find((id) => !accounts?.has(id));
+	if (ofGroupOnly === undefined) return t.fail('each group has the number of an account');
+	await chown(at('data'), ofGroupOnly, 0);
+	const words = ['user', 'list', '--data-dir', at('data')];
+	const { code, stderr } = await stowage(words);
+	t.is(code, 78);
+	t.regex(stderr, /who has no account here\. .* name the user and its group in the variables PUID and PGID\.$/);
+	t.deepEqual(await readdir(at('data')), []);
+	t.like(await stowage(words, { env: { PUID: String(ofGroupOnly), PGID: String(gid) } }), { code: 0, stderr: '' });
+});
+
 test('what commands make is closed to other accounts, whatever the umask of the shell is', async (t) => {
 	const { at, flags } = await machine(t);
 	await mkdir(at('disks'), { mode: 0o755 });

@@ -3,7 +3,7 @@ import { lstat } from 'node:fs/promises';
 import path from 'node:path';
 import { ConfigError, type Step, walkPath } from '@stowage/core';
 import { type InstalledUnit, installedUnit } from '../service/installedUnit.js';
-import { type AccountIds, accountOf, groupOf } from './accounts.js';
+import { type AccountIds, accountOf, groupOf, isGroup } from './accounts.js';
 
 /**
  * Whom root becomes to work on a data folder: its owner, with the groups of that account and those that the unit of the service gives it.
@@ -20,7 +20,18 @@ export async function ownerOf(dataDir: string, unitRoot = '/'): Promise<AccountI
 		if (isServices) return withGroupsOf(unit, service);
 	}
 	if (folder.uid === 0) return undefined;
-	return (await accountOf(folder.uid)) ?? { uid: folder.uid, gid: folder.gid, groups: [folder.gid] };
+	return (await accountOf(folder.uid)) ?? withoutAccount(folder);
+}
+
+/**
+ * The ids of an owner that has a number only. The group of its folder counts where this machine knows no such group: that may be root's
+ * still, or a proxy's, and this owner need not be in it. Throws ConfigError where each number is that of some group.
+ */
+async function withoutAccount({ uid, gid: ofFolder }: Stats): Promise<AccountIds> {
+	for (const gid of [ofFolder, uid]) if (gid !== 0 && !(await isGroup(gid))) return { uid, gid, groups: [gid] };
+	throw new ConfigError(
+		`The data folder is of user ${uid}, whom root becomes to work on it, and who has no account here. Which group that is is unknown, for others have the groups ${ofFolder} and ${uid}: make an account of that number, or name the user and its group in the variables PUID and PGID.`,
+	);
 }
 
 /** The unit may give the service further groups, such as that of a family's files. */
