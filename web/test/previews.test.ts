@@ -996,6 +996,45 @@ test('quotes and lists in Markdown that are nested too deep are refused before e
 	t.not(markdownTree(`${'> - '.repeat(12)}a\n\n${'> > a\n> - b\n\n'.repeat(500)}`), undefined);
 });
 
+test('quotes and lists in Markdown that would be read again and again are refused after some readings', (t) => {
+	const { blockTokens, inline } = Lexer.prototype;
+	let readings = 0;
+	let kept = 0;
+	Lexer.prototype.blockTokens = function (...given: Parameters<typeof blockTokens>) {
+		readings++;
+		return blockTokens.apply(this, given);
+	};
+	Lexer.prototype.inline = function (...given) {
+		kept += given[0].length;
+		if (readings > 40_000 || kept > 40_000_000) throw new Error('It is read again and again.');
+		return inline.apply(this, given);
+	};
+	t.teardown(() => {
+		Object.assign(Lexer.prototype, { blockTokens, inline });
+	});
+	const stairs = (depth: number, first: string, mark: (level: number) => string, last = '[a]: b\n') =>
+		`${mark(depth)}${first}\n${Array.from({ length: depth }, (_, at) => `${mark(depth - at)}[a]: b\n`).join('')}${last}`;
+	const quotes = (level: number) => `${'>'.repeat(level)} `;
+	const texts = {
+		'headings in a staircase of quotes': stairs(38, `# ${'a'.repeat(2000)}`, quotes),
+		'a staircase of few characters': stairs(18, '# a', quotes),
+		'a long heading in a low staircase': stairs(14, `# ${'a'.repeat(10_000)}`, quotes),
+		'paragraphs in a staircase of quotes': stairs(38, 'a', quotes),
+	};
+	for (const [name, text] of Object.entries(texts)) {
+		readings = 0;
+		kept = 0;
+		t.is(markdownTree(text), undefined, name);
+		t.true(readings < 40_000 && kept < 40_000_000, `${name}: ${readings}, ${kept}`);
+	}
+	const nested = `${['- a', '  - b', '    - c', '      - d', '        > e', '        > > f'].join('\n')}\n\ntext\n\n`;
+	readings = 0;
+	kept = 0;
+	t.not(markdownTree(nested.repeat(300)), undefined, 'lists and quotes within each other');
+	t.not(markdownTree(`${'- a line of a long list, with some words\n'.repeat(3000)}`), undefined);
+	t.not(markdownTree(`> > > ${'a line of a long quote\n> > > '.repeat(20_000)}`), undefined);
+});
+
 test('a page asks once of each address whether a link may lead there, and of none that is longer than a browser has', (t) => {
 	const asked: string[] = [];
 	const ask = askOnce((address) => asked.push(address) > 1);

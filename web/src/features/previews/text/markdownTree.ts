@@ -59,6 +59,14 @@ const maxCharacters = 4_000_000;
 /** Cells of all tables that marked makes, more than once of those in quotes that it reads again. The page shows fewer. */
 const maxCells = 100_000;
 
+/**
+ * Characters of all quotes and lists as often as marked reads them: one within another is read with each, and one more time with the
+ * lines that go on behind it, so that those in stairs are read as often as a power of two says. What each reading found is kept.
+ */
+const maxRead = 10_000_000;
+/** What a reading costs that finds a few characters. */
+const leastRead = 1000;
+
 /** There is more of it than the page could show without a stop. */
 class TooMuch extends Error {}
 
@@ -102,6 +110,7 @@ function htmlOf(text: string): string {
 class BoundedTokenizer extends Tokenizer {
 	#cells = 0;
 	#depth = 0;
+	#read = 0;
 
 	/** Each row gets as many cells as the first one has. */
 	override table(source: string) {
@@ -120,12 +129,14 @@ class BoundedTokenizer extends Tokenizer {
 		return this.#within(() => super.list(source));
 	}
 
-	#within<T>(read: () => T): T {
+	#within<T extends { raw: string }>(read: () => T | undefined): T | undefined {
 		// The innermost one asks for others within it.
 		if (this.#depth > maxDepth) throw new TooMuch();
 		this.#depth++;
 		const token = read();
 		this.#depth--;
+		if (token !== undefined) this.#read += Math.max(leastRead, token.raw.length);
+		if (this.#read > maxRead) throw new TooMuch();
 		return token;
 	}
 }
