@@ -1,6 +1,7 @@
 import type { Turn } from '@stowage/plugin-api';
 import { siteKey } from '../http/requests/proxy.js';
 import { Counts } from './Counts.js';
+import { RecentNetworks } from './RecentNetworks.js';
 import { type Waiter, Waiters, type WaitingLimits } from './Waiters.js';
 
 export interface FairQueueLimits extends WaitingLimits {
@@ -9,6 +10,11 @@ export interface FairQueueLimits extends WaitingLimits {
 	/** How many of one client may run at once. */
 	runningPerClient: number;
 	group?: WaitingLimits['group'] & { running: number };
+	/**
+	 * Whether all clients of a network together leave a quarter of the places, and of the group's, to others: for work that has its place
+	 * for long, without turns. Only where others have asked within a day: all may come through one proxy that is not trusted.
+	 */
+	leavesPlaces?: boolean;
 	/** For work that takes long: it may be asked to give its place to others from time to time. */
 	turns?: {
 		/** How long work has its place while others wait, in milliseconds. */
@@ -35,6 +41,9 @@ export interface QueueClient {
 
 type Asking = Required<QueueClient>;
 
+/** Whoever works in the morning has places left for them that were left the day before. */
+const rememberedMs = 24 * 3_600_000;
+
 /**
  * Bounds how much work of a kind runs at once, and shares the places among clients: a client with one waiting job is served before those
  * with many, since networks are served round robin, or by what they have had, and so are the clients of each. Where no more may wait, a
@@ -57,6 +66,7 @@ export class FairQueue {
 		readonly limits: FairQueueLimits,
 		/** The message of the refusal. */
 		readonly busy: string,
+		private readonly networks = new RecentNetworks(rememberedMs),
 	) {
 		this.#waiters = new Waiters(limits, busy);
 	}
@@ -100,6 +110,7 @@ export class FairQueue {
 	): Promise<Turn & { release(): void }> {
 		const { client, network } = from;
 		signal?.throwIfAborted();
+		this.networks.see(network);
 		if (this.#mayRun(client, network) && !this.#waiters.has(client)) this.#begin(from, 'new');
 		else {
 			onWait?.();
@@ -172,7 +183,19 @@ export class FairQueue {
 			for (const place of this.#places) if (isSlow(place.client, place.network)) slow++;
 			if (slow >= Math.max(1, running - 1)) return false;
 		}
-		return this.#running < this.limits.running && this.#runningOf.of(client) < this.limits.runningPerClient;
+		if (this.#running >= running || this.#runningOf.of(client) >= this.limits.runningPerClient) return false;
+		return this.#leavesPlaces(client, network);
+	}
+
+	/** Whether a client's network leaves places to others if it has one more. One it may always have. */
+	#leavesPlaces(client: string, network: string): boolean {
+		const { leavesPlaces = false, running, group } = this.limits;
+		if (!leavesPlaces || !this.networks.hasOthers(network)) return true;
+		const held = [...this.#places].filter((place) => place.network === network);
+		const ofGroup = held.filter((place) => this.#isInGroup(place.client));
+		const mayHaveMore = (count: number, all: number) => count < Math.max(1, Math.floor(all * 0.75));
+		if (!mayHaveMore(held.length, running)) return false;
+		return !this.#isInGroup(client) || mayHaveMore(ofGroup.length, group?.running ?? 0);
 	}
 
 	#begin(from: Asking, work: 'new' | 'paused'): void {

@@ -18,7 +18,10 @@ export const createListingQueue = (share?: ShareOf) =>
 export const createChangeQueue = (share?: ShareOf) =>
 	createTurnQueue('Too much is changed at once. Please try again in a moment.', share);
 
-/** A queue in which any number may wait: requests under way are bounded elsewhere. All visitors together have half of the places. */
+/**
+ * A queue in which any number may wait: requests under way are bounded elsewhere. All visitors together have half of the places, and no
+ * network has all, since a change may have its place for seconds.
+ */
 function createTurnQueue(busy: string, share: ShareOf = (limit) => limit): FairQueue {
 	const unlimited = Number.POSITIVE_INFINITY;
 	return new FairQueue(
@@ -29,6 +32,7 @@ function createTurnQueue(busy: string, share: ShareOf = (limit) => limit): FairQ
 			waiting: unlimited,
 			waitingPerClient: unlimited,
 			group: { running: share(6), waiting: unlimited, includes: isVisitorKey },
+			leavesPlaces: true,
 		},
 		busy,
 	);

@@ -8,6 +8,7 @@ import { byTurns } from '../../src/limits/byTurns.js';
 import { createWalkQueue } from '../../src/limits/createWalkQueue.js';
 import { FairQueue } from '../../src/limits/FairQueue.js';
 import { RecentNetworks } from '../../src/limits/RecentNetworks.js';
+import { createChangeQueue } from '../../src/limits/turnQueues.js';
 
 const queueOf = (limits: Partial<FairQueue['limits']> = {}) =>
 	new FairQueue({ running: 2, runningPerClient: 2, waiting: 100, waitingPerClient: 50, ...limits }, 'Too busy.');
@@ -378,6 +379,57 @@ test('somebody who searches has a turn before the walks of many accounts of anot
 	await endFirst();
 	await endFirst();
 	t.deepEqual(started.slice(8), ['ada', 'ada']);
+});
+
+test('the changes of one network, with any number of accounts, leave places to others that have asked within a day', async (t) => {
+	const queue = createChangeQueue();
+	const { started, work, endFirst } = heldWork();
+	const ask = (client: string, network: string, count = 1) => {
+		for (; count > 0; count--) void queue.run({ client, network }, work(network));
+	};
+	const begun = async () => {
+		await setImmediate();
+		return started.splice(0).join(' ');
+	};
+	for (const client of accounts(3)) ask(client, 'a', 5);
+	t.is(await begun(), 'a a a a a a a a a a a a', 'no other network has asked');
+	ask('user ada', 'b');
+	for (let count = 0; count < 3; count++) await endFirst();
+	t.is(await begun(), 'b', 'what it has beyond its part ends first');
+	ask('user ada', 'b', 2);
+	t.is(await begun(), 'b b');
+	for (let count = 0; count < 12; count++) await endFirst();
+	t.is(await begun(), 'a a a');
+	// Visitors have half of the places, and one network has not all of these.
+	for (let each = 1; each <= 3; each++) ask(`2001:db8:1:${each}::/64`, '2001:db8:1::/48', 2);
+	ask('203.0.113.1', '203.0.113.1', 2);
+	t.is(await begun(), `${'2001:db8:1::/48 '.repeat(4)}203.0.113.1 203.0.113.1`);
+});
+
+test('a network has at least one place, also of few, and all of them where no other has asked within a day', async (t) => {
+	for (const [running, alone] of [
+		[1, 1],
+		[2, 1],
+		[3, 2],
+		[4, 3],
+	] as const) {
+		const clock = { now: 0 };
+		const day = 24 * 3_600_000;
+		const limits = { running, runningPerClient: 1, waiting: 100, waitingPerClient: 50, leavesPlaces: true };
+		const queue = new FairQueue(limits, 'Too busy.', new RecentNetworks(day, () => clock.now));
+		const { started, work, endFirst } = heldWork();
+		await queue.run({ client: 'user ada', network: 'b' }, async () => {});
+		for (const client of accounts(12)) void queue.run({ client, network: 'a' }, work(client));
+		await setImmediate();
+		t.is(queue.running, alone, `of ${running}`);
+		for (let count = 0; count < 4; count++) await endFirst();
+		t.deepEqual([queue.running, started.length], [alone, alone + 4]);
+		clock.now = day;
+		await endFirst();
+		t.is(queue.running, running);
+		for (let count = 0; count < 8; count++) await endFirst();
+		t.deepEqual([queue.running, queue.waiting, started.length], [0, 0, 12]);
+	}
 });
 
 test('what a network has had is held against all who ask from it up to a quarter of an hour', (t) => {
