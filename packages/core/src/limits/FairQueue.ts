@@ -53,8 +53,6 @@ const rememberedMs = 24 * 3_600_000;
 export class FairQueue {
 	#running = 0;
 	#runningOfGroup = 0;
-	/** Whether the last one that began and is known to take long was of the group. */
-	#groupHadLast = false;
 	readonly #runningOf = new Counts();
 	/** What runs, by who asked for it. */
 	readonly #places = new Set<Asking>();
@@ -202,7 +200,6 @@ export class FairQueue {
 		const { client, network } = from;
 		this.#running++;
 		if (this.#isInGroup(client)) this.#runningOfGroup++;
-		if (this.limits.isSlow?.(client, network)) this.#groupHadLast = this.#isInGroup(client);
 		this.#runningOf.add(client, 1);
 		this.#places.add(from);
 		if (work === 'new') this.#begunOf.add(network, 1);
@@ -219,7 +216,7 @@ export class FairQueue {
 
 	/** Starts who may run, in their order, and each client once before any client's second. */
 	#startNext(): void {
-		for (const next of this.#waiters.inOrder(this.#groupHadLast)) {
+		for (const next of this.#waiters.inOrder()) {
 			if (this.#running >= this.limits.running) return;
 			const { from, isPaused } = next;
 			if (!this.#mayRun(from.client, from.network) || !this.#mayBegin(next)) continue;

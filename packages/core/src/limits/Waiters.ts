@@ -10,10 +10,14 @@ export interface WaitingLimits {
 	/** Clients that together have no more than this, however many they are. Every other client may have one waiting beyond `waiting`. */
 	group?: { waiting: number; includes(client: string): boolean };
 	/**
-	 * Whether the work of a client, or of its network, is known to take long. All such clients together leave one of several places free,
-	 * and the group and the others among them are served in turns.
+	 * Whether the work of a client, or of its network, is known to take long. All such clients together leave one of several places free.
 	 */
 	isSlow?(client: string, network: string): boolean;
+	/**
+	 * How much more the group has had lately of the places for slow work than all others whose work is; negative if those have had more.
+	 * Whichever has had less comes next. @default 0
+	 */
+	groupLead?(): number;
 	/**
 	 * How much a client has had already. Who has had least is served first, and where no more may wait, evicts who has had more.
 	 */
@@ -132,10 +136,10 @@ export class Waiters {
 
 	/**
 	 * The first of each client: those of the network that has had least come first, or else whose turn it is, and of one network the client
-	 * who has had least. Clients outside the group share the places for slow work with the group in turns: any number of clients in it may
+	 * who has had least. The places for slow work are shared by the group and all others, whatever each has had: any number of clients may
 	 * have had nothing.
 	 */
-	inOrder(groupHadLast: boolean): Waiter[] {
+	inOrder(): Waiter[] {
 		const { spent = () => 0, spentOfNetwork = () => 0, isSlow = () => false } = this.limits;
 		const hadOf = new Map<string, number>();
 		const networkHad = (network: string) => {
@@ -152,11 +156,13 @@ export class Waiters {
 			})
 			.sort((a, b) => compare(a.order, b.order))
 			.map(({ waiter }) => waiter);
-		if (!groupHadLast) return waiting;
+		const lead = this.limits.groupLead?.() ?? 0;
+		if (lead === 0) return waiting;
 		const isInGroup = ({ from }: Waiter) => this.#isInGroup(from.client);
 		const ofGroup = waiting.findIndex(isInGroup);
 		const other = waiting.findIndex((each) => isSlow(each.from.client, each.from.network) && !isInGroup(each));
-		if (ofGroup !== -1 && other > ofGroup) waiting.splice(ofGroup, 0, ...waiting.splice(other, 1));
+		const [first, next] = lead > 0 ? [ofGroup, other] : [other, ofGroup];
+		if (first !== -1 && next > first) waiting.splice(first, 0, ...waiting.splice(next, 1));
 		return waiting;
 	}
 

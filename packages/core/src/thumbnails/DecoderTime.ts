@@ -8,15 +8,21 @@ interface Options {
 	hourlyMs: { account: number; address: number };
 	/** A picture that takes this long is slow. */
 	slowMs: number;
+	/** How long a picture may take. */
+	timeLimitMs: number;
 	/** How many pictures are made at once. */
 	running: number;
 	/** The message of the refusal. */
 	busy: string;
+	/** Milliseconds of any clock that never goes back. */
+	now?: () => number;
 }
 
 /** A picture that is being made. */
 interface Running extends Required<QueueClient> {
 	since: number;
+	/** Whether it is known from the beginning that it may take long. */
+	isSlow: boolean;
 }
 
 const hourMs = 3_600_000;
@@ -26,7 +32,7 @@ const sweepAt = 1000;
 
 /** How long clients and their networks have had decoders at work, and whose pictures take long, by which they are served. */
 export class DecoderTime implements Required<Pick<FairQueueLimits, 'spent' | 'spentOfNetwork' | 'isSlow'>> {
-	readonly #options: Options;
+	readonly #options: Required<Options>;
 	readonly #ofClient: SpentTime;
 	/** Forgotten by a quarter of all places: more than that is what keeps others waiting. */
 	readonly #ofNetwork: SpentTime;
@@ -35,17 +41,20 @@ export class DecoderTime implements Required<Pick<FairQueueLimits, 'spent' | 'sp
 	/** The accounts of each network that are, or were, slow. */
 	readonly #slowOf = new Map<string, Set<string>>();
 	readonly #running = new Set<Running>();
-	readonly #networks = new RecentNetworks(hourMs);
+	readonly #networks: RecentNetworks;
+	/** Of the pictures that have ended; see `visitorsLead`. */
+	#lead = 0;
 
 	constructor(options: Options) {
-		const { hourlyMs, running, busy: spent } = options;
-		this.#options = options;
+		const { hourlyMs, running, busy: spent, now = () => performance.now() } = options;
+		this.#options = { ...options, now };
 		this.#ofClient = new SpentTime({
 			hourly: (client) => (isVisitorKey(client) ? hourlyMs.address : hourlyMs.account),
-			spent,
+			...{ spent, now },
 		});
-		this.#ofNetwork = new SpentTime({ hourly: () => (running * hourMs) / 4, most: mostOfNetworkMs, spent });
-		this.#slow = new SpentTime({ hourly: () => hourMs / 60, spent });
+		this.#ofNetwork = new SpentTime({ hourly: () => (running * hourMs) / 4, most: mostOfNetworkMs, spent, now });
+		this.#slow = new SpentTime({ hourly: () => hourMs / 60, spent, now });
+		this.#networks = new RecentNetworks(hourMs, now);
 	}
 
 	/** Throws `unavailable` if the client has had all that it may in an hour. */
@@ -60,14 +69,16 @@ export class DecoderTime implements Required<Pick<FairQueueLimits, 'spent' | 'sp
 
 	/** Begins to count; the function that is returned, and is called once, ends it. */
 	begin({ client, network = siteKey(client) }: QueueClient): () => void {
-		const running = { client, network, since: performance.now() };
+		const { now, slowMs, timeLimitMs } = this.#options;
+		const running = { client, network, since: now(), isSlow: this.isSlow(client, network) };
 		this.#running.add(running);
 		return () => {
 			this.#running.delete(running);
-			const ms = performance.now() - running.since;
+			const ms = now() - running.since;
+			this.#lead = Math.max(-timeLimitMs, Math.min(this.#lead + this.#leadBy(running), timeLimitMs));
 			this.#ofClient.add(client, ms);
 			this.#ofNetwork.add(network, ms);
-			if (ms < this.#options.slowMs) return;
+			if (ms < slowMs) return;
 			this.#slow.add(client, ms);
 			if (isVisitorKey(client)) return;
 			this.#slowOf.set(network, (this.#slowOf.get(network) ?? new Set()).add(client));
@@ -83,8 +94,24 @@ export class DecoderTime implements Required<Pick<FairQueueLimits, 'spent' | 'sp
 	/** Also of what is being made: else any number of accounts could begin before the first of them counts. */
 	spentOfNetwork(network: string): number {
 		let ms = this.#ofNetwork.of(network);
-		for (const each of this.#running) if (each.network === network) ms += performance.now() - each.since;
+		for (const each of this.#running) if (each.network === network) ms += this.#options.now() - each.since;
 		return ms;
+	}
+
+	/**
+	 * How much longer visitors have had decoders at work lately than accounts that are slow, in milliseconds. Who was alone for long owes the
+	 * others no more than one picture of the longest kind.
+	 */
+	visitorsLead(): number {
+		let lead = this.#lead;
+		for (const each of this.#running) lead += this.#leadBy(each);
+		return lead;
+	}
+
+	#leadBy({ client, since, isSlow }: Running): number {
+		const ms = this.#options.now() - since;
+		if (isVisitorKey(client)) return ms;
+		return isSlow || ms >= this.#options.slowMs ? -ms : 0;
 	}
 
 	/**
@@ -104,7 +131,7 @@ export class DecoderTime implements Required<Pick<FairQueueLimits, 'spent' | 'sp
 	}
 
 	#runningLong(): Running[] {
-		const before = performance.now() - this.#options.slowMs;
+		const before = this.#options.now() - this.#options.slowMs;
 		return [...this.#running].filter(({ since }) => since <= before);
 	}
 

@@ -104,7 +104,7 @@ export function createThumbnails({
 	const ofServer = concurrency === 'auto' ? Math.max(2, Math.min(4, os.availableParallelism())) : concurrency;
 	// Of several two at least: one client does not get all of them.
 	const running = Math.max(Math.min(2, ofServer), share(ofServer));
-	const time = new DecoderTime({ hourlyMs, slowMs, running, busy });
+	const time = new DecoderTime({ hourlyMs, slowMs, timeLimitMs, running, busy });
 	const queue = new FairQueue(
 		{
 			running,
@@ -121,6 +121,7 @@ export function createThumbnails({
 			spent: (client) => time.spent(client),
 			spentOfNetwork: (network) => time.spentOfNetwork(network),
 			isSlow: (client, network) => time.isSlow(client, network),
+			groupLead: () => time.visitorsLead(),
 		},
 		busy,
 	);

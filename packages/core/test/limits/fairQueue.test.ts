@@ -441,20 +441,38 @@ test('what a network has had is held against all who ask from it up to a quarter
 	t.true(spentOfNetwork('office') > spentOfNetwork('elsewhere'));
 });
 
-test('who takes long shares the place for that with a group in turns, however many of it have had nothing', async (t) => {
+test('who takes long shares the place for that with a group in turns, however many of either have had nothing', async (t) => {
 	const spent = new Map([['slow', 20]]);
+	let lead = 0;
 	const includes = (client: string) => client.startsWith('visitor');
 	const queue = queueOf({
 		runningPerClient: 1,
 		group: { running: 1, waiting: 50, includes },
-		isSlow: (client) => includes(client) || client === 'slow',
+		isSlow: (client) => includes(client) || client === 'slow' || client.startsWith('fresh'),
+		groupLead: () => lead,
 		spent: (client) => spent.get(client) ?? 0,
 	});
 	const { started, work, endFirst } = heldWork();
 	for (const name of ['visitor 1', 'visitor 2', 'slow', 'slow', 'visitor 3', 'visitor 4'])
 		void queue.run(name, work(name));
-	for (let count = 0; count < 5; count++) await endFirst();
+	await setImmediate();
+	// Those of the group take two units, and those of others three.
+	while (started.length < 6) {
+		lead += includes(started.at(-1) ?? '') ? 2 : -3;
+		await endFirst();
+	}
 	t.deepEqual(started, ['visitor 1', 'slow', 'visitor 2', 'slow', 'visitor 3', 'visitor 4']);
+	// Clients of the group that have had much come before others all the same.
+	for (const [index, name] of ['fresh 1', 'fresh 2', 'visitor 5', 'visitor 6'].entries()) {
+		spent.set(name, index);
+		void queue.run(name, work(name));
+	}
+	lead = -4;
+	await endFirst();
+	t.is(started.at(-1), 'visitor 5');
+	lead = 1;
+	await endFirst();
+	t.is(started.at(-1), 'fresh 1');
 });
 
 test('a budget limits each client and the total, and a released amount can be taken again, once', (t) => {
