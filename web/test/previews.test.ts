@@ -1162,6 +1162,54 @@ test('Markdown with more marks, bidi controls or script runs than a browser lays
 	t.false(isRefused(`${'A line of a standard.\n'.repeat(58)}\f\n`.repeat(700)), 'pages in one paragraph');
 });
 
+test('no tag in Markdown parts a paragraph or block but those of elements that are laid out apart', (t) => {
+	const isRefused = (text: string) => markdownTree(text) === undefined;
+	const texts = {
+		controls: 'a\x7f'.repeat(1000),
+		'wide spaces': '日\u3000'.repeat(1000),
+		'joined letters': 'ب'.repeat(9000),
+		'characters of two fonts': 'a\u1e00'.repeat(15_000),
+	};
+	const inLine = {
+		unknown: '<x></x>',
+		'without an end': '<x>',
+		empty: '<x/>',
+		'left out': '<center></center>',
+		removed: '<script>a</script>',
+		'removed with elements': '<svg><p>a</p></svg>',
+		'a picture that is its text': '<img alt="a">',
+		'a field that is left out': '<input>',
+		checkbox: '<input type="checkbox">',
+		bold: '<b></b>',
+		'an end alone': '</div>',
+	};
+	for (const [name, text] of Object.entries(texts)) {
+		for (const [kind, tag] of Object.entries(inLine)) {
+			const parted = `${text}${tag}`;
+			t.true(isRefused(`T ${parted.repeat(12)}`), `${name}, ${kind}`);
+			t.true(isRefused(`</x>\n${parted.repeat(12)}`), `${name} outside of all elements, ${kind}`);
+			t.false(isRefused(`T ${parted.repeat(1)}\n\n`), `${name}, ${kind}, once`);
+		}
+		for (const tag of ['<p></p>', '<div></div>', '<hr>', '<br>']) {
+			t.false(
+				isRefused(`</x>\n${`${text}${tag}`.repeat(name === 'characters of two fonts' ? 2 : 5)}`),
+				`${name}, ${tag}`,
+			);
+		}
+	}
+	const outside = `</x>\n${`${'ب'.repeat(9000)}<br><b></b><div></div><x></x>`.repeat(12)}`;
+	t.true(isRefused(outside), 'what is outside of all elements is one block');
+	t.false(isRefused(`<div>\n${'ب'.repeat(9000)}\n</div>\n\n`.repeat(12)), 'each element at the top is one');
+	t.true(
+		isRefused(`<x><div>\n${`${'ب'.repeat(9000)}<hr>`.repeat(12)}\n</div></x>`),
+		'also within one that is left out',
+	);
+	t.false(
+		isRefused(`<center>\n\n${`${'ب'.repeat(9000)}\n\n`.repeat(12)}</center>`),
+		'paragraphs in one that is left out',
+	);
+});
+
 test('a book or document has no more controls, script runs, joiners or lines than a browser lays out in time', (t) => {
 	const isRefused = (paragraph: string, count = 1) => {
 		const bound = textBound();

@@ -152,9 +152,13 @@ function characterCount(): (text: string) => void {
 
 interface Open {
 	children: MarkdownNode[];
+	/** What is in it is laid out apart from the texts before and behind it, which one that is left out does not part. */
+	endsParagraph: boolean;
 	/** Elements around them. */
 	depth: number;
 	isRemoved: boolean;
+	/** Within an element that is laid out only on screen, which those at the top are but for what is within a line. */
+	isInBlock: boolean;
 	/** Blanks and lines are kept in it. */
 	isPreformatted: boolean;
 }
@@ -162,29 +166,35 @@ interface Open {
 function readTree(html: string): MarkdownNode[] {
 	let pixels = 0;
 	let slots = 0;
-	const top: Open = { children: [], depth: 0, isRemoved: false, isPreformatted: false };
+	const top: Open = {
+		children: [],
+		endsParagraph: false,
+		depth: 0,
+		isRemoved: false,
+		isInBlock: false,
+		isPreformatted: false,
+	};
 	const open = [top];
 	let nodes = 0;
 	/** Letters that join or combine, and script runs. */
-	const costly = { paragraph: 0, block: 0 };
+	const costly = { paragraph: 0, block: 0, outside: 0 };
 	const uncommon = uncommonBound();
 	let piled = 0;
 	let preformatted = 0;
 	const costs = characterCosts();
 	const count = characterCount();
-	const enter = (name: string) => {
-		if (open.length === 1) costly.block = 0;
-		if (isInline(name)) return;
+	const endParagraph = () => {
 		costly.paragraph = 0;
 		uncommon.endParagraph();
 	};
-	const addCosts = (added: AddedCost, { isPreformatted }: Open) => {
+	const addCosts = (added: AddedCost, { isInBlock, isPreformatted }: Open) => {
 		costly.paragraph += added.costly;
-		costly.block += added.costly;
+		costly[isInBlock ? 'block' : 'outside'] += added.costly;
 		piled += added.piled;
 		if (isPreformatted) preformatted += added.separate;
 		if (!uncommon.add(added.uncommon) || preformatted > maxSeparate) throw new TooMuch();
-		if (costly.paragraph > maxInParagraph || costly.block > maxInBlock || piled > maxPiled) throw new TooMuch();
+		if (costly.paragraph > maxInParagraph || Math.max(costly.block, costly.outside) > maxInBlock) throw new TooMuch();
+		if (piled > maxPiled) throw new TooMuch();
 	};
 	const add = (parent: Open, node: MarkdownNode) => {
 		nodes += typeof node === 'string' ? 1 : (weights[node.tag] ?? 1);
@@ -197,7 +207,6 @@ function readTree(html: string): MarkdownNode[] {
 		onopentag(name, given) {
 			const parent = open.at(-1) ?? top;
 			const isRemoved = parent.isRemoved || removed.has(name);
-			enter(name);
 			const made = isRemoved || !tags.has(name) ? undefined : nodeOf(name, given);
 			const src = typeof made === 'object' ? made.attributes.src : undefined;
 			if (src !== undefined && pixels <= maxPixels) pixels += pixelsOfAddress(src);
@@ -205,13 +214,19 @@ function readTree(html: string): MarkdownNode[] {
 			// A picture of a few kilobytes may take gigabytes when it is drawn.
 			const node = src !== undefined && pixels > maxPixels ? (given.alt ?? '') : made;
 			if (node !== undefined) add(parent, node);
-			const own = typeof node === 'object' ? { children: node.children, depth: parent.depth + 1 } : parent;
+			const isKept = typeof node === 'object';
+			// The texts on both sides of one that is left out become one.
+			const endsParagraph = isKept && !isInline(name);
+			if (endsParagraph) endParagraph();
+			const isInBlock = parent.isInBlock || (endsParagraph && name !== 'br');
+			if (isInBlock && !parent.isInBlock) costly.block = 0;
+			const own = isKept ? { children: node.children, depth: parent.depth + 1 } : parent;
 			if (own.depth > maxDepth || open.length > maxOpen) throw new TooMuch();
-			open.push({ ...own, isRemoved, isPreformatted: parent.isPreformatted || name === 'pre' });
+			const isPreformatted = parent.isPreformatted || name === 'pre';
+			open.push({ ...own, endsParagraph, isRemoved, isInBlock, isPreformatted });
 		},
-		onclosetag(name) {
-			open.pop();
-			enter(name);
+		onclosetag() {
+			if (open.pop()?.endsParagraph) endParagraph();
 		},
 		ontext(text) {
 			const parent = open.at(-1) ?? top;

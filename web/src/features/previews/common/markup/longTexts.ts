@@ -22,7 +22,7 @@ const maxPiled = 20_000;
 
 /** What is within a line by itself. Everything else is taken to end a paragraph, which styles may not change (`cleanMarkup`). */
 const inline = new Set(
-	'a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark nobr q rb rp rt rtc ruby s samp small span strike strong sub sup svg time tt u var wbr'.split(
+	'a abbr acronym b bdi bdo big cite code data del dfn em font i img input ins kbd label mark nobr q rb rp rt rtc ruby s samp small span strike strong sub sup svg time tt u var wbr'.split(
 		' ',
 	),
 );
