@@ -849,6 +849,46 @@ test('a named pipe in the place of a file ends a command of root with its name, 
 	t.like(JSON.parse(line), { action: 'disableUser' });
 });
 
+test('a file without an end in the place of the database, of a copy of it or of one to be filled ends a command of root at once', async (t) => {
+	const { at, flags } = await machine(t);
+	t.like(await stowage(['user', 'list', ...flags]), { code: 0 });
+	const copy = 'stowage.db.2031-02-03T04-05-06.000Z.before-0039-boats';
+	const back = ['migrate', '--back', at('data', copy)];
+	const { size } = await stat(at('data/stowage.db'));
+	for (const [name, command, message] of [
+		[copy, back, /^This is no copy of a database of Stowage\.$/],
+		['copy.db', ['database', 'copy', '--to', `sqlite:${at('data/copy.db')}`], /is no database: .*copy\.db/],
+		['stowage.db', ['user', 'list'], /is no database: .*stowage\.db/],
+		['stowage.db', ['backup', at('one.zip')], /is no database: .*stowage\.db/],
+	] as const) {
+		const file = at('data', name);
+		if (name === 'stowage.db') await rename(file, at('aside')).catch(() => undefined);
+		await writeFile(file, '', { mode: 0o600 });
+		// It takes no room, and hours to read.
+		await truncate(file, 4e12);
+		await chown(file, uid, gid);
+		const { code, stderr } = await stowage([...command, ...flags], { timeout });
+		t.true(code === 78 || code === 1, `${command[0]}: ${code}`);
+		t.regex(stderr, message);
+		await rm(file);
+	}
+	await rename(at('aside'), at('data/stowage.db'));
+	for (const ending of ['', '-wal'] as const) {
+		await symlink('/dev/zero', at('data', `${copy}${ending}`));
+		await lchown(at('data', `${copy}${ending}`), uid, gid);
+		const { code, stderr } = await stowage([...back, ...flags], { timeout });
+		t.is(code, 1);
+		t.is(stderr, `This is no file: ${at('data', `${copy}${ending}`)}`);
+		await rm(at('data', `${copy}${ending}`));
+		await writeFile(at('data', copy), await readFile(at('data/stowage.db')));
+	}
+	t.is((await stat(at('data/stowage.db'))).size, size);
+	t.deepEqual(
+		(await readdir(at('data'))).filter((name) => /going-back|replaced/.test(name)),
+		[],
+	);
+});
+
 test('a folder in the place of a file, and a file in that of a folder, end a command with a sentence that names it, or do not concern it', async (t) => {
 	const { at, flags } = await machine(t);
 	t.like(await stowage(['user', 'add', 'ada', ...flags], { input: password }), { code: 0 });

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { closeSync, constants, openSync, statSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, type Stats } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -173,12 +173,17 @@ export async function openBackupInput(input: Readable = process.stdin): Promise<
 	}
 }
 
-/** Opens a file for `openBackup`. */
+/** Opens a file for `openBackup`, or a copy of a database. Throws for what is no file, such as a device without an end. */
 export function openBackupFile(file: string): number {
 	try {
-		if (statSync(file).isDirectory())
-			throw new Failure('invalid', `This is a folder: name one of the backups in it: ${file}`);
-		return openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+		const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+		try {
+			assertFile(fstatSync(descriptor), file);
+		} catch (error) {
+			closeSync(descriptor);
+			throw error;
+		}
+		return descriptor;
 	} catch (error) {
 		if (isFailure(error)) throw error;
 		const { code } = error as NodeJS.ErrnoException;
@@ -187,6 +192,11 @@ export function openBackupFile(file: string): number {
 			throw new Failure('forbidden', `The file can't be read (${code}): ${file}`, { cause: error });
 		throw damaged(file, error);
 	}
+}
+
+function assertFile(found: Stats, file: string): void {
+	if (found.isDirectory()) throw new Failure('invalid', `This is a folder: name one of the backups in it: ${file}`);
+	if (!found.isFile()) throw new Failure('invalid', `This is no file: ${file}`);
 }
 
 function damaged(file: string, cause: unknown): Failure {

@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { closeSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import {
@@ -119,7 +119,7 @@ export function migrateCommand(): Command {
 
 /** Puts a copy back. A server that runs would go on with the former database, and write of it over the copy. */
 async function goBack(command: Command, file: string, json: boolean): Promise<void> {
-	const source = new NamedFile(file, async () => openBackupFile(file));
+	const source = new NamedFile<number>(file, async () => openBackupFile(file));
 	// What a killed process has left belongs to the database: its last commits, or how to roll one back.
 	const real = await realpath(file).catch(() => file);
 	const [wal, journal] = ['-wal', '-journal'].map((ending) => {
@@ -128,11 +128,7 @@ async function goBack(command: Command, file: string, json: boolean): Promise<vo
 		return new NamedFile(beside, () => undefinedIf(open(), 'notFound'));
 	}) as [NamedFile<number | undefined>, NamedFile<number | undefined>];
 	const config = await loadConfigAsOwner(command, [source, wal, journal]);
-	const copy = {
-		file: createReadStream('', { fd: source.opened }),
-		wal: wal.opened === undefined ? undefined : createReadStream('', { fd: wal.opened }),
-		journal: journal.opened === undefined ? undefined : createReadStream('', { fd: journal.opened }),
-	};
+	const copy = { file: source.opened as number, wal: wal.opened, journal: journal.opened };
 	try {
 		await checkConfig(config);
 		await assertNoServerHere(config);
@@ -147,7 +143,7 @@ async function goBack(command: Command, file: string, json: boolean): Promise<vo
 			);
 		}
 	} finally {
-		for (const each of Object.values(copy)) each?.destroy();
+		for (const each of Object.values(copy)) if (each !== undefined) closeSync(each);
 	}
 }
 

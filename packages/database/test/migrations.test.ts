@@ -1,5 +1,5 @@
-import { createReadStream } from 'node:fs';
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { closeSync, openSync } from 'node:fs';
+import { mkdir, readdir, readFile, stat, statfs, truncate, writeFile } from 'node:fs/promises';
 import { checkDatabase, DatabaseError, type Migration, openDatabase, putBack, readSnapshot } from '@stowage/database';
 import test, { type ExecutionContext } from 'ava';
 import Libsql from 'libsql';
@@ -24,10 +24,15 @@ const sinkBoats: Migration = {
 	},
 };
 
-/** A file, with the one beside it that has this ending. */
-function copyOf(file: string, ending?: '-wal' | '-journal') {
-	const beside = (each: string) => (each === ending ? createReadStream(`${file}${each}`) : undefined);
-	return { file: createReadStream(file), wal: beside('-wal'), journal: beside('-journal') };
+/** Puts a file back, with the one beside it that has this ending. */
+async function back(url: string, file: string, at: number, ending?: '-wal' | '-journal'): Promise<string> {
+	const beside = (each: string) => (each === ending ? openSync(`${file}${each}`, 'r') : undefined);
+	const copy = { file: openSync(file, 'r'), wal: beside('-wal'), journal: beside('-journal') };
+	try {
+		return await putBack(url, copy, new Date(at));
+	} finally {
+		for (const each of Object.values(copy)) if (each !== undefined) closeSync(each);
+	}
 }
 
 test('a copy of before a migration is put back whole, though a killed process has left a write-ahead log, and after an earlier call was cut off', async (t) => {
@@ -51,7 +56,7 @@ test('a copy of before a migration is put back whole, though a killed process ha
 	t.true((left.get('-wal')?.length ?? 0) > 0);
 	await writeFile(`${folder}/stowage.db.going-back`, 'what an earlier call was writing');
 
-	const former = await putBack(killed, copyOf(copy), new Date(now + 60_000));
+	const former = await back(killed, copy, now + 60_000);
 	t.is(former, `${folder}/stowage.db.replaced-2031-02-02T03-05-05.000Z`);
 	const state = async (of: string) => {
 		const { damage, orphans } = await checkDatabase(of, 1e6);
@@ -62,14 +67,14 @@ test('a copy of before a migration is put back whole, though a killed process ha
 		});
 	};
 	t.deepEqual(await state(killed), { damage: [], orphans: 0, users: 1, hasBoats: false });
-	await putBack(killed, copyOf(former, '-wal'), new Date(now + 120_000));
+	await back(killed, former, now + 120_000, '-wal');
 	t.deepEqual(await state(killed), { damage: [], orphans: 0, users: 51, hasBoats: true });
-	await putBack(killed, copyOf(copy), new Date(now + 180_000));
+	await back(killed, copy, now + 180_000);
 	t.deepEqual(await state(`sqlite:${former}`), { damage: [], orphans: 0, users: 51, hasBoats: true });
 	t.deepEqual(await readFile(copy), whole);
 	await reopen(killed, allMigrations);
 	t.false((await readdir(folder)).includes('stowage.db.going-back'));
-	await t.throwsAsync(() => putBack('mysql://u:p@127.0.0.1:1/x', copyOf(copy), new Date(now)), {
+	await t.throwsAsync(() => back('mysql://u:p@127.0.0.1:1/x', copy, now), {
 		message: /^Only of an SQLite database/,
 	});
 });
@@ -91,7 +96,7 @@ test('a copy in whose file a transaction was interrupted is rolled back before i
 	for (const ending of ['', '-journal']) await writeFile(`${copy}${ending}`, await readFile(`${whole}${ending}`));
 	connection.exec('ROLLBACK');
 	connection.close();
-	await putBack(url, copyOf(copy, '-journal'), new Date());
+	await back(url, copy, Date.now(), '-journal');
 	const rows = await readSnapshot(url, async (snapshot) => {
 		let count = 0;
 		for await (const some of snapshot.rows('key_values')) count += some.length;
@@ -99,6 +104,36 @@ test('a copy in whose file a transaction was interrupted is rolled back before i
 	});
 	t.is(rows, 0);
 	t.deepEqual((await checkDatabase(url, 1e6)).damage, []);
+});
+
+test('of a copy without an end, be it what lies beside one, nothing is copied: it is no database, or there is no room for it', async (t) => {
+	const { url, path } = await database(t);
+	const whole = await readFile(`${path}/stowage.db`);
+	const folder = await temporaryFolder();
+	t.teardown(folder.remove);
+	const copy = `${folder.path}/copy`;
+	const { bavail, bsize } = await statfs(path);
+	// It takes no room, and hours to read.
+	const size = Math.max(4e12, 2 * bavail * bsize);
+	const lacking = /^The copy is copied beside the database first, which needs \d.* TB; .* are free at /;
+	const refused = async (of: Parameters<typeof back>[3], expected: object) => {
+		await t.throwsAsync(back(url, copy, Date.now(), of), expected);
+		t.false((await readdir(path)).some((name) => /going-back|replaced/.test(name)));
+	};
+	for (const [content, expected] of [
+		['', { message: 'This is no copy of a database of Stowage.' }],
+		[whole, { message: lacking }],
+	] as const) {
+		await writeFile(copy, content);
+		await truncate(copy, size);
+		await refused(undefined, expected);
+	}
+	await writeFile(copy, whole);
+	for (const ending of ['-wal', '-journal'] as const) {
+		await writeFile(`${copy}${ending}`, '');
+		await truncate(`${copy}${ending}`, size);
+		await refused(ending, { message: lacking });
+	}
 });
 
 test('a database that is up to date is not copied', async (t) => {

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { writeFile } from 'node:fs/promises';
+import { truncate, writeFile } from 'node:fs/promises';
 import { repositoriesSuite } from '@stowage/conformance';
 import { DatabaseError, openDatabase } from '@stowage/database';
 import { isFailure, parsePath } from '@stowage/rules';
@@ -85,6 +85,21 @@ test('a disk that fails is not taken for a damaged database, as SQLite does', as
 	const failing = namedDiskFault(damaged, '/proc/self/mem');
 	t.true(isFailure(failing, 'unavailable'));
 	t.regex((failing as Error).message, /not available right now \(EIO\)/);
+});
+
+test('a damaged database without an end is not read to it for a fault of its disk, and what is none by its beginning only', async (t) => {
+	const folder = await temporaryFolder();
+	t.teardown(folder.remove);
+	const file = `${folder.path}/file`;
+	await writeFile(file, '');
+	// It takes no room, and hours to read.
+	await truncate(file, 4e12);
+	const damaged = new DatabaseDamaged('damaged');
+	const other = new DatabaseDamaged('none', { cause: Object.assign(new Error('none'), { code: 'SQLITE_NOTADB' }) });
+	const begun = performance.now();
+	t.is(namedDiskFault(damaged, file, 300), damaged);
+	t.true(performance.now() - begun >= 300);
+	t.is(namedDiskFault(other, file, Number.POSITIVE_INFINITY), other);
 });
 
 test('who has one change to make waits for one of each other client, however many these have waiting', async (t) => {

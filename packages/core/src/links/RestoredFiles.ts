@@ -3,6 +3,8 @@ import { isFailure, joinPath, PathMap, type PathSet, type StoragePath, undefined
 import { identityOf } from '../trees/identity.js';
 import { type FileHash, hashFile } from './hashFiles.js';
 
+type Before = Pick<FileHash, 'size' | 'sha256'>;
+
 /** How many files there are in a folder and below, and how many of them are those of before. */
 interface Compared {
 	files: number;
@@ -17,8 +19,8 @@ export class RestoredFiles {
 	readonly #storage: Pick<StorageProvider, 'list' | 'open' | 'stat'>;
 	/** What links lead to. */
 	readonly #wanted: PathSet<StoragePath>;
-	/** The hashes of before, of what is wanted. */
-	readonly #hashes = new PathMap<string>();
+	/** The sizes and hashes of before, of what is wanted. */
+	readonly #before = new PathMap<Before>();
 	/** How many of these lie in each wanted folder and below. */
 	readonly #known = new PathMap<number>();
 	/** The identities of wanted files whose bytes are those that they had before; undefined for a file with other bytes. */
@@ -31,14 +33,14 @@ export class RestoredFiles {
 	}
 
 	/** Notes a hash of before. */
-	add({ path, sha256 }: Pick<FileHash, 'path' | 'sha256'>): void {
-		if (this.#hashes.has(path)) return;
+	add({ path, size, sha256 }: FileHash): void {
+		if (this.#before.has(path)) return;
 		let isWanted = false;
 		for (const at of this.#wanted.covering(path)) {
 			isWanted = true;
 			if (at !== path) this.#known.set(at, (this.#known.get(at) ?? 0) + 1);
 		}
-		if (isWanted) this.#hashes.set(path, sha256);
+		if (isWanted) this.#before.set(path, { size, sha256 });
 	}
 
 	/**
@@ -94,12 +96,12 @@ export class RestoredFiles {
 		return entries;
 	}
 
-	/** The file's identity, if it has the bytes of before. A file that was not there before is not read. */
+	/** The file's identity, if it has the bytes of before. One that was not there before, or had another size, is not read. */
 	async #sameFile(path: StoragePath): Promise<string | undefined> {
-		const hash = this.#hashes.get(path);
-		if (hash === undefined || this.#files.has(path)) return this.#files.get(path);
-		const read = await hashFile(this.#storage, path, () => undefined);
-		const identity = read?.hash.sha256 === hash ? read.identity : undefined;
+		const before = this.#before.get(path);
+		if (before === undefined || this.#files.has(path)) return this.#files.get(path);
+		const read = await hashFile(this.#storage, path, () => undefined, before.size);
+		const identity = read?.hash.sha256 === before.sha256 ? read.identity : undefined;
 		if (this.#wanted.has(path)) this.#files.set(path, identity);
 		return identity;
 	}

@@ -63,16 +63,18 @@ function unlessFailure(error: unknown): undefined {
 
 /**
  * The hash of a file, with the identity of the very item that was read. Undefined for an unreadable one, with which
- * `onUnreadable` is called.
+ * `onUnreadable` is called, and for one of another size than is expected, which is not read.
  */
 export async function hashFile(
 	storage: Pick<StorageProvider, 'open'>,
 	path: StoragePath,
 	onUnreadable: (path: StoragePath) => void,
+	expectedSize?: number,
 ): Promise<{ hash: FileHash; identity: string } | undefined> {
 	let file: OpenFile | undefined;
 	try {
 		file = await storage.open(path);
+		if (expectedSize !== undefined && file.item.size !== expectedSize) return undefined;
 		const hash = createHash('sha256');
 		for await (const chunk of file.read()) hash.update(chunk);
 		if (await file.isChanged()) return undefined;

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { LinkStore } from '@stowage/plugin-api';
@@ -331,12 +332,36 @@ test.serial('files with very long paths are told apart quickly when their links 
 	};
 	const begun = process.cpuUsage();
 	const files = new RestoredFiles({ stat } as never, new PathSet(paths));
-	for (const path of paths) files.add({ path, sha256: 'a' });
+	for (const path of paths) files.add({ path, size: 1, sha256: 'a' });
 	for (const path of paths) t.is(await files.identityAt(path), undefined);
 	const { user, system } = process.cpuUsage(begun);
 	t.is(asked.length, 1500);
 	// A Map takes 15 seconds.
 	t.true(user + system < 6_000_000, `${(user + system) / 1000} ms`);
+});
+
+test('a file of another size than before is not read when its link is bound again: it may have no end', async (t) => {
+	const [same, endless] = [joinPath(longFolder, 'same'), joinPath(longFolder, 'endless')];
+	const content = Buffer.from('content');
+	const read: StoragePath[] = [];
+	const storage = {
+		stat: async () => ({ type: 'file' }),
+		open: async (at: StoragePath) => ({
+			item: { id: '1', size: at === same ? content.length : 4e12 },
+			read: async function* () {
+				read.push(at);
+				yield content;
+			},
+			isChanged: async () => false,
+			close: async () => undefined,
+		}),
+	};
+	const files = new RestoredFiles(storage as never, new PathSet([same, endless]));
+	const sha256 = createHash('sha256').update(content).digest('hex');
+	for (const path of [same, endless]) files.add({ path, size: content.length, sha256 });
+	t.truthy(await files.identityAt(same));
+	t.is(await files.identityAt(endless), undefined);
+	t.deepEqual(read, [same]);
 });
 
 test('nothing with a long path is shared by who has no room for more of these, and what has a short one is', async (t) => {

@@ -1,30 +1,47 @@
-import { constants, copyFileSync, createWriteStream, linkSync, realpathSync, renameSync, rmSync } from 'node:fs';
+import {
+	constants,
+	copyFileSync,
+	createReadStream,
+	createWriteStream,
+	fstatSync,
+	linkSync,
+	readSync,
+	realpathSync,
+	renameSync,
+	rmSync,
+} from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Failure } from '@stowage/rules';
 import Libsql from 'libsql';
 import { codeOf, DatabaseError, translated } from '../connection/errors.js';
 import { assertUsable, namedFile } from '../connection/sqlite/sqliteFile.js';
 import { parseDatabaseUrl } from '../connection/target.js';
-import { sync } from './snapshot.js';
+import { lackingRoom, sync } from './snapshot.js';
 
 /** What SQLite keeps beside a database and would replay onto whatever lies in its place. */
 const replayed = ['-wal', '-journal'];
 
 const besides = [...replayed, '-shm'];
 
-/** A copy of a database, with what lies beside it: after a process was killed its last commits, or how to roll one back. */
+/**
+ * The descriptors of a copy of a database, and of what lies beside it: after a process was killed its last commits, or how to roll one
+ * back. Whoever opened them closes them.
+ */
 export interface DatabaseCopy {
-	file: Readable;
-	wal: Readable | undefined;
-	journal: Readable | undefined;
+	file: number;
+	wal: number | undefined;
+	journal: number | undefined;
 }
+
+/** What each SQLite database begins with. */
+const magic = Buffer.from('SQLite format 3\0');
 
 /**
  * Puts a copy in the place of the SQLite database, over which nobody serves. What was there stays as `<name>.replaced-<time>`, with what
  * belongs to it beside it. At any moment, also after a power cut, either of both is there, whole. Resolves to the name of what was there.
- * Throws `invalid` for a database of another kind, and for a copy that is none or is damaged; then nothing has changed.
+ * Throws `invalid` for a database of another kind, and for a copy that is none or is damaged, and `storageFull` where there is no room for
+ * it; then nothing has changed.
  */
 export async function putBack(url: string, copy: DatabaseCopy, now: Date): Promise<string> {
 	const target = parseDatabaseUrl(url);
@@ -37,9 +54,9 @@ export async function putBack(url: string, copy: DatabaseCopy, now: Date): Promi
 	const partial = `${file}.going-back`;
 	try {
 		remove(partial, ['', ...besides]);
-		await write(partial, copy.file);
-		if (copy.wal !== undefined) await write(`${partial}-wal`, copy.wal);
-		if (copy.journal !== undefined) await write(`${partial}-journal`, copy.journal);
+		const parts = partsOf(copy);
+		assertRoom(file, parts);
+		for (const part of parts) await write(`${partial}${part.ending}`, part);
 		makeWhole(partial);
 		sync(partial);
 		const former = `${file}.replaced-${now.toISOString().replaceAll(':', '-')}`;
@@ -57,7 +74,39 @@ export async function putBack(url: string, copy: DatabaseCopy, now: Date): Promi
 	}
 }
 
-function write(file: string, content: Readable): Promise<void> {
+interface Part {
+	ending: string;
+	descriptor: number;
+	/** The bytes that it has now: more that come to it meanwhile are not copied. */
+	size: number;
+}
+
+/** What is copied. Throws `invalid` where that is no database by its first bytes: it may be as large as it likes. */
+function partsOf({ file, wal, journal }: DatabaseCopy): Part[] {
+	const start = Buffer.alloc(magic.length);
+	readSync(file, start, 0, start.length, 0);
+	if (!start.equals(magic)) throw noCopy();
+	return [
+		{ ending: '', descriptor: file },
+		{ ending: '-wal', descriptor: wal },
+		{ ending: '-journal', descriptor: journal },
+	].flatMap(({ ending, descriptor }) => {
+		const size = descriptor === undefined ? 0 : fstatSync(descriptor).size;
+		return descriptor === undefined || size === 0 ? [] : [{ ending, descriptor, size }];
+	});
+}
+
+function assertRoom(file: string, parts: readonly Part[]): void {
+	const lacking = lackingRoom(
+		file,
+		parts.reduce((sum, { size }) => sum + size, 0),
+	);
+	if (lacking === undefined) return;
+	throw new Failure('storageFull', `The copy is copied beside the database first, ${lacking}. Make room.`);
+}
+
+function write(file: string, { descriptor, size }: Part): Promise<void> {
+	const content = createReadStream('', { fd: descriptor, autoClose: false, start: 0, end: size - 1 });
 	return pipeline(content, createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true }));
 }
 

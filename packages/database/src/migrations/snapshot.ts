@@ -80,14 +80,20 @@ function assertRoom(connection: Libsql.Database, path: string): void {
 	const [pages, unused, size] = ['page_count', 'freelist_count', 'page_size'].map((name) =>
 		Number((connection.prepare(`PRAGMA ${name}`).get() as Record<string, unknown>)[name]),
 	) as [number, number, number];
-	const needed = (pages - unused) * size;
-	const { blocks, bavail, bsize } = statfsSync(dirname(path));
-	// Where the file system doesn't know, these are zeros.
-	if (blocks === 0 || bavail * bsize >= needed) return;
+	const lacking = lackingRoom(path, (pages - unused) * size);
+	if (lacking === undefined) return;
 	throw new Failure(
 		'storageFull',
-		`Before a migration the database is copied beside itself, which needs ${formatListSize(needed)}; ${formatListSize(bavail * bsize)} are free at ${path}. Make room, or go on with the former version.`,
+		`Before a migration the database is copied beside itself, ${lacking}. Make room, or go on with the former version.`,
 	);
+}
+
+/** What a copy beside the database needs, in words, where there is no room for that. */
+export function lackingRoom(path: string, needed: number): string | undefined {
+	const { blocks, bavail, bsize } = statfsSync(dirname(path));
+	// Where the file system doesn't know, these are zeros.
+	if (blocks === 0 || bavail * bsize >= needed) return undefined;
+	return `which needs ${formatListSize(needed)}; ${formatListSize(bavail * bsize)} are free at ${path}`;
 }
 
 /** Returns once a file, or the names in a folder, would survive a power cut. */

@@ -128,25 +128,34 @@ export function namedFile(error: unknown, path: string): unknown {
 	return unavailableFile(path, error);
 }
 
+/** How long a damaged database is read for a fault of its disk: what lies in its place may have no end. */
+const mostReadMs = 10_000;
+
 /**
  * The error, or `unavailable` in place of damage where the file can't be read: SQLite takes the EIO of a disk for damage. Nothing else in
- * this process may have the file open, since closing it drops all locks that this process has on it.
+ * this process may have the file open, since closing it drops all locks that this process has on it. Of a file that is no database the
+ * beginning is read, which is all that SQLite reads of it.
  */
-export function namedDiskFault(error: unknown, path: string): unknown {
+export function namedDiskFault(error: unknown, path: string, limitMs = mostReadMs): unknown {
 	if (!(error instanceof DatabaseDamaged)) return error;
 	try {
-		readWhole(path);
+		readAll(path, codeOf(error.cause) === 'SQLITE_NOTADB' ? 0 : limitMs);
 	} catch (cause) {
 		if (isDiskFault(cause)) return unavailableFile(path, cause);
 	}
 	return error;
 }
 
-function readWhole(path: string): void {
-	const descriptor = openSync(path, constants.O_RDONLY);
+/** Reads a file to its end, or what comes first of it until the time has passed. */
+function readAll(path: string, limitMs: number): void {
+	const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+	const descriptor = openSync(realpathSync.native(path), flags);
 	try {
+		// Something else may lie there by now.
+		if (!fstatSync(descriptor).isFile()) return;
+		const deadline = performance.now() + limitMs;
 		const part = Buffer.alloc(1024 * 1024);
-		while (readSync(descriptor, part) > 0);
+		while (readSync(descriptor, part) > 0 && performance.now() < deadline);
 	} finally {
 		closeSync(descriptor);
 	}
