@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Viewer } from '@stowage/rules';
+import { networkKey } from './http/requests/proxy.js';
 
 /** Running code belongs to a request, to a connection beside its requests, or to a job; or to none of them. */
 export interface Context {
@@ -35,6 +36,12 @@ const contexts = new AsyncLocalStorage<Context>();
 
 export function currentContext(): Context | undefined {
 	return contexts.getStore();
+}
+
+/** The network of the request that the running code belongs to; what belongs to none counts as one network. */
+export function currentNetwork(): string {
+	const { request } = currentContext() ?? {};
+	return (request !== undefined && networkKey(request.caller.client.address)) || 'none';
 }
 
 /** All that `run` begins, now and later, belongs to the context too. */

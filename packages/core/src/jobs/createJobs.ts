@@ -12,11 +12,10 @@ import {
 	type UserStore,
 } from '@stowage/plugin-api';
 import { Failure, isFailure } from '@stowage/rules';
-import { currentContext } from '../context.js';
+import { currentNetwork } from '../context.js';
 import type { ObservableNotifications } from '../events/notifications.js';
 import { SiblingEvents } from '../events/SiblingEvents.js';
 import { noSiblings } from '../events/siblings.js';
-import { networkKey } from '../http/requests/proxy.js';
 import type { LiveProcesses } from '../leases/LiveProcesses.js';
 import type { ProcessIdentity } from '../leases/processIdentity.js';
 import type { DatabaseReserve } from '../limits/databaseReserve.js';
@@ -239,7 +238,14 @@ export function createJobs(parts: Dependencies): JobService {
 					await databaseReserve.assertRoom(Buffer.byteLength(text));
 					const id = key === undefined ? randomBytes(16).toString('hex') : idOfKey(owner, kind.name, key);
 					const job = {
-						...{ id, kind: kind.name, userId: owner.id, network: ownNetwork(), input: text, onRestart: kind.onRestart },
+						...{
+							id,
+							kind: kind.name,
+							userId: owner.id,
+							network: currentNetwork(),
+							input: text,
+							onRestart: kind.onRestart,
+						},
 						isLong: kind.short !== undefined && expectedSeconds > kind.short.seconds,
 						isOrdered: orderedBy === 'administrator',
 						title: shortened(title, jobLimits.titleBytes),
@@ -374,12 +380,6 @@ export function createJobs(parts: Dependencies): JobService {
 		sweep: ({ byAge }) => store.sweep(byAge ? now() - jobLimits.keptMs : 0, jobLimits.keptEnded),
 	};
 	return jobs;
-}
-
-/** The network of the request that the running code belongs to; what belongs to none counts as one network. */
-function ownNetwork(): string {
-	const { request } = currentContext() ?? {};
-	return (request !== undefined && networkKey(request.caller.client.address)) || 'none';
 }
 
 /** The id of the job with an idempotency key: equal for every attempt, and different for all other users and kinds. */

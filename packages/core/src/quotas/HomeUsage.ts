@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { StorageProvider } from '@stowage/plugin-api';
 import { anonymousOwner, type StoragePath } from '@stowage/rules';
+import { currentNetwork } from '../context.js';
 import type { FairQueue } from '../limits/FairQueue.js';
 import type { Log } from '../log.js';
 import { type Amount, measureTree } from './measureTree.js';
@@ -234,7 +235,7 @@ export class HomeUsage {
 		// What is reserved already goes on to count, also what unfinished uploads have brought, by their rows as well.
 		this.#shared = new SharedCount(shared, {
 			...{ key: ownerKey(owner), owner, reserved: this.#reserved },
-			walk: () => this.dependencies.walks.run(ownerKey(owner), () => this.#find()),
+			walk: () => this.#atTurn(() => this.#find()),
 		});
 		return this.#shared;
 	}
@@ -307,12 +308,16 @@ export class HomeUsage {
 	}
 
 	#measure(): Promise<void> {
-		this.#measuring ??= this.dependencies.walks
-			.run(ownerKey(this.dependencies.owner), () => this.#walk())
-			.finally(() => {
-				this.#measuring = undefined;
-			});
+		this.#measuring ??= this.#atTurn(() => this.#walk()).finally(() => {
+			this.#measuring = undefined;
+		});
 		return this.#measuring;
+	}
+
+	/** In the network of who wants to know it first: there may be any number of homes of one. */
+	#atTurn<T>(walk: () => Promise<T>): Promise<T> {
+		const { walks, owner } = this.dependencies;
+		return walks.run({ client: ownerKey(owner), network: currentNetwork() }, walk);
 	}
 
 	async #walk(): Promise<void> {

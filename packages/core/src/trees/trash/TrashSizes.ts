@@ -1,5 +1,6 @@
 import type { TrashRecord, TrashSelection, TrashSize } from '@stowage/plugin-api';
 import { isFailure } from '@stowage/rules';
+import { currentNetwork } from '../../context.js';
 import { FairQueue } from '../../limits/FairQueue.js';
 import { measureTree, TooDeep } from '../../quotas/measureTree.js';
 import { locateTrashed } from './locateTrashed.js';
@@ -69,13 +70,15 @@ export class TrashSizes {
 	}
 
 	async #measure(record: TrashRecord): Promise<TrashSize | undefined> {
+		const network = currentNetwork();
 		try {
 			const located = await locateTrashed(this.#parts, record);
 			if (located === undefined) return undefined;
 			const { mount, item, path } = located;
 			const measure = () => measureTree(mount.storage, path, async () => {});
 			const isFolder = item.type === 'directory';
-			const inside = isFolder ? await this.#walks.run(record.ownerId, measure) : { bytes: 0, entries: 0 };
+			const client = { client: record.ownerId, network };
+			const inside = isFolder ? await this.#walks.run(client, measure) : { bytes: 0, entries: 0 };
 			const size = { bytes: inside.bytes + item.size, entries: inside.entries + 1 };
 			await this.#keep(record.id, size);
 			return size;

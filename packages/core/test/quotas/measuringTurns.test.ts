@@ -1,0 +1,60 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { TrashRecord } from '@stowage/plugin-api';
+import test from 'ava';
+import { runInContext } from '../../src/context.js';
+import { FairQueue } from '../../src/limits/FairQueue.js';
+import { HomeUsage } from '../../src/quotas/HomeUsage.js';
+import { TrashSizes } from '../../src/trees/trash/TrashSizes.js';
+
+/** Calls `measure` for eight accounts of one network, and then for one of another. */
+function askFromTwoNetworks(measure: (owner: string) => Promise<unknown>): Promise<unknown> {
+	const ask = (owner: string, address: string) => {
+		const viewer = { kind: 'user', id: owner, username: owner } as const;
+		return runInContext({ request: { id: '', caller: { client: { address }, viewer, route: { path: '/' } } } }, () =>
+			measure(owner),
+		);
+	};
+	const strangers = Array.from({ length: 8 }, (_, n) => ask(`eve${n}`, '198.51.100.1'));
+	return Promise.all([...strangers, ask('ada', '203.0.113.1')]);
+}
+
+test('the homes of many accounts of one network are measured in turns with those of other networks', async (t) => {
+	const walks = new FairQueue({ running: 2, runningPerClient: 1, waiting: 100, waitingPerClient: 10 }, 'Later.');
+	const measured: string[] = [];
+	await askFromTwoNetworks((owner) =>
+		new HomeUsage({
+			...{ owner, isShared: () => false, shared: {} as never, log: console as never, walks, monotonic: () => 0 },
+			storage: () => ({}) as never,
+			async home() {
+				measured.push(owner);
+				await wait(5);
+				return undefined;
+			},
+			trashTotals: async () => ({ bytes: 0, entries: 0 }),
+			unfinishedTotals: async () => ({ bytes: 0, entries: 0 }),
+			onMeasured: async () => {},
+		}).measured(),
+	);
+	t.true([...new Set(measured)].indexOf('ada') <= 3, `${measured}`);
+	t.is(new Set(measured).size, 9);
+});
+
+test('folders that many accounts of one network have in the trash are measured in turns with those of other networks', async (t) => {
+	const measured: string[] = [];
+	const storage = {
+		rootId: 'root',
+		stat: async () => ({ type: 'directory', size: 0 }),
+		async *list(folder: string) {
+			measured.push(folder);
+			await wait(5);
+			yield [];
+		},
+	};
+	const parts = { log: console, storage: () => ({ mounts: () => [{ storage }] }), store: { setSizes: async () => {} } };
+	const sizes = new TrashSizes(parts as never);
+	await askFromTwoNetworks((ownerId) =>
+		sizes.of({ kind: 'version', id: ownerId, ownerId, rootId: 'root' } as unknown as TrashRecord),
+	);
+	t.true(measured.findIndex((folder) => folder.includes('ada')) <= 3, `${measured}`);
+	t.is(measured.length, 9);
+});
