@@ -125,7 +125,7 @@ export async function end(client: Client, id: string): Promise<Status> {
 		const status = await statusOf(client, id);
 		return ['queued', 'processing'].includes(status.status) ? undefined : status;
 	};
-	return (await until('the conversion ends', ended, longestMs)) as Status;
+	return (await until('the conversion ends', ended, longestMs, 250)) as Status;
 }
 
 export const cancel = (client: Client, id: string) => client.post(`/api/handbrake/cancel/${id}`, {});
