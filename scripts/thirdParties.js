@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { root } from './run.js';
 
@@ -115,6 +115,39 @@ export const bundling = {
 	},
 };
 
+/**
+ * A run of the tests starts a thousand servers with the same hundred routes, and a third of each start is that hapi checks their settings
+ * and copies them five times. For tests it checks those of a route once in a process, if that changes nothing in them, and copies them once.
+ */
+const hapiPatches = {
+	'/@hapi/hapi/lib/config.js': [
+		'const result = internals[type].validate(options);',
+		`const name = type === 'route' || type === 'routeConfig' ? [type, ...message].join(' ') : undefined;
+		if (name !== undefined && checked.has(name)) return options;
+		const result = internals[type].validate(options);
+		if (name !== undefined && !result.error && require('util').isDeepStrictEqual(result.value, options)) checked.add(name);`,
+		'const checked = new Set();',
+	],
+	'/@hapi/hapi/lib/route.js': [
+		'for (const item of chain) {',
+		`const added = chain.slice(1).filter((each) => Object.keys(each).length > 0);
+		for (const item of added.length > 0 ? added : [config]) {`,
+		'',
+	],
+};
+
+const routesCheckedOnce = {
+	name: 'routes checked once',
+	setup(own) {
+		own.onLoad({ filter: /@hapi.hapi.lib.(config|route)\.js$/ }, async ({ path: file }) => {
+			const [before, after, first] = hapiPatches[file.slice(file.lastIndexOf('/@hapi/'))];
+			const contents = await readFile(file, 'utf8');
+			if (!contents.includes(before)) throw new Error(`${file} has no ${before}`);
+			return { contents: `${first}${contents.replace(before, after)}` };
+		});
+	},
+};
+
 /** Writes these packages into `folder`, a folder of packages, as few files; shared modules are written once. */
 export async function bundleThirdParties(folder) {
 	const { build } = await import('esbuild');
@@ -128,6 +161,7 @@ export async function bundleThirdParties(folder) {
 		splitting: true,
 		plugins: [
 			...bundling.plugins,
+			routesCheckedOnce,
 			{
 				name: 'stubs',
 				setup(own) {
