@@ -1,20 +1,12 @@
 import type { Turn } from '@stowage/plugin-api';
 import { siteKey } from '../http/requests/proxy.js';
 import { Counts } from './Counts.js';
-import { RecentNetworks } from './RecentNetworks.js';
+import { type PlaceLimits, Places } from './Places.js';
+import type { RecentNetworks } from './RecentNetworks.js';
 import { type Waiter, Waiters, type WaitingLimits } from './Waiters.js';
 
-export interface FairQueueLimits extends WaitingLimits {
-	/** How many may run at once. */
-	running: number;
-	/** How many of one client may run at once. */
-	runningPerClient: number;
-	group?: WaitingLimits['group'] & { running: number };
-	/**
-	 * Whether all clients of a network together leave a quarter of the places, and of the group's, to others: for work that has its place
-	 * for long, without turns. Only where others have asked within a day: all may come through one proxy that is not trusted.
-	 */
-	leavesPlaces?: boolean;
+export interface FairQueueLimits extends PlaceLimits, WaitingLimits {
+	group?: PlaceLimits['group'] & WaitingLimits['group'];
 	/** For work that takes long: it may be asked to give its place to others from time to time. */
 	turns?: {
 		/** How long work has its place while others wait, in milliseconds. */
@@ -41,9 +33,6 @@ export interface QueueClient {
 
 type Asking = Required<QueueClient>;
 
-/** Whoever works in the morning has places left for them that were left the day before. */
-const rememberedMs = 24 * 3_600_000;
-
 /**
  * Bounds how much work of a kind runs at once, and shares the places among clients: a client with one waiting job is served before those
  * with many, since networks are served round robin, or by what they have had, and so are the clients of each. Where no more may wait, a
@@ -51,11 +40,7 @@ const rememberedMs = 24 * 3_600_000;
  * as one among those who wait. Who asks by a key alone is a network of its own, or of its `siteKey`.
  */
 export class FairQueue {
-	#running = 0;
-	#runningOfGroup = 0;
-	readonly #runningOf = new Counts();
-	/** What runs, by who asked for it. */
-	readonly #places = new Set<Asking>();
+	readonly #places: Places;
 	/** How much work of each network has begun, also what is paused. */
 	readonly #begunOf = new Counts();
 	readonly #waiters: Waiters;
@@ -64,14 +49,15 @@ export class FairQueue {
 		readonly limits: FairQueueLimits,
 		/** The message of the refusal. */
 		readonly busy: string,
-		private readonly networks = new RecentNetworks(rememberedMs),
+		networks?: RecentNetworks,
 	) {
+		this.#places = new Places(limits, networks);
 		this.#waiters = new Waiters(limits, busy);
 	}
 
 	/** How much runs right now. */
 	get running(): number {
-		return this.#running;
+		return this.#places.taken;
 	}
 
 	/** How much waits. */
@@ -108,8 +94,8 @@ export class FairQueue {
 	): Promise<Turn & { release(): void }> {
 		const { client, network } = from;
 		signal?.throwIfAborted();
-		this.networks.see(network);
-		if (this.#mayRun(client, network) && !this.#waiters.has(client)) this.#begin(from, 'new');
+		this.#places.see(network);
+		if (this.#places.isFreeFor(from) && !this.#waiters.has(client)) this.#begin(from, 'new');
 		else {
 			onWait?.();
 			this.#waiters.makeRoom(from);
@@ -123,7 +109,8 @@ export class FairQueue {
 			if (since === undefined) return;
 			turns?.onEnd(client, now() - since, network);
 			since = undefined;
-			this.#end(from);
+			this.#places.free(from);
+			this.#startNext();
 		};
 		const hasOthers = () => this.#waiters.count > 0;
 		return {
@@ -168,58 +155,17 @@ export class FairQueue {
 		});
 	}
 
-	#isInGroup(client: string): boolean {
-		return this.limits.group?.includes(client) ?? false;
-	}
-
-	#mayRun(client: string, network: string): boolean {
-		if (this.#isInGroup(client) && this.#runningOfGroup >= (this.limits.group?.running ?? 0)) return false;
-		const { isSlow, running } = this.limits;
-		// They would keep everybody else waiting until one of them ends.
-		if (isSlow?.(client, network)) {
-			let slow = 0;
-			for (const place of this.#places) if (isSlow(place.client, place.network)) slow++;
-			if (slow >= Math.max(1, running - 1)) return false;
-		}
-		if (this.#running >= running || this.#runningOf.of(client) >= this.limits.runningPerClient) return false;
-		return this.#leavesPlaces(client, network);
-	}
-
-	/** Whether a client's network leaves places to others if it has one more. One it may always have. */
-	#leavesPlaces(client: string, network: string): boolean {
-		const { leavesPlaces = false, running, group } = this.limits;
-		if (!leavesPlaces || !this.networks.hasOthers(network)) return true;
-		const held = [...this.#places].filter((place) => place.network === network);
-		const ofGroup = held.filter((place) => this.#isInGroup(place.client));
-		const mayHaveMore = (count: number, all: number) => count < Math.max(1, Math.floor(all * 0.75));
-		if (!mayHaveMore(held.length, running)) return false;
-		return !this.#isInGroup(client) || mayHaveMore(ofGroup.length, group?.running ?? 0);
-	}
-
 	#begin(from: Asking, work: 'new' | 'paused'): void {
-		const { client, network } = from;
-		this.#running++;
-		if (this.#isInGroup(client)) this.#runningOfGroup++;
-		this.#runningOf.add(client, 1);
-		this.#places.add(from);
-		if (work === 'new') this.#begunOf.add(network, 1);
-	}
-
-	#end(from: Asking): void {
-		const { client } = from;
-		this.#running--;
-		if (this.#isInGroup(client)) this.#runningOfGroup--;
-		this.#runningOf.add(client, -1);
-		this.#places.delete(from);
-		this.#startNext();
+		this.#places.take(from);
+		if (work === 'new') this.#begunOf.add(from.network, 1);
 	}
 
 	/** Starts who may run, in their order, and each client once before any client's second. */
 	#startNext(): void {
 		for (const next of this.#waiters.inOrder()) {
-			if (this.#running >= this.limits.running) return;
+			if (this.#places.taken >= this.limits.running) return;
 			const { from, isPaused } = next;
-			if (!this.#mayRun(from.client, from.network) || !this.#mayBegin(next)) continue;
+			if (!this.#places.isFreeFor(from) || !this.#mayBegin(next)) continue;
 			this.#waiters.take(next);
 			this.#begin(from, isPaused ? 'paused' : 'new');
 			next.start();

@@ -9,9 +9,7 @@ export interface WaitingLimits {
 	waitingPerClient: number;
 	/** Clients that together have no more than this, however many they are. Every other client may have one waiting beyond `waiting`. */
 	group?: { waiting: number; includes(client: string): boolean };
-	/**
-	 * Whether the work of a client, or of its network, is known to take long. All such clients together leave one of several places free.
-	 */
+	/** Whether the work of a client, or of its network, is known to take long. */
 	isSlow?(client: string, network: string): boolean;
 	/**
 	 * How much more the group has had lately of the places for slow work than all others whose work is; negative if those have had more.
