@@ -249,6 +249,11 @@ export function versionRules(assertThat: Rule): void {
 				...hostileTexts.map((text) => ['ada-id', 'file-2', text] as const),
 			] as const)
 				t.is(await versions.writerOf(owner, of, item), undefined, `${owner} ${of} ${item}`);
+			const beginning = { isBeginning: true };
+			for (const item of ['file-2 content', 'file-2 c', 'file-2 '])
+				t.is(await versions.writerOf('ada-id', 'file-2', item, beginning), 'carol-id', item);
+			for (const item of ['file-2 d', 'file-2 content-', 'ile-2', ...hostileTexts.filter((text) => text !== '')])
+				t.is(await versions.writerOf('ada-id', 'file-2', item, beginning), undefined, item);
 			const bound = { ...becoming, versionOf: 'file-2', next };
 			t.deepEqual(await trash.get(idOf(1)), versionAt(1, 'a', { versionOf: 'file-2' }));
 			t.deepEqual(await trash.get(idOf(2)), versionAt(2, 'a', bound));

@@ -277,7 +277,11 @@ export function readingRules(assertThat: Rule): void {
 		const first = await put(storage, 'a', 'content 1', { mtime: 1000 });
 		t.is((await storage.stat(toPath('a'))).version, first.version);
 		t.regex(first.version, /^[\x21\x23-\x7e]+$/);
-		await storage.remove(toPath('a'));
+		const moved = await storage.move(toPath('a'), toPath('b'));
+		t.is(moved.contentVersion, first.contentVersion);
+		for (const { version, contentVersion = version } of [first, moved])
+			t.true(version.startsWith(contentVersion), contentVersion);
+		await storage.remove(toPath('b'));
 		const second = await put(storage, 'a', 'content 2', { mtime: 1000 });
 		t.not(second.version, first.version);
 	});

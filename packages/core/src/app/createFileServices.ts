@@ -16,6 +16,7 @@ import { createTrash } from '../files/trash.js';
 import { createFileVersions } from '../files/versions.js';
 import type { Leases } from '../leases/createLeases.js';
 import type { ProcessIdentity } from '../leases/processIdentity.js';
+import type { DatabaseReserve } from '../limits/databaseReserve.js';
 import { auditedLinks } from '../links/auditedLinks.js';
 import { createLinks } from '../links/createLinks.js';
 import { rebindTrashedLinks } from '../links/rebindTrashedLinks.js';
@@ -44,7 +45,7 @@ interface Dependencies {
 	relay: EventRelay;
 	notifications: Pick<Notifications, 'publish'>;
 	leases: Leases;
-	databaseReserve: TrashParts['databaseReserve'];
+	databaseReserve: Pick<DatabaseReserve, 'assertRoom' | 'optional'>;
 	identity: ProcessIdentity;
 	/** Whether other processes may serve over the same database. */
 	mayHaveOthers(): boolean;
@@ -80,6 +81,7 @@ export function createFileServices(dependencies: Dependencies) {
 		store: database.trash,
 		versions: database.versions,
 		inVain: database.keyValues('trash-in-vain'),
+		creators: dependencies.databaseReserve.optional(database.keyValues('file-creators')),
 		users,
 		storage,
 		config,

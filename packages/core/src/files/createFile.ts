@@ -15,7 +15,12 @@ import { entryIn } from './entries.js';
 import type { FileParts } from './FileParts.js';
 
 /** Creates an empty file in a folder that is there. */
-export async function createFile({ trees }: FileParts, viewer: Viewer, ref: ItemRef, name: string): Promise<Entry> {
+export async function createFile(
+	{ trees, versions }: FileParts,
+	viewer: Viewer,
+	ref: ItemRef,
+	name: string,
+): Promise<Entry> {
 	assertAllowed(createFolderDenial(viewer, ref));
 	if (trimName(name) === '') throw new Failure('invalidName', 'Please enter a file name');
 	const tree = trees.own(viewer, ref.area);
@@ -34,6 +39,7 @@ export async function createFile({ trees }: FileParts, viewer: Viewer, ref: Item
 			throw error;
 		}
 	});
+	await versions.created(viewer, made);
 	tree.notifyChange(storagePath);
 	return entryIn(parent, made);
 }

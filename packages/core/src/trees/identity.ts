@@ -9,5 +9,9 @@ export function identityOf({ id, mayReuseId, size, mtime }: StorageItem): string
 	return mayReuseId ? `${id} ${size} ${mtime}` : id;
 }
 
+/** Identifies the content of a file, whatever name that has by now. */
+export const contentOf = (item: StorageItem) =>
+	item.contentVersion === undefined ? versionOf(item) : `${identityOf(item)} ${item.contentVersion}`;
+
 /** Identifies an item with its content. */
 export const versionOf = (item: StorageItem) => `${identityOf(item)} ${item.version}`;

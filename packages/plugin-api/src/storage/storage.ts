@@ -27,6 +27,11 @@ export interface StorageItem extends StorageEntry {
 	mayReuseId?: true;
 	/** Changes whenever the content may have changed; fit for a strong ETag once it is quoted. */
 	version: string;
+	/**
+	 * The beginning of `version` that stays as long as nothing is written: also through rename and move, and a change of permissions.
+	 * Optional: without it these make another version, of which nobody knows that it has the same content.
+	 */
+	contentVersion?: string;
 }
 
 /** Bytes `start` to `end`, both included, as in HTTP ranges. */

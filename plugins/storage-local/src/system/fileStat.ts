@@ -54,14 +54,15 @@ export function toEntry(name: string, stats: Stats): StorageEntry | undefined {
 
 export function toItem(name: string, stat: FileStat & { type: 'file' | 'directory' }): StorageItem {
 	const size = stat.type === 'file' ? stat.size : 0;
-	const version = [stat.inode, BigInt(stat.size), stat.mtimeNs, stat.ctimeNs].map((part) => part.toString(36));
+	const written = [stat.inode, BigInt(stat.size), stat.mtimeNs].map((part) => `${part.toString(36)}-`).join('');
 	const item = {
 		name,
 		type: stat.type,
 		size,
 		mtime: toMs(stat.mtimeNs),
 		id: objectId(stat),
-		version: version.join('-'),
+		version: `${written}${stat.ctimeNs.toString(36)}`,
+		...(stat.type === 'file' ? { contentVersion: written } : {}),
 	};
 	return stat.birthtimeNs === 0n && stat.handle === undefined ? { ...item, mayReuseId: true } : item;
 }

@@ -63,16 +63,21 @@ export async function placeItem(
 	place: Placing,
 ): Promise<StorageItem> {
 	const { folder, name, type, onConflict = { kind: 'rename' }, tried } = item;
+	const create: Placing = async (path, options) => {
+		const made = await place(path, options);
+		if (item.content.kind === 'written') await parts.versions.created(tree.viewer, made);
+		return made;
+	};
 	switch (onConflict.kind) {
 		case 'rename':
-			return withFreeName(folder.storagePath, name, type, place, tried);
+			return withFreeName(folder.storagePath, name, type, create, tried);
 		case 'fail':
-			return place(joinPath(folder.storagePath, name), {});
+			return create(joinPath(folder.storagePath, name), {});
 		case 'replace':
 			// A folder replaces nothing.
 			if (type === 'directory' && onConflict.ifMatch === undefined)
-				return place(joinPath(folder.storagePath, name), {});
-			return replaceOrPlace(parts, tree, item, onConflict.ifMatch, place);
+				return create(joinPath(folder.storagePath, name), {});
+			return replaceOrPlace(parts, tree, item, onConflict.ifMatch, { create, replace: place });
 	}
 }
 
@@ -100,7 +105,7 @@ async function replaceOrPlace(
 	tree: OwnTree,
 	item: PlacedItem,
 	ifMatch: string | undefined,
-	place: Placing,
+	{ create, replace }: { create: Placing; replace: Placing },
 ): Promise<StorageItem> {
 	const path = joinPath(item.folder.storagePath, item.name);
 	// Its own file is not to be replaced, and has another version than the one that was.
@@ -110,8 +115,8 @@ async function replaceOrPlace(
 	for (let tries = 1; ; tries++) {
 		const replaced = await findReplaced(tree, item, ifMatch);
 		try {
-			if (replaced === undefined) return await place(path, {});
-			const made = await replaceItem(parts, tree, path, replaced, item.content, (options) => place(path, options));
+			if (replaced === undefined) return await create(path, {});
+			const made = await replaceItem(parts, tree, path, replaced, item.content, (options) => replace(path, options));
 			item.onReplaced?.(replaced);
 			return made;
 		} catch (error) {

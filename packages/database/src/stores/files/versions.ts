@@ -159,9 +159,14 @@ export function versionStore(knex: Knex, now: () => number): VersionStore {
 					.update(plainRow({ version_of: file })),
 			);
 		},
-		async writerOf(ownerId, file, item) {
-			const row = await rowsOf(ownerId).where({ version_of: file, next_item: item }).first('next_by');
-			return row?.next_by ?? undefined;
+		async writerOf(ownerId, file, item, { isBeginning = false } = {}) {
+			// Texts compare byte for byte: those with this beginning come first of these.
+			const row = await rowsOf(ownerId)
+				.where({ version_of: file })
+				.where('next_item', isBeginning ? '>=' : '=', item)
+				.orderBy('next_item')
+				.first('next_item', 'next_by');
+			return row?.next_item?.startsWith(item) ? (row.next_by ?? undefined) : undefined;
 		},
 		async place(ownerId, { file, path }) {
 			const change = plainRow({ path, folder: parentPath(path) });

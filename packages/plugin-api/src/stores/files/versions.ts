@@ -44,8 +44,16 @@ export interface VersionStore {
 	 * is still its own.
 	 */
 	bind(ownerId: string, former: string, file: string, next?: FileVersion['next']): Promise<number>;
-	/** The member who is known to have written the item with this content, which is the file now. */
-	writerOf(ownerId: string, file: string, item: string): Promise<string | undefined>;
+	/**
+	 * The member who is known to have written the item with this content, which is the file now. With `isBeginning` it is the item whose
+	 * text begins so.
+	 */
+	writerOf(
+		ownerId: string,
+		file: string,
+		item: string,
+		options?: { isBeginning?: boolean },
+	): Promise<string | undefined>;
 	/** Corrects the path of a file. */
 	place(ownerId: string, file: VersionedFile): Promise<void>;
 	/** Marks all versions of these files as `purging`. Resolves to how many were not before. */

@@ -7,18 +7,22 @@ import { alternatingFactor, superfluous } from './superfluous.js';
 /** Versions of one file. */
 const maxVersions = 50;
 
-/** With so many a member joins no other file to one: that content counts as the owner's, and can't give way to what the member does. */
-const mostJoined = alternatingFactor * maxVersions;
-
 /**
- * With so many a member writes no content either. It is known who has written that, so it gives way itself: there are more than
- * `mostJoined` only where older servers or other programs have written as many. Members of a file that was full by then can go on.
+ * With so many contents of which no member is known to have written them a member adds no other one, whatever is written over it. Members
+ * bring none themselves: there are more than those that members take turns in only where older servers or other programs have written them.
  */
-const mostWritten = mostJoined + maxVersions;
+const mostUnknown = (alternatingFactor + 1) * maxVersions;
+
+/** The content that a file has, and who is known to have written it. */
+export interface FileContent {
+	/** The identity of the file. */
+	file: string;
+	writtenBy: string | undefined;
+}
 
 /**
- * How many versions one file has. A member of a folder ends none but those that this member has written, so what a member adds beyond the
- * limit would push out the owner's with the owner's next replacement: it is refused where it can't give way itself.
+ * How many versions one file has. A member of a folder ends none but those that this member has written. So what a member brings to a file
+ * must give way itself, or what it is joined to would be pushed out by the owner's next replacement.
  */
 export class VersionLimit {
 	readonly #parts: Pick<TrashParts, 'versions'>;
@@ -30,15 +34,28 @@ export class VersionLimit {
 	}
 
 	/**
-	 * Called right before a file is replaced. Throws `forbidden` where a member would join the versions of two files to more than one may
-	 * have, or adds to a file that has too many: other files have room. Resolves to how many versions the new content brings.
+	 * Called right before a file is replaced, `former`, maybe by what is `moved` onto it. Throws `forbidden` where a member would join
+	 * contents of two files that this member can't end to more than one may have, or adds one to a file that has too many: other files
+	 * have room. Resolves to how many versions the new content brings.
 	 */
-	async assertRoom({ id, username, member }: User, path: StoragePath, content: NewContent): Promise<number> {
-		const brought =
-			content.kind === 'moved' ? await this.#count(id, relativePath(content.from, homeRoot(username))) : 0;
+	async assertRoom(
+		{ id, username, member }: User,
+		former: FileContent & Pick<VersionedFile, 'path'>,
+		content: NewContent,
+		moved: FileContent | undefined,
+	): Promise<number> {
+		const from = content.kind === 'moved' ? relativePath(content.from, homeRoot(username)) : undefined;
+		const brought = from === undefined ? 0 : await this.#count(id, from);
 		if (member === undefined || content.kind === 'restored') return brought;
-		const there = await this.#count(id, path);
-		if (there + brought <= mostBefore(content, there, brought)) return brought;
+		// With what both files have now.
+		if ((await this.#count(id, former.path)) + brought + 2 <= maxVersions) return brought;
+		const there = await this.#writers(id, former, former.path);
+		const joined = from === undefined || moved === undefined ? [] : await this.#writers(id, moved, from);
+		const othersOf = (writers: Writers) => writers.filter((writer) => writer !== member.id).length;
+		const [ofThese, ofThose] = [othersOf(there), othersOf(joined)];
+		const areJoined = ofThese > 0 && ofThose > 0 && ofThese + ofThose > maxVersions;
+		const isFull = former.writtenBy === undefined && there.slice(1).filter(isUnknown).length > mostUnknown;
+		if (!areJoined && !isFull) return brought;
 		throw new Failure('forbidden', 'There are too many former contents of this file for another one of yours.');
 	}
 
@@ -57,6 +74,12 @@ export class VersionLimit {
 		if (ended.length > 0) await this.#bin.endSuperfluous(ended, member?.username);
 	}
 
+	/** Who has written what a file has and had. */
+	async #writers(ownerId: string, { file, writtenBy }: FileContent, path: StoragePath): Promise<Writers> {
+		const versions = await this.#parts.versions.of(ownerId, { file, path });
+		return [writtenBy, ...versions.map((version) => version.writtenBy)];
+	}
+
 	async #count(ownerId: string, path: StoragePath): Promise<number> {
 		let count = 0;
 		await this.#parts.versions.countsWithin(ownerId, path, async (files) => {
@@ -66,8 +89,7 @@ export class VersionLimit {
 	}
 }
 
-function mostBefore({ kind }: NewContent, there: number, brought: number): number {
-	if (kind === 'written') return mostWritten;
-	// One more is added by the replacement itself.
-	return there > 0 && brought > 0 ? maxVersions - 1 : mostJoined;
-}
+/** The member who has written each of some contents, if one is known: of what the file has first. */
+type Writers = readonly (string | undefined)[];
+
+const isUnknown = (writer: string | undefined) => writer === undefined;

@@ -1,8 +1,8 @@
 import type { FileVersion, OpenFile, StorageItem } from '@stowage/plugin-api';
-import { type StoragePath, type User, undefinedIf } from '@stowage/rules';
+import { isFailure, type StoragePath, type User, undefinedIf, type Viewer } from '@stowage/rules';
 import { createKeyedMutex } from '../../../limits/keyedMutex.js';
 import { filterInBatches } from '../../filterInBatches.js';
-import { identityOf, versionOf } from '../../identity.js';
+import { contentOf, identityOf, versionOf } from '../../identity.js';
 import type { HomeStorage } from '../../storage/HomeStorage.js';
 import { prefixedFile } from '../../storage/rootIds.js';
 import { isTrashed, locateTrashed } from '../locateTrashed.js';
@@ -12,8 +12,11 @@ import { type NewContent, type TrashParts, trashedBy, warnOfTrash } from '../tra
 import { trashedPath } from '../trashPaths.js';
 import { bindVersions, settleHere } from './finishVersion.js';
 import { VersionCounts } from './VersionCounts.js';
-import { VersionLimit } from './VersionLimit.js';
+import { type FileContent, VersionLimit } from './VersionLimit.js';
 import { VersionPaths } from './VersionPaths.js';
+
+/** How long it is known of a file without versions which member has created it: as long as a deleted file can be put back by default. */
+const creatorKnownMs = 30 * 24 * 60 * 60_000;
 
 /** A file that is about to be replaced. */
 interface Replaced {
@@ -68,7 +71,9 @@ export class Versions {
 		replace: (keepAs: StoragePath, beforeNaming: () => Promise<void>) => Promise<StorageItem>,
 	): Promise<StorageItem> {
 		const replacedId = identityOf(item);
-		const writtenBy = await this.#parts.versions.writerOf(user.id, replacedId, versionOf(item));
+		// The owner's own replacements are most, and the first content of a file is one of its versions.
+		const isCreatorSought = user.member !== undefined;
+		const writtenBy = await this.#writerOf(user.id, item, isCreatorSought);
 		const version = {
 			...trashedBy(user),
 			rootId: (await storage.mount()).storage.rootId,
@@ -82,20 +87,34 @@ export class Versions {
 		} as const;
 		const exchange = async (to: StoragePath, begin: () => Promise<void>) => {
 			let brought: number | undefined;
+			let moved: FileContent | undefined;
 			const made = await withTrashFolder(storage, () =>
 				// Not before: others add versions meanwhile, and moves come one after the other there.
 				replace(to, async () => {
-					brought = await this.#limit.assertRoom(user, path, content);
+					moved = content.kind === 'moved' ? await this.#contentAt(user.id, storage, content.from) : undefined;
+					const former = { file: replacedId, path, writtenBy };
+					brought = await this.#limit.assertRoom(user, former, content, moved);
 					await begin();
 				}),
 			);
-			const writer = brought === undefined ? undefined : writerOf(user, content);
+			const writer = async () => (brought === undefined ? undefined : this.#newWriter(user, content, made, moved));
 			await this.#bind(version, made, writer, ({ file, count }) =>
 				this.#limit.apply(user.id, { file, path }, { count, brought: brought ?? 0 }, user.member),
 			);
 			return made;
 		};
 		return this.#bin.moves.keepVersion(version, exchange, content);
+	}
+
+	/** A file has been created, with a content that the viewer has written. */
+	async created(viewer: Viewer, made: StorageItem): Promise<void> {
+		if (!this.isOn || viewer.kind !== 'user' || viewer.member === undefined || made.type !== 'file') return;
+		try {
+			await this.#parts.creators.set(creatorKey(viewer.id, made), viewer.member.id, creatorKnownMs);
+		} catch (error) {
+			// It counts as the owner's then.
+			if (!isFailure(error, 'storageFull')) warnOfTrash(this.#parts, error);
+		}
 	}
 
 	/** What a file that was replaced without becoming a version had, the new one has. */
@@ -137,15 +156,50 @@ export class Versions {
 		}
 	}
 
-	/** `writtenBy` is the member who is known to have written the new content. */
+	/** The member who is known to have written what a file has. */
+	async #writerOf(ownerId: string, item: StorageItem, isCreatorSought = true): Promise<string | undefined> {
+		const { versions, creators } = this.#parts;
+		const isBeginning = item.contentVersion !== undefined;
+		const writer = await versions.writerOf(ownerId, identityOf(item), contentOf(item), { isBeginning });
+		if (writer !== undefined || !isCreatorSought) return writer;
+		const creator = await creators.get(creatorKey(ownerId, item));
+		return typeof creator === 'string' ? creator : undefined;
+	}
+
+	/** The member who is known to have written a new content. What nobody is known for, as all that was there before, is the owner's. */
+	async #newWriter(
+		{ id, member }: User,
+		content: NewContent,
+		made: StorageItem,
+		moved: FileContent | undefined,
+	): Promise<string | undefined> {
+		switch (content.kind) {
+			case 'written':
+				return member?.id;
+			case 'restored':
+				return content.writtenBy;
+			case 'moved':
+				// Another one may have come to its path since.
+				return moved?.file === identityOf(made) ? moved.writtenBy : this.#writerOf(id, made);
+		}
+	}
+
+	/** What is at a path of the storage, to be moved. Throws `notFound`. */
+	async #contentAt(ownerId: string, storage: HomeStorage, path: StoragePath): Promise<FileContent> {
+		const item = await storage.stat(path);
+		return { file: identityOf(item), writtenBy: await this.#writerOf(ownerId, item) };
+	}
+
+	/** `writer` resolves to the member who is known to have written the new content. */
 	async #bind(
 		version: Pick<FileVersion, 'ownerId' | 'path' | 'replacedId'>,
 		made: StorageItem,
-		writtenBy?: string,
+		writer?: () => Promise<string | undefined>,
 		onBound?: (bound: { file: string; count: number }) => Promise<void>,
 	): Promise<void> {
 		try {
 			const file = identityOf(made);
+			const writtenBy = await writer?.();
 			const next = writtenBy === undefined ? undefined : { item: versionOf(made), writtenBy };
 			const count = await bindVersions(this.#parts, version, file, next);
 			await onBound?.({ file, count });
@@ -156,17 +210,4 @@ export class Versions {
 	}
 }
 
-/**
- * The member who is known to have written a new content. Of what is moved nobody knows it but the versions that come with it, if they do:
- * it counts as the owner's, like all that was there before.
- */
-function writerOf({ member }: User, content: NewContent): string | undefined {
-	switch (content.kind) {
-		case 'written':
-			return member?.id;
-		case 'restored':
-			return content.writtenBy;
-		case 'moved':
-			return undefined;
-	}
-}
+const creatorKey = (ownerId: string, item: StorageItem) => `${ownerId} ${contentOf(item)}`;

@@ -20,8 +20,8 @@ interface Thinning {
 /**
  * The versions to remove so that `limit` are left: each time the one that is closest to its neighbours, never the first or the last. A
  * replacement by `member` removes only contents that are known to be this member's, so others' may exceed the limit. Where members take
- * turns, their contents remove each other's from four times the limit on. What members have added beyond the limit goes before anything
- * else. Gives others their turn.
+ * turns, their contents remove each other's from four times the limit on. Beyond the limit what members have written goes before anything
+ * else, but for the newest of each: it may have been replaced by mistake. Gives others their turn.
  */
 export async function superfluous<T extends Dated>(
 	versions: readonly T[],
@@ -31,6 +31,8 @@ export async function superfluous<T extends Dated>(
 	const thinned = new ThinnedVersions(versions);
 	const isOfMembers = ({ writtenBy }: T) => writtenBy !== undefined;
 	if (member === undefined) {
+		const newest = newestOfEach(versions);
+		await thinned.thin(limit, (version) => isOfMembers(version) && !newest.has(version));
 		await thinned.thin(limit + 1, isOfMembers);
 		await thinned.thin(Math.max(limit, least), () => true);
 	} else {
@@ -38,6 +40,16 @@ export async function superfluous<T extends Dated>(
 		await thinned.thin(limit * alternatingFactor, isOfMembers);
 	}
 	return thinned.removed;
+}
+
+/** Of each member the version that was replaced last. */
+function newestOfEach<T extends Dated>(versions: readonly T[]): ReadonlySet<T> {
+	const newest = new Map<string | undefined, T>();
+	for (const version of versions) {
+		const before = newest.get(version.writtenBy);
+		if (before === undefined || before.deletedAt <= version.deletedAt) newest.set(version.writtenBy, version);
+	}
+	return new Set(newest.values());
 }
 
 /** A version that is not the first or the last, and the time between its neighbours when it was put into the queue. */
