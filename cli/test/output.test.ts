@@ -5,7 +5,9 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { Client, file, testApp } from '../../packages/core/test/testApp.js';
+import { openSqlite } from '../../packages/database/src/connection/sqlite/openSqlite.js';
 import { openDatabase } from '../../packages/database/src/index.js';
+import { allMigrations } from '../../packages/database/src/migrations/all.js';
 import { freePort } from '../../test/freePort.js';
 import { dataFolder, onTerminal, program, run, stowage } from './program.js';
 
@@ -59,6 +61,62 @@ test('the files of the audit log contain nothing that a terminal obeys, and thei
 	const lines = texts.join('').trim().split('\n');
 	t.notRegex(lines.join(''), obeyed);
 	t.true(lines.some((line) => JSON.parse(line).path === name));
+});
+
+test('a text that the owner of the data folder has put into the database in place of JSON costs no list the other rows, and no command a trace', async (t) => {
+	const dataDir = await dataFolder(t);
+	const flags = ['--data-dir', dataDir, '--log-level', 'error'];
+	for (const each of ['ada', 'bob']) t.is((await run(['user', 'add', each, ...flags], 'correct horse\n')).code, 0);
+	const database = await openDatabase(`sqlite:${path.join(dataDir, 'stowage.db')}`);
+	const [ada, bob] = [await database.users.find('ada'), await database.users.find('bob')];
+	if (ada === undefined || bob === undefined) return t.fail();
+	for (const [{ id, generation }, key] of [
+		[ada, 'SECRET'],
+		[bob, 'ANOTHER'],
+	] as const) {
+		await database.secondFactors.begin(id, { secret: key, session: 'one', recoveryHashes: ['hash'] });
+		await database.secondFactors.enable(id, key, 7, generation);
+	}
+	await database.close();
+
+	const tables = await openSqlite(path.join(dataDir, 'stowage.db'), allMigrations, Date.now);
+	t.teardown(() => tables.destroy());
+	const times = { created_at: 1, updated_at: 1, end_time: 1 };
+	const counts = { input_bytes: 2, saved_bytes: 0, done: 1, total: 2, attempt: 1, interruptions: 0, turn: 1, epoch: 1 };
+	const flagsOff = { is_cancel_requested: 0, is_long: 0, is_ordered: 0 };
+	for (const [id, detail] of [
+		['1', 'x{'],
+		['2', '{"folder":"a"}'],
+	] as const)
+		await tables('jobs').insert({
+			...{ id: id.repeat(32), kind: 'copy', user_id: ada.id, title: 'Copy', input: '{}', detail },
+			...{ on_restart: 'continue', status: 'failed', unit: 'bytes', ...times, ...counts, ...flagsOff },
+		});
+	const listed = await run(['job', 'list', '--all', '--json', ...flags]);
+	t.is(listed.code, 0, listed.stderr);
+	t.deepEqual(
+		JSON.parse(listed.stdout)
+			.map(({ detail }: { detail: unknown }) => JSON.stringify(detail))
+			.sort(),
+		['null', '{"folder":"a"}'],
+	);
+
+	for (const secret of ['x{', 'null', '[]', '{"secret":"SECRET","isEnabled":true}']) {
+		await tables('credentials').where({ kind: 'totp', user_id: ada.id }).update({ secret });
+		const users = await run(['user', 'list', '--json', ...flags]);
+		t.is(users.code, 0, users.stderr);
+		t.deepEqual(
+			JSON.parse(users.stdout).map((user: { hasSecondFactor: boolean }) => user.hasSecondFactor),
+			[true, true],
+		);
+		t.deepEqual(await run(['user', 'show', 'ada', ...flags]), {
+			code: 78,
+			stdout: '',
+			stderr: 'The second factor of this account is damaged in the database: turn it off (stowage user remove-totp).',
+		});
+	}
+	t.like(await run(['user', 'remove-totp', 'ada', ...flags]), { code: 0, stderr: '' });
+	t.like(await run(['user', 'show', 'ada', ...flags]), { code: 0, stderr: '' });
 });
 
 test('a name with a line feed that the owner of the data folder has put into the database begins no line of a command’s own', async (t) => {

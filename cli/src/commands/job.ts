@@ -1,4 +1,4 @@
-import { accountFields, type Services } from '@stowage/core';
+import { accountFields, jobDetail, type Services } from '@stowage/core';
 import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../commandLine/appCommand.js';
@@ -146,11 +146,11 @@ async function listJobs({ accounts, jobs }: Services, { user, all = false, json 
 	const names = new Map((await accounts.list()).map(({ id, username }) => [id, username]));
 	await printList(found, {
 		json,
-		toJson: ({ userId, hasInput: _, createdAt, startTime, endTime, detail, hold, ...job }) => ({
+		toJson: ({ userId, hasInput: _, createdAt, startTime, endTime, hold, ...job }) => ({
 			...job,
 			hold: hold && { ...hold, until: hold.until === null ? null : timeText(hold.until) },
 			user: names.get(userId) ?? null,
-			detail: detail === null ? null : JSON.parse(detail),
+			detail: jobDetail(job),
 			createdAt: timeText(createdAt),
 			startTime: startTime === null ? null : timeText(startTime),
 			endTime: endTime === null ? null : timeText(endTime),

@@ -73,6 +73,7 @@ export type { ConnectionSource } from './http/connections/accepting.js';
 export { endFailedRequest } from './http/connections/endFailedRequest.js';
 export { freeSocket, openSocket, socketPathOf } from './http/connections/unixSocket.js';
 export { createPeers, limitAddress, type Peers, peersOf, siteKey } from './http/requests/proxy.js';
+export { jobDetail } from './jobs/jobDetail.js';
 export { assertUnserved, servingHere } from './leases/assertUnserved.js';
 export { byDoubt, findServing, forgottenMs, liveMs } from './leases/LiveProcesses.js';
 export { clockFaults, differingSettings, maxNodeClockMs } from './leases/nodeFaults.js';

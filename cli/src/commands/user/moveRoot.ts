@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { homeMoveName, type Services, shellCommand } from '@stowage/core';
+import { homeMoveName, jobDetail, type Services, shellCommand } from '@stowage/core';
 import { Failure, formatListSize } from '@stowage/rules';
 import { printJson, printLine } from '../../terminal/output.js';
 import { type Progress, withProgress } from '../../terminal/Progress.js';
@@ -74,10 +74,10 @@ async function waitForEnd({ jobs }: Services, userId: string, id: string, progre
 	}
 }
 
-function stepOf({ status, detail }: FollowedJob): string {
-	if (status === 'queued') return 'waiting for its turn';
-	const { step = 'copying' } = (detail === null ? {} : JSON.parse(detail)) as { step?: string };
-	return step;
+function stepOf(job: FollowedJob): string {
+	if (job.status === 'queued') return 'waiting for its turn';
+	const step = jobDetail(job)?.step;
+	return typeof step === 'string' ? step : 'copying';
 }
 
 function shareOf(job: FollowedJob): string {

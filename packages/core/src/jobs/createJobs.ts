@@ -24,6 +24,7 @@ import type { Log } from '../log.js';
 import { JobPauses } from './JobPauses.js';
 import { JobPublisher } from './JobPublisher.js';
 import { JobWaiters } from './JobWaiters.js';
+import { jobDetail } from './jobDetail.js';
 import { jobLimits, shortened } from './jobLimits.js';
 import { createJobRunner } from './runner/createJobRunner.js';
 import type { EndedJob } from './runner/JobRuns.js';
@@ -388,10 +389,10 @@ function idOfKey({ id }: JobOwner, kind: string, key: string): string {
 }
 
 function toJob(record: JobRecord, kinds: ReadonlyMap<string, AnyKind>, hold: JobHold | null): Job {
-	const { userId: _, hasInput: __, isOrdered, detail, ...job } = record;
+	const { userId: _, hasInput: __, isOrdered, ...job } = record;
 	return {
 		...job,
-		detail: detail === null ? null : JSON.parse(detail),
+		detail: jobDetail(record),
 		canRetry: !isOrdered && isRetriable(record) && kinds.has(job.kind),
 		canCancel: !isOrdered && job.endTime === null,
 		hold,

@@ -1,6 +1,7 @@
 import type { SecondFactor, SecondFactorStore } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
 import type { Knex } from 'knex';
+import { DatabaseDamaged } from '../../connection/errors.js';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
 import { keyHash } from '../keyHash.js';
@@ -33,7 +34,8 @@ export function secondFactorStore(knex: Knex, now: () => number): SecondFactorSt
 		},
 		async enabledUserIds() {
 			const rows: CredentialRow[] = await knex<CredentialRow>('credentials').where({ kind });
-			return new Set(rows.filter((row) => toFactor(row).isEnabled).map((row) => row.user_id));
+			// One that is damaged lets nobody in.
+			return new Set(rows.filter((row) => factorIn(row)?.isEnabled !== false).map((row) => row.user_id));
 		},
 		begin: (userId, { secret, session, recoveryHashes }) =>
 			transact(knex, async (transaction) => {
@@ -89,11 +91,11 @@ export function secondFactorStore(knex: Knex, now: () => number): SecondFactorSt
 				const own = () => transaction<CredentialRow>('credentials').where({ id: idOf(userId), kind });
 				const row = await own().forUpdate().first();
 				if (row === undefined) return false;
-				const { secret, isEnabled } = toFactor(row);
-				if (expected !== undefined && (expected.secret !== secret || expected.isEnabled !== isEnabled))
+				const factor = factorIn(row);
+				if (expected !== undefined && (expected.secret !== factor?.secret || expected.isEnabled !== factor.isEnabled))
 					throw new Failure('conflict', 'Two-factor sign-in was changed meanwhile.');
 				await own().delete();
-				return isEnabled;
+				return factor?.isEnabled !== false;
 			}),
 	};
 }
@@ -103,6 +105,24 @@ function idOf(userId: string): string {
 	return keyHash(`totp ${userId}`).slice(0, 36);
 }
 
-function toFactor({ secret }: CredentialRow): SecondFactor {
-	return JSON.parse(secret);
+function toFactor(row: CredentialRow): SecondFactor {
+	const factor = factorIn(row);
+	if (factor === undefined)
+		throw new DatabaseDamaged(
+			'The second factor of this account is damaged in the database: turn it off (stowage user remove-totp).',
+		);
+	return factor;
+}
+
+/** Undefined for a text that is none of a factor. */
+function factorIn({ secret: text }: CredentialRow): SecondFactor | undefined {
+	let found: SecondFactor | null;
+	try {
+		found = JSON.parse(text);
+	} catch {
+		return undefined;
+	}
+	const { secret, isEnabled, lastStep, recoveryHashes } = found ?? ({} as Partial<SecondFactor>);
+	if (typeof secret !== 'string' || typeof isEnabled !== 'boolean' || typeof lastStep !== 'number') return undefined;
+	return found !== null && Array.isArray(recoveryHashes) ? found : undefined;
 }
