@@ -150,7 +150,8 @@ export class Waiters {
 			.map((waiter) => {
 				const { network, from } = waiter;
 				const turn = this.#turnOfNetwork.get(network) ?? 0;
-				return { waiter, order: [networkHad(network), spent(from.client), turn] };
+				// By the network that it will count for: that in which it waits may have had nothing, and would go on to.
+				return { waiter, order: [networkHad(from.network), spent(from.client), turn] };
 			})
 			.sort((a, b) => compare(a.order, b.order))
 			.map(({ waiter }) => waiter);

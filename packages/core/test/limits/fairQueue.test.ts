@@ -169,6 +169,19 @@ test('who waits with one account in many networks waits in the first of them', a
 	t.deepEqual(await refused(), ['user eve']);
 });
 
+test('what is asked from a network comes after those that have had less, also where its client waits first in one that has had nothing', async (t) => {
+	const had = new Map(Object.entries({ a: 20, b: 10 }));
+	const queue = queueOf({ running: 1, spentOfNetwork: (network) => had.get(network) ?? 0 });
+	const { started, work, endFirst } = heldWork();
+	const ask = (client: string, network: string) => void queue.run({ client, network }, work(`${client} of ${network}`));
+	ask('user first', 'b');
+	ask('user eve', 'fresh');
+	ask('user eve', 'a');
+	ask('user ada', 'b');
+	for (let count = 0; count < 3; count++) await endFirst();
+	t.deepEqual(started, ['user first of b', 'user eve of fresh', 'user ada of b', 'user eve of a']);
+});
+
 test('where all ask from one network, who has had more, or else waits with more, makes way', async (t) => {
 	const spent = (client: string) => (client === 'user 2' ? 10 : 0);
 	const { ask, refused } = fullQueue({ waiting: 6, spent });
