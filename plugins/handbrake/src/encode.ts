@@ -21,6 +21,7 @@ import { hasLayers } from './films/layers.js';
 import { lookArguments } from './films/look.js';
 import { lossesOf, unreadParts } from './films/losses.js';
 import { foreignMessagesIn } from './films/messages.js';
+import { areMoved } from './films/movedPictures.js';
 import { boxesOf, nameWithRoom, type TagBoxes, writeTags } from './films/phoneTags.js';
 import { contentSeconds, type Film, probe } from './films/probe.js';
 import { scan, type Video } from './films/scan.js';
@@ -189,10 +190,15 @@ async function compare(
 	const isLayered = await check(() => hasLayers(ffprobe, source, signal));
 	const decoded = deleteOriginal ? await check(decodeAgain) : undefined;
 	const shown = original.container === 'mov' ? new ShownPackets() : undefined;
-	const packets = await check(() => countPackets(ffprobe, source, signal, shown));
+	const pictures = ({ video: [track] }: Film) => track?.index;
+	const packets = await check(() => countPackets(ffprobe, source, signal, { shown, picturesOf: pictures(original) }));
 	const findHidden = async (known: ShownPackets) =>
 		packets === undefined ? undefined : check(() => hiddenParts(ffprobe, source, known, signal));
 	const hidden = shown === undefined ? new Map() : await findHidden(shown);
+	const converted = {
+		film: output,
+		packets: await check(() => countPackets(ffprobe, target.descriptor, signal, { picturesOf: pictures(output) })),
+	};
 	const compareLines = async () => {
 		// Those of a missing track are lost with it.
 		if (output.subtitles === 0) return { unplaced: 0, changed: [], isUnforced: false };
@@ -203,7 +209,8 @@ async function compare(
 	return lossesOf({
 		original: { film: { ...original, video, data, texts, traits, unread }, packets },
 		originalBytes: sourceBytes,
-		output: { film: output, packets: await check(() => countPackets(ffprobe, target.descriptor, signal)) },
+		output: converted,
+		areMoved: await inTime(areMoved({ film: original, packets }, converted, signal)),
 		decoded,
 		decoderErrors: maxErrors(errors, deleteOriginal ? decoded?.errors : 0),
 		unreadDelay: original.container === 'avi' ? await delayIn(source) : 0,

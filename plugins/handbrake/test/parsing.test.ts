@@ -16,6 +16,8 @@ import { hasLayers, parseLayers } from '../src/films/layers.js';
 import { type Look, lookArguments, lookOf } from '../src/films/look.js';
 import { lossesOf, type ReadFilm, unreadParts } from '../src/films/losses.js';
 import { foreignMessages } from '../src/films/messages.js';
+import { areMoved } from '../src/films/movedPictures.js';
+import { PictureTimes } from '../src/films/PictureTimes.js';
 import { type Film, matrixOf, parseProbe, probe, type SubtitleTrack } from '../src/films/probe.js';
 import { parseScan, type Video } from '../src/films/scan.js';
 import type { LostLines } from '../src/films/subtitles/lines.js';
@@ -214,6 +216,7 @@ const read = (given: Given): ReadFilm => ({
 			[1, { ...sound, ...given.sound }],
 		]),
 		streams: given.streams ?? 2,
+		pictures: new PictureTimes(),
 	},
 });
 
@@ -233,6 +236,7 @@ const losses = (
 			decoded,
 			decoderErrors,
 			unreadDelay,
+			areMoved: false,
 			unended: 0,
 			hidden,
 			isLayered: false,
@@ -364,6 +368,7 @@ test('what an output lacks of its original is named, and what is not known is ta
 		original: read({}),
 		originalBytes: 0,
 		decoded: undefined,
+		areMoved: false,
 		unended: 0,
 		lostLines: noneLost,
 	};
@@ -392,17 +397,20 @@ test('what an output lacks of its original is named, and what is not known is ta
 		}),
 		['delays of tracks (they could not be read)'],
 	);
-	const unendedLosses = (unended: number | undefined) =>
+	const otherLosses = (other: { unended: number | undefined } | { areMoved: boolean | undefined }) =>
 		lossesOf({
 			...undecoded,
 			output: read({}),
 			decoderErrors: 0,
 			unreadDelay: 0,
-			unended,
 			hidden: new Map(),
 			isLayered: false,
 			foreignMessages: 0,
+			...other,
 		});
+	const unendedLosses = (unended: number | undefined) => otherLosses({ unended });
+	t.deepEqual(otherLosses({ areMoved: true }), ['the times of its pictures, which are at other moments of its sound']);
+	t.deepEqual(otherLosses({ areMoved: undefined }), ['the times of its pictures (they could not be compared)']);
 	t.deepEqual(unendedLosses(1), ['the end of 1 track, which is missing in the file']);
 	t.deepEqual(unendedLosses(2), ['the ends of 2 tracks, which are missing in the file']);
 	t.deepEqual(unendedLosses(undefined), ['ends of tracks (they could not be found)']);
@@ -699,6 +707,44 @@ test('packets are counted by track, with how many tracks there are at the end, a
 	t.deepEqual([begin, end, heardUntil], [1, 8, 9]);
 });
 
+test('pictures are at other times if they are so seen from their sound, and not where the encoder leaves some out or repeats them', async (t) => {
+	const signal = new AbortController().signal;
+	const timed = (times: readonly number[], begin = 0): ReadFilm => {
+		const pictures = new PictureTimes();
+		for (const time of times) pictures.add(time);
+		const { film, packets } = read({ video: { begin: Math.min(...times) }, sound: { begin, end: begin + 100 } });
+		return { film, packets: packets && { ...packets, pictures } };
+	};
+	const every = (step: number, count: number) => Array.from({ length: count }, (_, n) => n * step);
+	const moved = (from: readonly number[], to: readonly number[], begins: readonly [number, number] = [0, 0]) =>
+		areMoved(timed(from, begins[0]), timed(to, begins[1]), signal);
+	const film = every(0.04, 2500);
+	t.false(await moved(film, film));
+	// Decoded in another order, and rounded.
+	t.false(await moved([0, 0.12, 0.04, 0.08, 0.16], [0.001, 0.04, 0.081, 0.12, 0.16]));
+	t.false(await moved(film, film.toSpliced(1000, 10)));
+	t.false(await moved(film, film.toSpliced(1000, 0, 40, 40, 40)));
+	const slides = every(5, 100);
+	t.false(await moved(slides, slides.toSpliced(50, 1)));
+	t.false(await moved(slides, slides.toSpliced(50, 0, 249)));
+	t.true(await moved(slides, slides.with(50, 252)));
+	// From an hour on, as in a transport stream, or with its sound only.
+	const later = film.map((time) => time + 3600);
+	t.false(await moved(later, film, [3600, 0]));
+	const all = film.map((time) => time + 0.3);
+	t.true(await moved(film, all));
+	t.false(await moved(film, all, [0, 0.3]));
+	const some = (by: number) => film.map((time) => (time < 40 || time > 42 ? time : time + by));
+	t.true(await moved(film, some(0.3)));
+	t.false(await moved(film, some(0.1)));
+	const long = new PictureTimes();
+	for (let n = 0; n <= 4_000_000; n++) long.add(n);
+	t.is(long.all(), undefined);
+	const ten = new PictureTimes();
+	for (let n = 0; n < 36_000 * 60; n++) ten.add(n / 60);
+	t.is(ten.all()?.length, 36_000 * 60);
+});
+
 test('parts that an edit list hides are found by where their packets are, and are lost if they are longer than encoders write', async (t) => {
 	const shown = new ShownPackets();
 	for (const position of [1000, 2 ** 24 + 1000, 7e9, 1000]) shown.add(position);
@@ -734,6 +780,7 @@ test('parts that an edit list hides are found by where their packets are, and ar
 			...{
 				decoderErrors: 0,
 				unreadDelay: 0,
+				areMoved: false,
 				unended: 0,
 				hidden: undefined,
 				isLayered: false,
@@ -1385,7 +1432,10 @@ test('an Ogg film without sound has the rate that its headers say, and no other 
 test('the duration of a film that says none is that of its packets', (t) => {
 	const seconds = (film: Partial<Film>, timed: Partial<TrackPackets>[]) => {
 		const tracks = timed.map((each, index) => [index, { ...video, ...each }] as const);
-		return secondsByPackets({ ...whole, ...film }, { tracks: new Map(tracks), streams: tracks.length });
+		return secondsByPackets(
+			{ ...whole, ...film },
+			{ tracks: new Map(tracks), streams: tracks.length, pictures: new PictureTimes() },
+		);
 	};
 	const late = [
 		{ begin: 5, heardUntil: 12 },

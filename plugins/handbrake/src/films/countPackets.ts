@@ -1,5 +1,6 @@
 import type { SandboxedProgram } from '../SandboxedProgram.js';
 import type { ShownPackets } from './hiddenParts.js';
+import { PictureTimes } from './PictureTimes.js';
 import { emptyTextBytes, type Packet, parsePacket } from './packets.js';
 import { type Film, source } from './probe.js';
 
@@ -28,6 +29,15 @@ export interface FilmPackets {
 	tracks: ReadonlyMap<number, TrackPackets>;
 	/** How many there are once all packets are read: streams without a table of tracks have some that begin later. */
 	streams: number;
+	/** Those of one track. */
+	pictures: PictureTimes;
+}
+
+interface CountOptions {
+	/** Gets where the packets are that are shown. */
+	shown?: ShownPackets | undefined;
+	/** The track of which the times of pictures are kept. */
+	picturesOf?: number | undefined;
 }
 
 /** A pause in a track's packets from here on is a gap; no sound has packets as long. */
@@ -48,17 +58,17 @@ interface Clock {
 }
 
 /**
- * Reads all packets of an open film: as long as it takes to read the file. Adds to `shown` where those are that are shown. Undefined if
- * ffprobe fails, or prints more than films of this size have.
+ * Reads all packets of an open film: as long as it takes to read the file. Undefined if ffprobe fails, or prints more than films of this size have.
  */
 export async function countPackets(
 	ffprobe: SandboxedProgram,
 	descriptor: number,
 	signal: AbortSignal,
-	shown?: ShownPackets,
+	options: CountOptions = {},
 ): Promise<FilmPackets | undefined> {
 	const tracks = new Map<number, TrackPackets>();
 	const clocks = new Map<number, Clock>();
+	const pictures = new PictureTimes();
 	let streams: number | undefined;
 	const args = [
 		...source,
@@ -70,10 +80,10 @@ export async function countPackets(
 	const onLine = (line: string) => {
 		// The last line.
 		if (/^\d+$/.test(line)) streams = Number(line);
-		else takePacket(tracks, clocks, line, shown);
+		else takePacket({ tracks, clocks, pictures }, line, options);
 	};
 	const { code } = await ffprobe.run(args, { files: [descriptor], printsContent: true, signal, onLine });
-	return code === 0 && streams !== undefined ? { tracks, streams } : undefined;
+	return code === 0 && streams !== undefined ? { tracks, streams, pictures } : undefined;
 }
 
 /**
@@ -103,12 +113,13 @@ export function isHeldAfter(seconds: number, { video, audio }: Film, { tracks }:
 	return found.every(isOver) && (pictures?.heardUntil ?? 0) - begin > seconds + 1;
 }
 
-function takePacket(
-	tracks: Map<number, TrackPackets>,
-	clocks: Map<number, Clock>,
-	line: string,
-	shown: ShownPackets | undefined,
-): void {
+interface Counting {
+	tracks: Map<number, TrackPackets>;
+	clocks: Map<number, Clock>;
+	pictures: PictureTimes;
+}
+
+function takePacket({ tracks, clocks, pictures }: Counting, line: string, { shown, picturesOf }: CountOptions): void {
 	const packet = parsePacket(line);
 	if (packet === undefined) return;
 	const { index, lasts, size, position, isDiscarded } = packet;
@@ -121,6 +132,7 @@ function takePacket(
 	if (size > emptyTextBytes) track.filled++;
 	if (packet.time === undefined) return;
 	const time = packet.time + shiftOf(clocks, packet, track);
+	if (index === picturesOf) pictures.add(time);
 	track.begin ??= time;
 	const pause = time - (track.end ?? time);
 	if (pause > shortestGap) track.gaps += pause;

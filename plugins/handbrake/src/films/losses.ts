@@ -25,6 +25,8 @@ interface Comparison {
 	decoded: DecodedFilm | undefined;
 	/** How many errors the decoders had; undefined if that is not known. */
 	decoderErrors: number | undefined;
+	/** Whether its pictures are at other times than in the output, seen from its sound; undefined if that is not known. */
+	areMoved: boolean | undefined;
 	/** How many seconds some of its tracks begin later than others in a way that no program reads; undefined if that is not known. */
 	unreadDelay: number | undefined;
 	/** How many of its tracks lack the end that its container marks; undefined if that is not known. */
@@ -57,6 +59,7 @@ export function lossesOf({
 	output,
 	decoded,
 	decoderErrors,
+	areMoved,
 	unreadDelay,
 	unended,
 	hidden,
@@ -77,6 +80,7 @@ export function lossesOf({
 		...lostNames(original.film, output.film),
 		...lostInFrames(original.film, decoded),
 		...lostFrames(original, output),
+		...lostTimes(areMoved),
 		...lostSound(original, output, decoded),
 		...missingLines(original, output),
 		...changedLines(original, output, lostLines),
@@ -281,6 +285,12 @@ function lostFrames(original: ReadFilm, output: ReadFilm): string[] {
 	const found = track && output.packets?.tracks.get(track.index)?.count;
 	if (expected === undefined || found === undefined) return ['frames (they could not be counted)'];
 	return found >= expected * (1 - tolerance) ? [] : [`${expected - found} of ${expected} frames`];
+}
+
+/** The encoder evens out the times of films whose rate changes, such as recordings of screens and phones, by seconds. */
+function lostTimes(areMoved: boolean | undefined): string[] {
+	if (areMoved === undefined) return ['the times of its pictures (they could not be compared)'];
+	return areMoved ? ['the times of its pictures, which are at other moments of its sound'] : [];
 }
 
 /**
