@@ -17,7 +17,7 @@ import { maxPixels, pixelsOf, pixelsOfAddress } from '../src/features/previews/c
 import { FontBudget, fontBytes, fontBytesOfAddress } from '../src/features/previews/common/markup/fonts.js';
 import { htmlAsXml, numberCharacters, textOfHtml } from '../src/features/previews/common/markup/htmlAsXml.js';
 import { isOwnCall, mayOpenLink } from '../src/features/previews/common/markup/links.js';
-import { textBound } from '../src/features/previews/common/markup/longTexts.js';
+import { isApart, textBound } from '../src/features/previews/common/markup/longTexts.js';
 import { countElements, TooMuchMarkup } from '../src/features/previews/common/markup/markupBounds.js';
 import { StyleBudget, stylesCostTooMuch } from '../src/features/previews/common/markup/styleCost.js';
 import { languageIn } from '../src/features/previews/document/languageIn.js';
@@ -1197,6 +1197,8 @@ test('no tag in Markdown parts a paragraph or block but those of elements that a
 			);
 		}
 	}
+	const broken = `<img src="data:image/png;base64,${pngOf(2, 2).toString('base64')}" alt="${texts.controls}">`;
+	t.true(isRefused(broken.repeat(12)), 'the text of a picture, which stands there for one that is broken');
 	const outside = `</x>\n${`${'ب'.repeat(9000)}<br><b></b><div></div><x></x>`.repeat(12)}`;
 	t.true(isRefused(outside), 'what is outside of all elements is one block');
 	t.false(isRefused(`<div>\n${'ب'.repeat(9000)}\n</div>\n\n`.repeat(12)), 'each element at the top is one');
@@ -1269,6 +1271,28 @@ test('a book or document has no more controls, script runs, joiners or lines tha
 	for (const text of joined) t.false(isRefused(text.repeat(Math.floor(1000 / text.length)), 330), text);
 	const code = '\tif (a) {\n\t\treturn; // it is\n\t}\n\n';
 	t.false(isRefused(code.repeat(14_000)), 'code');
+});
+
+test('a paragraph of a book goes on behind what other elements have between its texts', (t) => {
+	const paragraph = { costly: 0, piled: 0, uncommon: 0 };
+	for (const text of ['a\x7f'.repeat(500), 'a\u1e00'.repeat(6000)]) {
+		const parted = textBound();
+		const whole = textBound();
+		const goOn = (times: number) => {
+			for (let index = 0; index < times; index++) {
+				parted.add(text);
+				parted.endParagraph();
+				whole.add(text, paragraph);
+				whole.add('b');
+				whole.endParagraph();
+			}
+		};
+		t.notThrows(() => goOn(5));
+		t.throws(() => goOn(6), { instanceOf: TooMuchMarkup }, JSON.stringify(text.slice(0, 2)));
+		Object.assign(paragraph, { costly: 0, piled: 0, uncommon: 0 });
+	}
+	for (const name of ['p', 'div', 'br', 'td']) t.true(isApart(name), name);
+	for (const name of ['b', 'x', 'x-section', 'input', 'img', 'dialog', 'math', 'option']) t.false(isApart(name), name);
 });
 
 test('Markdown with more lines and tabs in preformatted texts than a browser lays out in a moment is not read', (t) => {

@@ -617,6 +617,56 @@ test.serial('a book or document that no browser lays out in time is refused, and
 	t.deepEqual(app.faults, []);
 });
 
+test.serial(
+	'a paragraph of a book ends only at elements that are laid out apart, whatever its styles say',
+	async (t) => {
+		const app = await fixture.enter(t);
+		const chapter = (body: string) => book({ chapters: { 'c1.xhtml': `<h1>Words</h1>${body}` } });
+		const controls = 'a\x7f'.repeat(1000);
+		const parted = (tag: string, styles = '', times = 60) =>
+			chapter(`<style>${styles}</style><p>${(controls + tag).repeat(times)}</p>`);
+		const drawing = (tag: string) =>
+			chapter(`<svg xmlns="http://www.w3.org/2000/svg"><text>${(controls + tag).repeat(60)}</text></svg>`);
+		const refused = {
+			'unknown.epub': parted('<x></x>'),
+			'named.epub': parted('<p xmlns="urn:x"/>'),
+			'hidden.epub': parted('<div>a</div>', '@media all { div { display: none } }'),
+			'unseen.epub': parted('<div hidden=""><p/></div>'),
+			'styled.epub': parted('<div style="display:none!important"/>'),
+			'replaced.epub': chapter(`<p><img alt="${controls.repeat(60)}"/></p>`),
+			'drawn.epub': drawing('<text/>'),
+		};
+		const shown = {
+			'taken.epub': parted('<div/>', 'div { all: unset }'),
+			'poem.epub': chapter(
+				`<style>.x { display: none }</style>${`<p>${'عربي '.repeat(1000)}<br/>${'a\x7f'.repeat(500)}</p><div class="x"/>`.repeat(20)}`,
+			),
+			'breaks.epub': chapter(`<p>${`${'عربي '.repeat(1000)}<br/>`.repeat(20)}</p>`),
+		};
+		await writeFiles(app.home, { ...refused, ...shown });
+		const page = await app.open('/browser?type=private');
+		for (const name of Object.keys(refused)) {
+			const viewer = await openPreview(page, name);
+			await viewer.getByRole('alert').waitFor();
+			await closePreview(page);
+		}
+		for (const name of Object.keys(shown)) {
+			await openPreview(page, name);
+			await inside(page).getByText('Words').waitFor();
+			if (name === 'taken.epub') {
+				const display = () =>
+					inside(page)
+						.locator('div')
+						.first()
+						.evaluate((element) => getComputedStyle(element).display);
+				await eventually(t, display, 'block');
+			}
+			await closePreview(page);
+		}
+		t.deepEqual(app.faults, []);
+	},
+);
+
 test.serial('a link of a drawing in a book is opened as any other one, and none calls the server', async (t) => {
 	const app = await fixture.enter(t);
 	const drawing = (id: string, address: string) =>

@@ -68,7 +68,7 @@ export async function renderDocx(
 	inert.head.append(...sheets.childNodes);
 	replaceSymbols(inert);
 	cleanMarkup(inert, { resolve: () => undefined, fonts: new FontBudget(), styles: new StyleBudget() });
-	boundTexts(inert.body);
+	boundTexts(inert.body, sheetsOf(inert));
 	const styleOf = (css: string) => {
 		const style = document.createElement('style');
 		style.textContent = css;

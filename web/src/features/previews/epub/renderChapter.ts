@@ -67,7 +67,7 @@ function render(book: Book, path: string, urls: string[]): void {
 	}
 
 	const body = chapter.querySelector('body');
-	boundTexts(chapter.documentElement);
+	boundTexts(chapter.documentElement, styles);
 	document.head.replaceChildren(
 		...[tableStyles, pageStyles, ...styles].map((css) => {
 			const style = document.createElement('style');

@@ -139,6 +139,10 @@ function boundLayout(rules: CSSRuleList): void {
 	}
 }
 
+/** Values of `display` by which an element is part of the paragraph around it, or that of one around it may be. */
+const inLine =
+	/^(?:inline(?: list-item)?|contents|inherit|initial|unset|revert|revert-layer|ruby.*|math|run-in)$|var\(|\(/;
+
 /**
  * Each set of columns within another one multiplies the time to lay out what is in it, and paragraphs that are made
  * one have no bound (`boundTexts`).
@@ -146,15 +150,13 @@ function boundLayout(rules: CSSRuleList): void {
 function boundDeclarations(style: CSSStyleDeclaration): void {
 	drawInOneLayer(style);
 	style.removeProperty('columns');
-	if (/^(?:inline|contents|initial|unset|revert|revert-layer|ruby.*|math|run-in)$|var\(|\(/.test(style.display)) {
-		style.removeProperty('display');
-	}
+	// It stands for `display` as well. Removed by its name, it takes all others with it.
+	if (style.getPropertyValue('all') !== '')
+		style.cssText = style.cssText.replaceAll(/\ball: [\w-]+(?: !important)?;/g, '');
+	if (inLine.test(style.display)) style.removeProperty('display');
 	// Importance would win against the styles that bound tables.
-	for (const name of ['border-collapse', 'all']) {
-		if (style.getPropertyPriority(name) === '') continue;
-		const value = style.getPropertyValue(name);
-		style.setProperty(name, value);
-	}
+	const collapse = style.getPropertyValue('border-collapse');
+	if (style.getPropertyPriority('border-collapse') !== '') style.setProperty('border-collapse', collapse);
 }
 
 const declarations = new CSSStyleSheet();

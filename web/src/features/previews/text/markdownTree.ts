@@ -2,7 +2,7 @@ import { Parser } from 'htmlparser2';
 import { Marked, Tokenizer } from 'marked';
 import { maxPixels, pixelsOfAddress } from '../common/images/pixels.js';
 import { type AddedCost, characterCosts, maxSeparate } from '../common/markup/characterCosts.js';
-import { isInline, maxInParagraph, uncommonBound } from '../common/markup/longTexts.js';
+import { isApart, maxInParagraph, uncommonBound } from '../common/markup/longTexts.js';
 
 /**
  * A text, or an element with its parts. Only elements and attributes of the lists below occur; where its links lead
@@ -215,8 +215,10 @@ function readTree(html: string): MarkdownNode[] {
 			const node = src !== undefined && pixels > maxPixels ? (given.alt ?? '') : made;
 			if (node !== undefined) add(parent, node);
 			const isKept = typeof node === 'object';
+			// Shown in the place of a picture that is broken.
+			if (isKept) addCosts(costs.add(node.attributes.alt ?? ''), parent);
 			// The texts on both sides of one that is left out become one.
-			const endsParagraph = isKept && !isInline(name);
+			const endsParagraph = isKept && isApart(name);
 			if (endsParagraph) endParagraph();
 			const isInBlock = parent.isInBlock || (endsParagraph && name !== 'br');
 			if (isInBlock && !parent.isInBlock) costly.block = 0;

@@ -20,32 +20,44 @@ const maxCostly = 600_000;
 const maxPiledInParagraph = 5_000;
 const maxPiled = 20_000;
 
-/** What is within a line by itself. Everything else is taken to end a paragraph, which styles may not change (`cleanMarkup`). */
-const inline = new Set(
-	'a abbr acronym b bdi bdo big cite code data del dfn em font i img input ins kbd label mark nobr q rb rp rt rtc ruby s samp small span strike strong sub sup svg time tt u var wbr'.split(
+/**
+ * The elements of HTML that are laid out apart from the texts before and behind them, also where these have no element of their own. All
+ * others, and those of an unknown name, are part of the paragraph around them. Styles may not change that, but hide them (`cleanMarkup`).
+ */
+const apart = new Set(
+	'address article aside blockquote body br caption center dd details dir div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li listing main menu nav ol p plaintext pre search section summary table tbody td tfoot th thead tr ul xmp'.split(
 		' ',
 	),
 );
 
-/** Whether it is within a line by itself, and so part of the paragraph around it. */
-export const isInline = (name: string) => inline.has(name);
+/** Whether an element of HTML ends the paragraph before it. */
+export const isApart = (name: string) => apart.has(name);
+
+/** What has been counted of one paragraph. */
+interface Paragraph {
+	costly: number;
+	piled: number;
+	uncommon: number;
+}
+
+const noText = (): Paragraph => ({ costly: 0, piled: 0, uncommon: 0 });
 
 /**
  * Counts the characters of one document that the font around them may lack (`uncommon`), for which a browser takes the square of their
  * number.
  */
 export function uncommonBound() {
-	let inParagraph = 0;
+	let current = noText();
 	let squares = 0;
 	return {
 		/** Whether there are not too many of them. */
-		add(uncommon: number): boolean {
-			squares += uncommon * (2 * inParagraph + uncommon);
-			inParagraph += uncommon;
+		add(uncommon: number, paragraph: Pick<Paragraph, 'uncommon'> = current): boolean {
+			squares += uncommon * (2 * paragraph.uncommon + uncommon);
+			paragraph.uncommon += uncommon;
 			return squares <= maxSquares;
 		},
 		endParagraph(): void {
-			inParagraph = 0;
+			current = noText();
 		},
 	};
 }
@@ -60,11 +72,12 @@ export function textBound() {
 	let costly = 0;
 	let piled = 0;
 	let separate = 0;
-	let paragraph = { costly: 0, piled: 0 };
+	let current = noText();
 	const uncommon = uncommonBound();
 	const costs = characterCosts();
 	return {
-		add(text: string): void {
+		/** Of the current paragraph, or one that texts between have left. */
+		add(text: string, paragraph = current): void {
 			const added = costs.add(text);
 			characters += text.length;
 			joining += added.joining;
@@ -76,31 +89,73 @@ export function textBound() {
 			paragraph.piled += added.piled;
 			const isLong = characters > maxCharacters || joining > maxJoining || costly > maxCostly;
 			const isDense = paragraph.costly > maxInParagraph || paragraph.piled > maxPiledInParagraph;
-			if (!uncommon.add(added.uncommon) || isLong || isDense || piled > maxPiled || separate > maxSeparate) {
+			if (!uncommon.add(added.uncommon, paragraph) || isLong || isDense || piled > maxPiled || separate > maxSeparate) {
 				throw new TooMuchMarkup('Its text is too long.');
 			}
 		},
 		endParagraph(): void {
-			paragraph = { costly: 0, piled: 0 };
-			uncommon.endParagraph();
+			current = noText();
 		},
 	};
 }
 
+/** Attributes that a browser shows as texts, such as that of a picture without a file. */
+const shown = ['alt', 'label', 'placeholder', 'value'];
+
 /**
  * Lets lines end within words that are longer than any: to find the ends of lines in one, the browser measures it as
- * often as it has lines. Throws for more text than it lays out in time.
+ * often as it has lines. Throws for more text than it lays out in time, with the styles that the document has by now.
  */
-export function boundTexts(root: Node): void {
+export function boundTexts(root: Node, styles: readonly string[]): void {
 	const nodes = (root.ownerDocument as Document).createTreeWalker(root, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
 	const bound = textBound();
+	const parts = paragraphsOf(styles);
 	for (let node = nodes.nextNode(); node; node = nodes.nextNode()) {
 		if (node instanceof Element) {
-			if (!isInline(node.localName)) bound.endParagraph();
+			if (parts.endsBefore(node)) bound.endParagraph();
+			for (const name of shown) bound.add(node.getAttribute(name) ?? '', parts.around(node));
 			continue;
 		}
 		const text = node.nodeValue ?? '';
-		bound.add(text);
+		bound.add(text, parts.around(node));
 		if (text.length >= 500) node.nodeValue = text.replaceAll(longWord, '$&\u200B');
 	}
+}
+
+/**
+ * Which texts are one paragraph: what follows the element before that is laid out apart. Where a style may hide such elements, none ends a
+ * paragraph, which then is all that is in an element and in no other one within it.
+ */
+function paragraphsOf(styles: readonly string[]) {
+	const mayHide = styles.some(hides);
+	const outermost = noText();
+	const known = new Map<Element, Paragraph>();
+	const within = (element: Element | null): Paragraph => {
+		if (element === null) return outermost;
+		const isOne = isLaidOutApart(element) && element.localName !== 'br';
+		const paragraph = known.get(element) ?? (isOne ? noText() : within(element.parentElement));
+		known.set(element, paragraph);
+		return paragraph;
+	};
+	return {
+		endsBefore: (element: Element) => !mayHide && isLaidOutApart(element),
+		around: (node: Node) => (mayHide ? within(node.parentElement) : undefined),
+	};
+}
+
+const hides = (css: string) => /display\s*:\s*none/i.test(css);
+
+const html = 'http://www.w3.org/1999/xhtml';
+const svg = 'http://www.w3.org/2000/svg';
+
+/** What browsers lay out nothing of, or only the texts as one. */
+const withoutBoxes =
+	'annotation, annotation-xml, area, canvas, col, datalist, defs, desc, dialog, head, metadata, meter, noembed, noframes, noscript, optgroup, option, param, progress, rp, select, symbol, text, textarea, title, wbr';
+
+/** Texts of a drawing are, too; what else is in one has no boxes of its own. */
+function isLaidOutApart(element: Element): boolean {
+	const { localName, namespaceURI, parentElement } = element;
+	const isOne = namespaceURI === html ? isApart(localName) : namespaceURI === svg && localName === 'text';
+	if (!isOne || element.closest('[hidden], [style*="display: none"]')) return false;
+	return (parentElement?.closest(withoutBoxes) ?? null) === null;
 }
