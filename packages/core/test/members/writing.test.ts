@@ -4,6 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import { sharedChanges } from '../../src/files/shared/sharedChanges.js';
 import { enterFolder } from '../../src/members/enterFolder.js';
 import { type Client, field, file, json, recordsOf } from '../testApp.js';
+import { begin, patch } from '../tusClient.js';
 import { until } from '../until.js';
 import { memberFixture, sharedNames } from './memberFixture.js';
 
@@ -241,6 +242,47 @@ test('a member renames and deletes what has versions while the database has no r
 		const answer = await call(bob, change);
 		t.is(answer.statusCode, 200, answer.payload);
 	}
+});
+
+test('where no versions are kept, what a member replaces is in the trash of the owner, with the member’s name', async (t) => {
+	const { app, ada, bob, home } = await setUp(t, 'edit', { '--versions-keep-for': '0' });
+	const names = ['upload', 'tus', 'move', 'copy', `${'long '.repeat(45)}name`];
+	for (const name of names) await writeFile(home('docs/Photos', name), `of ada’s: ${name}`);
+	const bring = async (client: Client, type: string, directory: string, name: string) => {
+		const fields = [field('type', type), field('directory', directory), field('onConflict', 'replace')];
+		t.is((await client.upload('/api/upload', [...fields, file(name, 'new')])).statusCode, 200);
+	};
+	for (const name of ['upload', names.at(-1) ?? '']) await bring(bob, 'shared', 'Photos', name);
+	const target = { filename: 'tus', type: 'shared', directory: 'Photos', onConflict: 'replace' };
+	t.is((await patch(bob, await begin(bob, 3, target), 0, 'new')).statusCode, 204);
+	await bring(bob, 'shared', 'Photos/2030', 'move');
+	for (const how of ['copy', 'move']) {
+		const paths = { fromPath: 'Photos/2030/move', toPath: `Photos/${how}` };
+		const answer = await bob.post(`/api/${how}Item`, { ...paths, type: 'shared', onConflict: 'replace' });
+		t.is(answer.statusCode, 200, answer.payload);
+	}
+	for (const name of names) t.is(await readFile(home('docs/Photos', name), 'utf8'), 'new', name);
+	const trashed = async () => json(await ada.get('/api/trash')).entries;
+	const rows = await trashed();
+	t.deepEqual(rows.map(({ path }: { path: string }) => path).sort(), names.map((name) => `docs/Photos/${name}`).sort());
+	t.true(rows.every(({ deletedBy }: { deletedBy: string }) => deletedBy === 'bob'));
+	const restored = json(await ada.post('/api/trash/restore', { ids: rows.map(({ id }: { id: string }) => id) }));
+	t.is(restored.restored.length, names.length);
+	const contents = await Promise.all(
+		restored.restored.map(({ path: at }: { path: string }) => readFile(home(at), 'utf8')),
+	);
+	t.deepEqual(contents.sort(), names.map((name) => `of ada’s: ${name}`).sort());
+	// What the owner replaces is gone, as the administrator has chosen.
+	await bring(ada, 'private', 'docs/Photos', 'upload');
+	t.deepEqual(await trashed(), []);
+	t.is((await app.services.database.trash.count('ada', 'version')).items, 0);
+});
+
+test('where neither versions nor a trash are kept, a member replaces files all the same', async (t) => {
+	const { bob, home } = await setUp(t, 'edit', { '--versions-keep-for': '0', '--trash-keep-for': '0' });
+	const fields = [field('type', 'shared'), field('directory', 'Photos'), field('onConflict', 'replace')];
+	t.is((await bob.upload('/api/upload', [...fields, file('fox.txt', 'new')])).statusCode, 200);
+	t.is(await readFile(home('docs/Photos/fox.txt'), 'utf8'), 'new');
 });
 
 test('where there is no trash members delete nothing', async (t) => {

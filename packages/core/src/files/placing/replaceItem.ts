@@ -1,16 +1,18 @@
-import type { MoveOptions, StorageItem } from '@stowage/plugin-api';
+import { type MoveOptions, type StorageItem, trashFolder } from '@stowage/plugin-api';
 import { homeRoot, relativePath, type StoragePath, signedIn } from '@stowage/rules';
 import type { OwnTree } from '../../trees/OwnTree.js';
-import type { NewContent } from '../../trees/trash/trashParts.js';
+import { withTrashFolder } from '../../trees/trash/moveTrash.js';
+import { type NewContent, trashedBy } from '../../trees/trash/trashParts.js';
+import { unrecordedFolder } from '../../trees/trash/trashPaths.js';
 import type { FileParts } from '../FileParts.js';
 
 /**
  * Replaces the file at a path of the storage, `replaced`, by `commit`, which is to pass on its options. Its former
- * content becomes a version, or counts in the quota no more where none are kept. Links and older versions stay with
- * the path.
+ * content becomes a version, or counts in the quota no more where none are kept. There a member of a folder puts it into the trash, as
+ * what members delete, unless there is none either. Links and older versions stay with the path.
  */
 export async function replaceItem(
-	{ storage, versions, tracker }: FileParts,
+	{ storage, versions, tracker, trash }: FileParts,
 	tree: OwnTree,
 	path: StoragePath,
 	replaced: StorageItem,
@@ -21,15 +23,26 @@ export async function replaceItem(
 	const former = { user, storage: tree.storage, path: relativePath(path, homeRoot(user.username)), item: replaced };
 	const replace = (keepAs?: StoragePath, beforeNaming?: () => Promise<void>) =>
 		commit({ onConflict: { replace: replaced.version, keepAs }, beforeNaming });
+	const followed = async (replacing: Promise<StorageItem>) => {
+		const made = await replacing;
+		await versions.follow(former, made);
+		return made;
+	};
+	const keepDeleted = async () => {
+		const rootId = (await tree.storage.mount()).storage.rootId;
+		let made: StorageItem | undefined;
+		await trash.moves.keep({ ...trashedBy(user), path: former.path, rootId, type: 'file' }, async (_, to) => {
+			made = await followed(withTrashFolder(tree.storage, () => replace(to), [trashFolder, unrecordedFolder]));
+			return replaced;
+		});
+		return made as StorageItem;
+	};
 	// Until all is bound to the new file that was to the former one: on another root both have other ids.
 	return storage().changing(user.username, () =>
 		tracker.replacing(user, async () => {
 			if (versions.isOn) return versions.keep(former, content, replace);
-			return tree.quota.replacing(replaced, async () => {
-				const made = await replace();
-				await versions.follow(former, made);
-				return made;
-			});
+			if (user.member !== undefined && trash.isOn) return keepDeleted();
+			return tree.quota.replacing(replaced, () => followed(replace()));
 		}),
 	);
 }
