@@ -38,10 +38,13 @@ export function currentContext(): Context | undefined {
 	return contexts.getStore();
 }
 
-/** The network of the request that the running code belongs to; what belongs to none counts as one network. */
+/** The network of all that belongs to no request. */
+export const noNetwork = 'none';
+
+/** The network of the request that the running code belongs to, or `noNetwork`. */
 export function currentNetwork(): string {
 	const { request } = currentContext() ?? {};
-	return (request !== undefined && networkKey(request.caller.client.address)) || 'none';
+	return (request !== undefined && networkKey(request.caller.client.address)) || noNetwork;
 }
 
 /** All that `run` begins, now and later, belongs to the context too. */

@@ -1,19 +1,23 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { TrashRecord } from '@stowage/plugin-api';
+import { parsePath } from '@stowage/rules';
 import test from 'ava';
-import { runInContext } from '../../src/context.js';
+import { noNetwork, runInContext } from '../../src/context.js';
 import { FairQueue } from '../../src/limits/FairQueue.js';
 import { HomeUsage } from '../../src/quotas/HomeUsage.js';
+import { UnrecordedItems } from '../../src/trees/trash/recording/UnrecordedItems.js';
+import { unrecordedName } from '../../src/trees/trash/recording/unrecordedNames.js';
 import { TrashSizes } from '../../src/trees/trash/TrashSizes.js';
+
+/** Runs something in a request of an account that asks from an address. */
+function askFrom<T>(owner: string, address: string, run: () => T): T {
+	const viewer = { kind: 'user', id: owner, username: owner } as const;
+	return runInContext({ request: { id: '', caller: { client: { address }, viewer, route: { path: '/' } } } }, run);
+}
 
 /** Calls `measure` for eight accounts of one network, and then for one of another. */
 function askFromTwoNetworks(measure: (owner: string) => Promise<unknown>): Promise<unknown> {
-	const ask = (owner: string, address: string) => {
-		const viewer = { kind: 'user', id: owner, username: owner } as const;
-		return runInContext({ request: { id: '', caller: { client: { address }, viewer, route: { path: '/' } } } }, () =>
-			measure(owner),
-		);
-	};
+	const ask = (owner: string, address: string) => askFrom(owner, address, () => measure(owner));
 	const strangers = Array.from({ length: 8 }, (_, n) => ask(`eve${n}`, '198.51.100.1'));
 	return Promise.all([...strangers, ask('ada', '203.0.113.1')]);
 }
@@ -57,4 +61,36 @@ test('folders that many accounts of one network have in the trash are measured i
 	);
 	t.true(measured.findIndex((folder) => folder.includes('ada')) <= 3, `${measured}`);
 	t.is(measured.length, 9);
+});
+
+test('a deleted folder is measured for the network from which it was deleted, whoever has it recorded', async (t) => {
+	const idOf = (owner: string) => Buffer.from(owner).toString('hex').padStart(32, '0');
+	const path = parsePath('photos');
+	const names = ['ada', 'eve', 'bob'].map((owner) => {
+		const deletion = { id: idOf(owner), ownerId: owner, ownerName: owner, path, deletedAt: 0, deletedBy: owner };
+		return unrecordedName(deletion) ?? '';
+	});
+	const storage = {
+		rootId: 'root',
+		async *list() {
+			yield names.map((name) => ({ name, type: 'directory', size: 0 }));
+		},
+		move: async () => {},
+		stage: async () => ({ append: async () => {}, commit: async () => {}, discard: async () => {} }),
+	};
+	const store = { addMissing: async () => {}, settle: async () => 0 };
+	const parts = { log: console, storage: () => ({ mounts: () => [{ storage }] }), store };
+	const recorded = new Map<string, string>();
+	const items = new UnrecordedItems(parts as never, ({ ownerId }, network) => recorded.set(ownerId, network));
+	askFrom('eve', '198.51.100.1', () => items.schedule(idOf('eve')));
+	askFrom('ada', '203.0.113.1', () => items.schedule(idOf('ada')));
+	const networks = { ada: '203.0.113.1', eve: '198.51.100.1', bob: noNetwork };
+	await askFrom('eve', '198.51.100.1', () => items.record());
+	t.deepEqual(Object.fromEntries(recorded), networks, 'another process has deleted that of bob');
+	await items.close();
+	t.deepEqual(
+		Object.fromEntries(recorded),
+		{ ada: noNetwork, eve: noNetwork, bob: noNetwork },
+		'nothing is kept of them',
+	);
 });

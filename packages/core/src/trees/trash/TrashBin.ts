@@ -47,7 +47,7 @@ export class TrashBin {
 
 	constructor(parts: TrashParts) {
 		this.#parts = parts;
-		const onAdded = (record: TrashRecord) => this.#onAdded(record);
+		const onAdded = (record: TrashRecord, network: string) => this.#onAdded(record, network);
 		this.#unrecorded = new UnrecordedItems(parts, onAdded);
 		this.#pendingRecords = new PendingRecords(parts);
 		this.#sizes = new TrashSizes(parts);
@@ -166,9 +166,9 @@ export class TrashBin {
 		await this.removePurged();
 	}
 
-	#onAdded(record: TrashRecord): void {
+	#onAdded(record: TrashRecord, network: string): void {
 		void this.limits.added(record);
-		if (record.size === undefined) void this.#sizes.of(record);
+		if (record.size === undefined) void this.#sizes.of(record, network);
 	}
 }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { StorageItem, TrashedItem, TrashRecord } from '@stowage/plugin-api';
 import { isFailure, joinPath, type StoragePath } from '@stowage/rules';
+import { currentNetwork } from '../../context.js';
 import type { MemberAllowance } from './limits/MemberAllowance.js';
 import type { PendingRecords } from './recording/PendingRecords.js';
 import { throwIfWithout, type UnrecordedItems } from './recording/UnrecordedItems.js';
@@ -22,8 +23,8 @@ export interface Kept {
 }
 
 interface Listeners {
-	/** Called with each item that is there and has a row. */
-	onAdded(record: TrashRecord): void;
+	/** Called with each item that is there and has a row, and the network from which it was put there. */
+	onAdded(record: TrashRecord, network: string): void;
 	/** Called when one has been taken out. */
 	onLeft(id: string): void;
 }
@@ -82,7 +83,7 @@ export class TrashMoves {
 				if (!isFailure(error, 'invalidName')) throw error;
 			} finally {
 				// Also after an error: only its sync may have failed.
-				this.#unrecorded.schedule();
+				this.#unrecorded.schedule(id);
 			}
 		}
 		const path = trashedPath(id);
@@ -127,7 +128,7 @@ export class TrashMoves {
 
 	#arrived(record: TrashRecord): void {
 		this.#pendingRecords.add(record);
-		this.#listeners.onAdded(record);
+		this.#listeners.onAdded(record, currentNetwork());
 	}
 
 	/** The record of what was in fact moved: something else may have got the path after the record was made. */

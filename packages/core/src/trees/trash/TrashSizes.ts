@@ -27,9 +27,9 @@ export class TrashSizes {
 		this.#parts = parts;
 	}
 
-	/** The size of an item; undefined where it could not be measured. */
-	of(record: TrashRecord): Promise<TrashSize | undefined> {
-		const measuring = this.#measuring.get(record.id) ?? this.#measure(record);
+	/** The size of an item; undefined where it could not be measured. It is measured at the turn of the network of who wants it first. */
+	of(record: TrashRecord, network = currentNetwork()): Promise<TrashSize | undefined> {
+		const measuring = this.#measuring.get(record.id) ?? this.#measure(record, network);
 		this.#measuring.set(record.id, measuring);
 		return measuring;
 	}
@@ -69,8 +69,7 @@ export class TrashSizes {
 		return this.#nextWrite;
 	}
 
-	async #measure(record: TrashRecord): Promise<TrashSize | undefined> {
-		const network = currentNetwork();
+	async #measure(record: TrashRecord, network: string): Promise<TrashSize | undefined> {
 		try {
 			const located = await locateTrashed(this.#parts, record);
 			if (located === undefined) return undefined;

@@ -1,5 +1,6 @@
 import type { StorageProvider, TrashedItem } from '@stowage/plugin-api';
 import { batchesOf, isFailure, joinPath } from '@stowage/rules';
+import { currentNetwork, noNetwork } from '../../../context.js';
 import { locateTrashed } from '../locateTrashed.js';
 import { type TrashParts, trashBatch, warnOfTrash } from '../trashParts.js';
 import { trashedPath, unrecordedFolder } from '../trashPaths.js';
@@ -41,19 +42,23 @@ export interface WithoutRows {
  */
 export class UnrecordedItems {
 	readonly #parts: TrashParts;
-	readonly #onRecorded: (record: TrashedItem) => void;
+	readonly #onRecorded: (record: TrashedItem, network: string) => void;
+	/** The networks from which items were deleted here, by their ids: whoever looks into their trash records those of all others, too. */
+	readonly #networks = new Map<string, string>();
 	#timer: NodeJS.Timeout | undefined;
 	#running: Promise<WithoutRows[]> = Promise.resolve([]);
 	#next: Promise<WithoutRows[]> | undefined;
 	readonly #logged = new Set<string>();
 
-	constructor(parts: TrashParts, onRecorded: (record: TrashedItem) => void) {
+	/** `onRecorded` is called with each item and the network from which it was deleted. */
+	constructor(parts: TrashParts, onRecorded: (record: TrashedItem, network: string) => void) {
 		this.#parts = parts;
 		this.#onRecorded = onRecorded;
 	}
 
-	/** There may be a new one. */
-	schedule(): void {
+	/** There may be a new one, with this id. */
+	schedule(id: string): void {
+		this.#networks.set(id, currentNetwork());
 		this.#timer ??= setTimeout(() => {
 			this.#timer = undefined;
 			void this.recordIfPossible();
@@ -92,8 +97,11 @@ export class UnrecordedItems {
 	}
 
 	async #record(): Promise<WithoutRows[]> {
+		const expected = [...this.#networks.keys()];
 		const roots = this.#parts.storage().mounts();
 		const without = await Promise.all(roots.map(({ storage }) => this.#recordOn(storage)));
+		// Also those of which another process, or this one, could not record any: they may be gone.
+		for (const id of expected) this.#networks.delete(id);
 		const failed = without.flat().filter(({ error }) => !isFailure(error, 'unavailable'));
 		for (const { error } of failed) warnOfTrash(this.#parts, error);
 		return failed;
@@ -167,7 +175,7 @@ export class UnrecordedItems {
 			moved.map(({ id }) => id),
 			'moving',
 		);
-		for (const record of moved) this.#onRecorded(record);
+		for (const record of moved) this.#onRecorded(record, this.#networks.get(record.id) ?? noNetwork);
 		for (const move of moves) if (move.status === 'rejected') throw move.reason;
 	}
 
