@@ -61,7 +61,8 @@ async function setUp(t: ExecutionContext) {
 		const [type, at] = client === ada ? ['private', folder] : ['shared', 'Photos'];
 		const filePath = `${at}/${name}`;
 		const { versions } = json(await client.get(`/api/versions/${filePath}?type=${type}`));
-		for (const { id } of versions) {
+		// The oldest first: it is one of those.
+		for (const { id } of versions.reverse()) {
 			const { payload } = await client.get(`/api/download/${filePath}?type=${type}&version=${id}`);
 			if (payload === content) return ok(client.post('/api/versions/restore', { filePath, type, id }));
 		}
