@@ -30,7 +30,9 @@ const longest = [
 	'test/crash',
 	'test/memory',
 	'packages/database',
-	...['accounts', 'files', 'uploads', 'downloads', 'jobs', 'server'].map((name) => `packages/core/test/${name}.test`),
+	...['accounts', 'files', 'uploads', 'downloads', 'jobs', 'trash', 'server'].map(
+		(name) => `packages/core/test/${name}.test`,
+	),
 	'test/',
 	'plugins/',
 	'packages/core/',

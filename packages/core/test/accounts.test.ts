@@ -12,6 +12,7 @@ import './accounts/secondFactors.test.js';
 import './accounts/sessions.test.js';
 import './accounts/signInLimits.test.js';
 import './accounts/visitors.test.js';
+import './quotas/measuringTurns.test.js';
 import './quotas/quotas.test.js';
 import './quotas/unfinishedUploads.test.js';
 import { atMost } from '../../../test/atMost.js';

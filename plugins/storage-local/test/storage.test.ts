@@ -11,6 +11,7 @@ import './listing.test.js';
 import './mounts.test.js';
 import './moving.test.js';
 import './realPaths.test.js';
+import './replacing.test.js';
 import './reusedBuffers.test.js';
 import './reusedInodes.test.js';
 import './security.test.js';
