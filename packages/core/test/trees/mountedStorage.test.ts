@@ -291,7 +291,8 @@ test('a staged file is published once on the root that its home has moved to, wh
 		const assertMayStill = async () => {};
 		const home = { area: 'private', storage: storage.home('far-1'), assertMayStill } as unknown as OwnTree;
 		const folder = { tree: home, path: p(''), storagePath: p('users/far-1') };
-		const commit = () => publishFileOnce({ names } as FileParts, home, folder, request);
+		const parts = { names, versions: { created: async () => {} } } as unknown as FileParts;
+		const commit = () => publishFileOnce(parts, home, folder, request);
 		count.left = n;
 		const outcome = await commit().catch(String);
 		const isCutOff = outcome === 'Error: cut off';
