@@ -557,6 +557,47 @@ test('a film with two lines of subtitles that begin at the same moment, of which
 	t.is(detail.isOriginalDeleted, false);
 });
 
+/** A file of PGS with a white picture from each of these seconds until the next one, at which that is cleared. */
+function pictureSubtitles(...times: readonly number[]): Buffer {
+	const part = (seconds: number, kind: number, ...content: readonly number[]) => {
+		const head = Buffer.from('PG\0\0\0\0\0\0\0\0\0\0\0');
+		head.writeUInt32BE(seconds * 90_000, 2);
+		head.writeUInt8(kind, 10);
+		head.writeUInt16BE(content.length, 11);
+		return [head, Buffer.from(content)];
+	};
+	const size = [0, 160, 0, 90, 16];
+	const shown = [0, 32, 0, 8];
+	const rows = Array.from({ length: 8 }, () => [0, 0x80 + 32, 1, 0, 0]).flat();
+	const cleared = (at: number, n: number) => [
+		...part(at, 0x16, ...size, 0, n, 0, 0, 0, 0),
+		...part(at, 0x17, 1, 0, 0, 0, 0, 0, 0, 8, 0, 8),
+		...part(at, 0x80),
+	];
+	const picture = (at: number, n: number) => [
+		...part(at, 0x16, ...size, 0, n, 0x80, 0, 0, 1, 0, 0, 0, 0, 0, 40, 0, 40),
+		...part(at, 0x17, 1, 0, 0, 40, 0, 40, ...shown),
+		...part(at, 0x14, 0, 0, 1, 235, 128, 128, 255),
+		...part(at, 0x15, 0, 0, 0, 0xc0, 0, 0, rows.length + 4, ...shown, ...rows),
+		...part(at, 0x80),
+	];
+	const each = times.flatMap((time, n) => [
+		...(n === 0 ? [] : cleared(time, 2 * n - 1)),
+		...(n === times.length - 1 ? [] : picture(time, 2 * n)),
+	]);
+	return Buffer.concat(each);
+}
+
+test('a film whose subtitles are pictures, of which each begins as the one before is cleared, is kept', async (t) => {
+	const { home, put, run } = await converted(t, 'pictures.mkv', 'mkv');
+	const file = path.join(home, 'pictures.sup');
+	await writeFile(file, pictureSubtitles(0.5, 1, 1.5, 2));
+	await put(['-copyts', ...picture('160x90', 3), '-i', file, '-map', '0', '-map', '1', ...h264, '-c:s', 'copy']);
+	const { detail } = await run();
+	t.deepEqual(detail.losses, ['2 of 3 lines of subtitles 1']);
+	t.is(detail.isOriginalDeleted, false);
+});
+
 test('a transport stream with a track of sound that begins later and ends before its end is kept', async (t) => {
 	const { home, run } = await converted(t, 'later.mts', 'mkv');
 	// The first and the last part have more bytes than ffprobe reads to find the tracks.

@@ -193,8 +193,28 @@ test('an output is refused if it is shorter or longer than its original, or has 
 	t.is(outputDenial({ ...whole, audio: [] }, { ...whole, audio: [] }), undefined);
 });
 
-const video = { count: 2500, filled: 2500, bytes: 1_000_000, begin: 0, end: 100, gaps: 0, pauses: 0, heardUntil: 100 };
-const sound = { count: 4300, filled: 4300, bytes: 200_000, begin: 0, end: 100, gaps: 0, pauses: 0, heardUntil: 100 };
+const video = {
+	count: 2500,
+	filled: 2500,
+	showing: 2500,
+	bytes: 1_000_000,
+	begin: 0,
+	end: 100,
+	gaps: 0,
+	pauses: 0,
+	heardUntil: 100,
+};
+const sound = {
+	count: 4300,
+	filled: 4300,
+	showing: 4300,
+	bytes: 200_000,
+	begin: 0,
+	end: 100,
+	gaps: 0,
+	pauses: 0,
+	heardUntil: 100,
+};
 
 interface Given {
 	film?: Partial<Film>;
@@ -424,14 +444,19 @@ test('what an output lacks of its original is named, and what is not known is ta
 	]);
 	const subtitles = (kind: SubtitleTrack['kind'], count: number, filled = count): Given => ({
 		film: { subtitleTracks: [{ index: 1, kind }] },
-		sound: { count, filled },
+		sound: { count, filled, showing: filled },
 	});
 	t.deepEqual(losses(subtitles('text', 4), subtitles('text', 3)), ['1 of 4 lines of subtitles 1']);
 	t.deepEqual(losses(subtitles('text', 4, 3), subtitles('text of MP4', 8, 4)), []);
 	t.deepEqual(losses(subtitles('text of MP4', 8, 4), subtitles('text', 4)), []);
 	t.deepEqual(losses(subtitles('text', 4), subtitles('text of MP4', 4, 3)), ['1 of 4 lines of subtitles 1']);
-	t.deepEqual(losses(subtitles('pictures', 8), subtitles('pictures', 4)), []);
-	t.deepEqual(losses(subtitles('pictures', 8), subtitles('pictures', 3)), ['5 of 8 lines of subtitles 1']);
+	t.deepEqual(losses(subtitles('pictures', 8), subtitles('pictures', 8)), []);
+	t.deepEqual(losses(subtitles('pictures', 8), subtitles('pictures', 7)), ['1 of 8 lines of subtitles 1']);
+	// The others only clear the screen.
+	const cleared = 'pictures of PGS or DVB';
+	t.deepEqual(losses(subtitles(cleared, 8, 4), subtitles(cleared, 4)), []);
+	t.deepEqual(losses(subtitles(cleared, 12, 6), subtitles(cleared, 7, 1)), ['5 of 6 lines of subtitles 1']);
+	t.deepEqual(losses(subtitles(cleared, 12, 4), subtitles(cleared, 5, 4)), ['7 of 12 lines of subtitles 1']);
 	// Without an index, and with gaps in the sound, it is the duration that counts.
 	const damaged: Given = {
 		film: {

@@ -1,7 +1,7 @@
 import type { SandboxedProgram } from '../SandboxedProgram.js';
 import type { ShownPackets } from './hiddenParts.js';
 import { PictureTimes } from './PictureTimes.js';
-import { emptyTextBytes, type Packet, parsePacket } from './packets.js';
+import { clearingBytes, emptyTextBytes, type Packet, parsePacket } from './packets.js';
 import { type Film, source } from './probe.js';
 
 /** What a track has. Its packets are read, not decoded. */
@@ -10,6 +10,8 @@ export interface TrackPackets {
 	count: number;
 	/** Shown packets that are longer than an empty text of MP4, which takes the last one off the screen. */
 	filled: number;
+	/** Shown packets that are longer than one of PGS or DVB that takes a picture off the screen. */
+	showing: number;
 	/** The bytes of all packets, shown or not. */
 	bytes: number;
 	/** The times of the first and the last packet, in seconds, as if joined recordings were one; undefined if unknown. */
@@ -130,6 +132,7 @@ function takePacket({ tracks, clocks, pictures }: Counting, line: string, { show
 	if (position !== undefined) shown?.add(position);
 	track.count++;
 	if (size > emptyTextBytes) track.filled++;
+	if (size > clearingBytes) track.showing++;
 	if (packet.time === undefined) return;
 	const time = packet.time + shiftOf(clocks, packet, track);
 	if (index === picturesOf) pictures.add(time);
@@ -159,5 +162,15 @@ function shiftOf(
 }
 
 function newTrack(): TrackPackets {
-	return { count: 0, filled: 0, bytes: 0, begin: undefined, end: undefined, gaps: 0, pauses: 0, heardUntil: undefined };
+	return {
+		count: 0,
+		filled: 0,
+		showing: 0,
+		bytes: 0,
+		begin: undefined,
+		end: undefined,
+		gaps: 0,
+		pauses: 0,
+		heardUntil: undefined,
+	};
 }

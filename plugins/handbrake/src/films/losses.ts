@@ -373,7 +373,10 @@ function lostSound(original: ReadFilm, output: ReadFilm, decoded: DecodedFilm | 
 	});
 }
 
-/** The lines of subtitles that are missing: of two that begin at the same moment, as of two speakers, the encoder leaves one out. */
+/**
+ * The lines of subtitles that are missing: of two that begin at the same moment, as of two speakers, the encoder leaves one out, and of PGS
+ * the line that is shown in the moment in which the one before is cleared.
+ */
 function missingLines(original: ReadFilm, output: ReadFilm): string[] {
 	return original.film.subtitleTracks.flatMap((track, n) => {
 		const { before, missing } = missingOf(track, n, original, output);
@@ -383,12 +386,14 @@ function missingLines(original: ReadFilm, output: ReadFilm): string[] {
 
 function missingOf(track: SubtitleTrack, n: number, original: ReadFilm, output: ReadFilm) {
 	const converted = output.film.subtitleTracks[n];
-	const before = linesOf(original, track);
+	const { lines: before, packets } = linesOf(original, track);
 	// It is counted as a lost track.
 	if (converted === undefined) return { before, missing: 0 };
 	const after = linesOf(output, converted);
-	// Every other one of pictures may only clear the screen.
-	return { before, missing: after >= (track.kind === 'pictures' ? before / 2 : before) ? 0 : before - after };
+	const missing = Math.max(0, before - after.lines);
+	// What clears the screen is needed only where no other line does so; in a transport stream each part of a picture is a packet.
+	const areHalf = track.kind !== 'pictures of PGS or DVB' || after.packets >= packets / 2;
+	return missing > 0 || areHalf ? { before, missing } : { before: packets, missing: packets - after.packets };
 }
 
 /** Encoders take some words for markup; texts of SubRip and WebVTT may say where on the screen they are, and those of MP4 here not. */
@@ -409,9 +414,10 @@ function changedLines(original: ReadFilm, output: ReadFilm, lost: LostLines | un
 	];
 }
 
-function linesOf({ packets }: ReadFilm, { index, kind }: SubtitleTrack): number {
-	const { count = 0, filled = 0 } = packets?.tracks.get(index) ?? {};
-	return kind === 'text of MP4' ? filled : count;
+function linesOf({ packets }: ReadFilm, { index, kind }: SubtitleTrack) {
+	const { count = 0, filled = 0, showing = 0 } = packets?.tracks.get(index) ?? {};
+	const shown = kind === 'text of MP4' ? filled : count;
+	return { lines: kind === 'pictures of PGS or DVB' ? showing : shown, packets: count };
 }
 
 /** What an editor writes that cuts a film without encoding it again: it begins with a picture that needs no other one. */

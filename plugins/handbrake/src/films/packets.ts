@@ -16,6 +16,9 @@ export interface Packet {
 /** The length of no text. */
 export const emptyTextBytes = 2;
 
+/** The most bytes of a packet of PGS or DVB that clears the screen: the size of the screen and of two windows, and no picture. */
+export const clearingBytes = 40;
+
 /**
  * A line of ffprobe such as `0,1.200000,1.160000,0.040000,417,48,K_`, with more behind another comma, and `N/A` for what is unknown.
  * Undefined for any other one.

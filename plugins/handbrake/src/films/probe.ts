@@ -112,8 +112,11 @@ export interface AudioTrack {
 export interface SubtitleTrack {
 	/** The index of its stream in the file. */
 	index: number;
-	/** Text is of SubRip, or of another format without markup; a track of MP4 has packets without any text between the others. */
-	kind: 'text' | 'ASS' | 'WebVTT' | 'text of MP4' | 'pictures';
+	/**
+	 * Text is of SubRip, or of another format without markup; a track of MP4 has packets without any text between the others,
+	 * and one of PGS or DVB those that clear the screen.
+	 */
+	kind: 'text' | 'ASS' | 'WebVTT' | 'text of MP4' | 'pictures' | 'pictures of PGS or DVB';
 }
 
 const stream = z.object({
@@ -284,12 +287,13 @@ function subtitleKind(codec: string): SubtitleTrack['kind'] {
 	if (codec === 'mov_text') return 'text of MP4';
 	if (codec === 'webvtt') return 'WebVTT';
 	if (styled.has(codec)) return 'ASS';
+	if (clearedPictures.has(codec)) return 'pictures of PGS or DVB';
 	return subtitlePictures.has(codec) ? 'pictures' : 'text';
 }
 
-const subtitlePictures: ReadonlySet<string> = new Set([
-	...['hdmv_pgs_subtitle', 'dvd_subtitle', 'dvb_subtitle', 'dvb_teletext', 'xsub'],
-]);
+const clearedPictures: ReadonlySet<string> = new Set(['hdmv_pgs_subtitle', 'dvb_subtitle']);
+
+const subtitlePictures: ReadonlySet<string> = new Set(['dvd_subtitle', 'dvb_teletext', 'xsub']);
 
 const styled: ReadonlySet<string> = new Set(['ass', 'ssa']);
 

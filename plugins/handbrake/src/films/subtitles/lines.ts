@@ -60,7 +60,7 @@ export async function readLines(
 	{ subtitleTracks }: Tracks,
 	signal: AbortSignal,
 ): Promise<SubtitleLines | undefined> {
-	const texts = subtitleTracks.filter(({ kind }) => kind !== 'pictures');
+	const texts = subtitleTracks.filter(({ kind }) => !kind.startsWith('pictures'));
 	if (texts.length === 0) return none;
 	const args = [
 		...[...source, '-select_streams', 's', '-show_data', '-show_entries'],

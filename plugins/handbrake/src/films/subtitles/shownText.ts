@@ -52,6 +52,7 @@ const plain: Readonly<Record<SubtitleTrack['kind'], (text: string) => string>> =
 	WebVTT: (text) => text.replace(/<[^<>]*>/g, '').replace(/&[a-z]{2,4};/g, (entity) => entities.get(entity) ?? entity),
 	'text of MP4': (text) => withoutBraces(text, '{\\'),
 	pictures: () => '',
+	'pictures of PGS or DVB': () => '',
 };
 
 function withoutFields(event: string): string {
