@@ -504,6 +504,15 @@ const kept: Readonly<Record<string, Kept>> = {
 		format: 'mkv',
 		losses: /^the times of its pictures, which are at other moments of its sound$/,
 	},
+	'of several microphones, whose file does not say which is which': {
+		args: [
+			...[...picture('160x90', 2), '-f', 'lavfi', '-i', 'aevalsrc=0|0|0|sin(5000*t)|0|0:d=2'],
+			...[...h264, '-c:a', 'pcm_s16le'],
+		],
+		name: 'microphones.mkv',
+		format: 'mp4',
+		losses: /^high tones of a channel of audio track 1 \(its file does not say which is for low ones\)$/,
+	},
 	'with subtitles, which webm has none of': {
 		args: [...picture('160x90', 2), '-i', 'film.srt', ...h264, '-c:s', 'srt'],
 		name: 'subtitles.mkv',

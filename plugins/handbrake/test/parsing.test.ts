@@ -921,7 +921,17 @@ test('what only the frames of a film show is lost with them: sizes, half picture
 		'channels of audio track 1 that become one (hexagonal)',
 	]);
 	t.deepEqual(lost(frame(), ...heard('6.1(back)')), ['channels of audio track 1 that become one (6.1(back))']);
-	t.deepEqual(lost(frame(), ...heard('mono', '5.1', '5.1(side)', '6.1', '7.1', 'quad', 'unknown', '6 channels')), []);
+	t.deepEqual(lost(frame(), ...heard('mono', '5.1', '5.1(side)', '6.1', '7.1', 'quad', 'unknown', '2 channels')), []);
+	// Of 5.1, for which it is taken, the fourth channel has low tones only.
+	const unsaid = (channels: number, layout = 'unknown') => {
+		const film = { audio: [{ index: 1, channels, announced: 0 }] };
+		const { take, read: readSound } = frameReader(() => {});
+		take(`stream_index=1|channels=${channels}|channel_layout=${layout}`);
+		return losses({ film }, { film }, 0, 0, { errors: 0, hasLayers: false, ...readSound() });
+	};
+	const highTones = ['high tones of a channel of audio track 1 (its file does not say which is for low ones)'];
+	t.deepEqual([unsaid(6), unsaid(8), unsaid(6, '6 channels')], [highTones, highTones, highTones]);
+	t.deepEqual([unsaid(2), unsaid(4), unsaid(5), unsaid(7), unsaid(6, '5.1(side)')], [[], [], [], [], []]);
 	t.deepEqual(lost(frame(), 'stream_index=1|channels=3|channel_layout=3.0'), ['1 of 3 channels of audio track 1']);
 });
 

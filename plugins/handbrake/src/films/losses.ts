@@ -351,6 +351,9 @@ const slackOf = (seconds: number) => Math.max(1, seconds * tolerance);
  */
 const keptLayouts =
 	/^(?:mono|stereo|3\.1|4\.[01]|quad|quad\(side\)|5\.[01]|5\.[01]\(side\)|6\.[01]|7\.[01]|unknown|[1-8] channels)$/;
+const unsaidLayout = /^(?:unknown|\d+ channels)$/;
+/** Numbers of channels whose usual layout has one for low tones (5.1, 7.1): the encoder leaves out all others of it. */
+const withLowTones: ReadonlySet<number> = new Set([6, 8]);
 
 function lostSound(original: ReadFilm, output: ReadFilm, decoded: DecodedFilm | undefined): string[] {
 	return original.film.audio.flatMap(({ index, announced, ...track }, n) => {
@@ -363,12 +366,17 @@ function lostSound(original: ReadFilm, output: ReadFilm, decoded: DecodedFilm | 
 		// A recording of television may begin with fewer.
 		const sound = decoded?.tracks.get(index);
 		const channels = Math.max(track.channels, sound?.channels ?? 0);
-		const mixed = [...(sound?.layouts ?? [])].filter((layout) => !keptLayouts.test(layout));
+		const layouts = [...(sound?.layouts ?? [])];
+		const mixed = layouts.filter((layout) => !keptLayouts.test(layout));
+		const isUnsaid = withLowTones.has(channels) && layouts.some((layout) => unsaidLayout.test(layout));
 		return [
 			...(lost > slackOf(before) ? [`${Math.round(lost)} s of audio track ${n + 1}`] : []),
 			...(converted.channels < channels
 				? [`${channels - converted.channels} of ${channels} channels of audio track ${n + 1}`]
 				: mixed.map((layout) => `channels of audio track ${n + 1} that become one (${someOf([layout])})`)),
+			...(isUnsaid
+				? [`high tones of a channel of audio track ${n + 1} (its file does not say which is for low ones)`]
+				: []),
 		];
 	});
 }
