@@ -1,7 +1,7 @@
 import type { Turn } from '@stowage/plugin-api';
 import { siteKey } from '../http/requests/proxy.js';
 import { Counts } from './Counts.js';
-import { type PlaceLimits, Places } from './Places.js';
+import { type Asking, type PlaceLimits, Places } from './Places.js';
 import type { RecentNetworks } from './RecentNetworks.js';
 import { type Waiter, Waiters, type WaitingLimits } from './Waiters.js';
 
@@ -30,8 +30,6 @@ export interface QueueClient {
 	/** The `networkKey` of its address; by default the `siteKey` of the client. */
 	network?: string;
 }
-
-type Asking = Required<QueueClient>;
 
 /**
  * Bounds how much work of a kind runs at once, and shares the places among clients: a client with one waiting job is served before those
@@ -182,7 +180,7 @@ export class FairQueue {
 }
 
 /** Who asks, with the network that it has by default. */
-export function asking(from: string | QueueClient): Required<QueueClient> {
+export function asking(from: string | QueueClient): Asking {
 	const { client, network } = typeof from === 'string' ? { client: from, network: undefined } : from;
 	// Always a new object: each place is one of its own.
 	return { client, network: network ?? siteKey(client) };

@@ -20,7 +20,7 @@ export interface PlaceLimits {
 }
 
 /** A client, and the network that it asks from. Each place has an object of its own. */
-interface Asking {
+export interface Asking {
 	readonly client: string;
 	readonly network: string;
 }
@@ -32,7 +32,11 @@ const rememberedMs = 24 * 3_600_000;
 export class Places {
 	readonly #taken = new Set<Asking>();
 	readonly #ofClient = new Counts();
+	/** Counted, since it is asked for each client that waits whenever a place is free. */
+	readonly #ofNetwork = new Counts();
 	#ofGroup = 0;
+	/** Those of the group, by network. */
+	readonly #ofGroupInNetwork = new Counts();
 
 	constructor(
 		private readonly limits: PlaceLimits,
@@ -58,14 +62,20 @@ export class Places {
 
 	take(from: Asking): void {
 		this.#taken.add(from);
-		this.#ofClient.add(from.client, 1);
-		if (this.#isInGroup(from)) this.#ofGroup++;
+		this.#count(from, 1);
 	}
 
 	free(from: Asking): void {
 		this.#taken.delete(from);
-		this.#ofClient.add(from.client, -1);
-		if (this.#isInGroup(from)) this.#ofGroup--;
+		this.#count(from, -1);
+	}
+
+	#count(from: Asking, amount: 1 | -1): void {
+		this.#ofClient.add(from.client, amount);
+		this.#ofNetwork.add(from.network, amount);
+		if (!this.#isInGroup(from)) return;
+		this.#ofGroup += amount;
+		this.#ofGroupInNetwork.add(from.network, amount);
 	}
 
 	#isInGroup({ client }: Asking): boolean {
@@ -84,11 +94,10 @@ export class Places {
 	/** Whether a client's network leaves places to others if it has one more. One it may always have. */
 	#isFreeForNetwork(from: Asking): boolean {
 		const { leavesPlaces = false, running, group } = this.limits;
-		if (!leavesPlaces || !this.networks.hasOthers(from.network)) return true;
-		const held = [...this.#taken].filter(({ network }) => network === from.network);
-		const ofGroup = held.filter((place) => this.#isInGroup(place));
+		const { network } = from;
+		if (!leavesPlaces || !this.networks.hasOthers(network)) return true;
 		const mayHaveMore = (count: number, all: number) => count < Math.max(1, Math.floor(all * 0.75));
-		if (!mayHaveMore(held.length, running)) return false;
-		return !this.#isInGroup(from) || mayHaveMore(ofGroup.length, group?.running ?? 0);
+		if (!mayHaveMore(this.#ofNetwork.of(network), running)) return false;
+		return !this.#isInGroup(from) || mayHaveMore(this.#ofGroupInNetwork.of(network), group?.running ?? 0);
 	}
 }

@@ -1,6 +1,7 @@
 import { Failure } from '@stowage/rules';
 import { siteKey } from '../http/requests/proxy.js';
 import { Counts } from './Counts.js';
+import type { Asking } from './Places.js';
 
 export interface WaitingLimits {
 	/** How many may wait. */
@@ -26,12 +27,6 @@ export interface WaitingLimits {
 	 * one.
 	 */
 	spentOfNetwork?(network: string): number;
-}
-
-/** A client, and the network that it asks from. */
-interface Asking {
-	readonly client: string;
-	readonly network: string;
 }
 
 export interface Waiter {
