@@ -246,7 +246,7 @@ test('a member renames and deletes what has versions while the database has no r
 
 test('where no versions are kept, what a member replaces is in the trash of the owner, with the member’s name', async (t) => {
 	const { app, ada, bob, home } = await setUp(t, 'edit', { '--versions-keep-for': '0' });
-	const names = ['upload', 'tus', 'move', 'copy', `${'long '.repeat(45)}name`];
+	const names = ['upload', 'tus', 'move', 'copy', longName];
 	for (const name of names) await writeFile(home('docs/Photos', name), `of ada’s: ${name}`);
 	const bring = async (client: Client, type: string, directory: string, name: string) => {
 		const fields = [field('type', type), field('directory', directory), field('onConflict', 'replace')];
@@ -276,6 +276,57 @@ test('where no versions are kept, what a member replaces is in the trash of the 
 	await bring(ada, 'private', 'docs/Photos', 'upload');
 	t.deepEqual(await trashed(), []);
 	t.is((await app.services.database.trash.count('ada', 'version')).items, 0);
+});
+
+const longName = `${'long '.repeat(45)}name`;
+
+test('what a member replaces by a copy is deleted once it is replaced, and does not go with what the owner removes before', async (t) => {
+	const { app, ada, bob, home } = await setUp(t, 'edit', { '--versions-keep-for': '0' });
+	const { storage } = app.services.roots.first;
+	const plain = storage.copy;
+	let copiedAt = 0;
+	storage.copy = async (...args) => {
+		t.is((await ada.call('DELETE', '/api/trash')).statusCode, 200);
+		copiedAt = Date.now();
+		return plain.apply(storage, args);
+	};
+	for (const name of [longName, 'fox.txt']) {
+		await writeFile(home('docs/Photos', name), 'of ada’s');
+		const paths = { fromPath: 'Photos/2030/owl.txt', toPath: `Photos/${name}` };
+		const answer = await bob.post('/api/copyItem', { ...paths, type: 'shared', onConflict: 'replace' });
+		t.is(answer.statusCode, 200, answer.payload);
+		const [deleted, ...others] = json(await ada.get('/api/trash')).entries;
+		t.is(deleted?.path, `docs/Photos/${name}`);
+		t.deepEqual(others, []);
+		t.true(deleted.deletedAt >= copiedAt, name);
+		const restored = json(await ada.post('/api/trash/restore', { ids: [deleted.id] })).restored;
+		t.is(await readFile(home(restored[0].path), 'utf8'), 'of ada’s');
+	}
+});
+
+test('what a member replaces keeps its place in the trash while a faulty disk holds it back', async (t) => {
+	const { app, bob, home } = await setUp(t, 'edit', { '--versions-keep-for': '0' });
+	const { database, roots } = app.services;
+	await writeFile(home('docs/Photos', longName), 'of ada’s');
+	const moving = () => database.trash.inState('moving', { limit: 9 });
+	const copy = () => {
+		const paths = { fromPath: 'Photos/2030/owl.txt', toPath: `Photos/${longName}` };
+		return bob.post('/api/copyItem', { ...paths, type: 'shared', onConflict: 'replace' });
+	};
+	let isHeldBack = false;
+	roots.first.storage.copy = async (_from, _to, { beforeNaming } = {}) => {
+		await beforeNaming?.(longName);
+		if (isHeldBack) await rename(home('docs/Photos', longName), home('held back'));
+		throw new Failure('unavailable', 'The disk is away.');
+	};
+	t.is((await copy()).statusCode, 503);
+	t.deepEqual(await moving(), [], 'the file is still there');
+	isHeldBack = true;
+	t.is((await copy()).statusCode, 503);
+	t.deepEqual(
+		(await moving()).map(({ path }) => path),
+		[parsePath(`docs/Photos/${longName}`)],
+	);
 });
 
 test('where neither versions nor a trash are kept, a member replaces files all the same', async (t) => {

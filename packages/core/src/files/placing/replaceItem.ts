@@ -1,9 +1,9 @@
-import { type MoveOptions, type StorageItem, trashFolder } from '@stowage/plugin-api';
+import type { MoveOptions, StorageItem } from '@stowage/plugin-api';
 import { homeRoot, relativePath, type StoragePath, signedIn } from '@stowage/rules';
+import { identityOf } from '../../trees/identity.js';
 import type { OwnTree } from '../../trees/OwnTree.js';
 import { withTrashFolder } from '../../trees/trash/moveTrash.js';
 import { type NewContent, trashedBy } from '../../trees/trash/trashParts.js';
-import { unrecordedFolder } from '../../trees/trash/trashPaths.js';
 import type { FileParts } from '../FileParts.js';
 
 /**
@@ -29,13 +29,12 @@ export async function replaceItem(
 		return made;
 	};
 	const keepDeleted = async () => {
-		const rootId = (await tree.storage.mount()).storage.rootId;
-		let made: StorageItem | undefined;
-		await trash.moves.keep({ ...trashedBy(user), path: former.path, rootId, type: 'file' }, async (_, to) => {
-			made = await followed(withTrashFolder(tree.storage, () => replace(to), [trashFolder, unrecordedFolder]));
-			return replaced;
-		});
-		return made as StorageItem;
+		const { rootId } = (await tree.storage.mount()).storage;
+		const size = { bytes: replaced.size, entries: 1 };
+		const deleted = { ...trashedBy(user), kind: 'item', rootId, path: former.path, type: 'file', size } as const;
+		const exchange = (to: StoragePath, begin: () => Promise<void>) =>
+			followed(withTrashFolder(tree.storage, () => replace(to, begin)));
+		return trash.moves.keepReplaced(deleted, identityOf(replaced), exchange, content);
 	};
 	// Until all is bound to the new file that was to the former one: on another root both have other ids.
 	return storage().changing(user.username, () =>

@@ -3,13 +3,13 @@ import type { StorageItem, TrashedItem, TrashRecord } from '@stowage/plugin-api'
 import { isFailure, joinPath, type StoragePath } from '@stowage/rules';
 import { currentNetwork } from '../../context.js';
 import type { MemberAllowance } from './limits/MemberAllowance.js';
+import { type NewReplaced, ReplacedRow } from './ReplacedRow.js';
 import type { PendingRecords } from './recording/PendingRecords.js';
 import { throwIfWithout, type UnrecordedItems } from './recording/UnrecordedItems.js';
 import { unrecordedName } from './recording/unrecordedNames.js';
 import { settleFailedMove } from './settleFailedMove.js';
 import { assertRoomForRow, type NewContent, type TrashParts, warnOfTrash } from './trashParts.js';
 import { trashedPath, unrecordedFolder } from './trashPaths.js';
-import { type NewVersion, VersionRow } from './versions/VersionRow.js';
 
 /** What is known of an item before it is in the trash. Its size is that of what has arrived there. */
 export type NewItem = Omit<TrashedItem, 'id' | 'kind' | 'deletedAt' | 'state' | 'size'>;
@@ -102,27 +102,31 @@ export class TrashMoves {
 	}
 
 	/**
-	 * Keeps a former content by `replace`, which gets the path to keep it at, and calls `begin` before it is exchanged: once the new content
-	 * is there, which may take hours. A row that is written earlier counts a content that may never be replaced. Resolves to what `replace`
-	 * does. `begin` throws `storageFull` where the database has no room for it. So does this itself where a member has replaced as much as
-	 * they may, unless it has the place of another version, which leaves the trash.
+	 * Keeps a file, by its identity `replacedId`, by `replace`, which gets the path to keep it at, and calls `begin` before it is exchanged:
+	 * once the new content is there, which may take hours. A row that is written earlier counts a content that may never be replaced, and is
+	 * purged with what its owner removes meanwhile. Resolves to what `replace` does. `begin` throws `storageFull` where the database has no
+	 * room for it. So does this itself where a member has put in as much as they may, unless the new content is a version, which leaves the
+	 * trash.
 	 */
-	async keepVersion<T>(
-		version: NewVersion,
+	async keepReplaced<T>(
+		replaced: NewReplaced,
+		replacedId: string,
 		replace: (path: StoragePath, begin: () => Promise<void>) => Promise<T>,
 		content: NewContent,
 	): Promise<T> {
-		if (content.kind !== 'restored') await this.#allowance.assertRoom({ ...version, kind: 'version' });
-		const row = new VersionRow(this.#parts, newId(), version);
+		if (content.kind !== 'restored') await this.#allowance.assertRoom(replaced);
+		const row = new ReplacedRow(this.#parts, newId(), replaced);
 		let result: T;
 		try {
 			result = await replace(trashedPath(row.id), () => row.add());
 		} catch (error) {
-			if (row.record !== undefined) await settleFailedMove(this.#parts, row.record, 'moving', error);
+			if (row.record !== undefined) await settleFailedMove(this.#parts, row.record, 'moving', error, replacedId);
 			throw error;
 		}
 		// Without a row nothing was replaced: the new content was there from an interrupted call.
-		if (row.record !== undefined) this.#arrived(row.record);
+		if (row.record === undefined) return result;
+		this.#arrived(row.record);
+		if (replaced.kind === 'item') this.#parts.onChanged(replaced.ownerId);
 		return result;
 	}
 

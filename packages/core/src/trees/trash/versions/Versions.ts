@@ -78,6 +78,7 @@ export class Versions {
 			...trashedBy(user),
 			rootId: (await storage.mount()).storage.rootId,
 			path,
+			kind: 'version',
 			type: 'file',
 			size: { bytes: item.size, entries: 1 },
 			mtime: item.mtime,
@@ -103,7 +104,7 @@ export class Versions {
 			);
 			return made;
 		};
-		return this.#bin.moves.keepVersion(version, exchange, content);
+		return this.#bin.moves.keepReplaced(version, replacedId, exchange, content);
 	}
 
 	/** A file has been created, with a content that the viewer has written. */
