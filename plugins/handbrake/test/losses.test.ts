@@ -663,7 +663,11 @@ test('a transport stream of which the middle half is destroyed is not replaced b
 });
 
 /** An MP4 of ffmpeg, whose tables are at its end, with other edits of its tracks: from and to which second they show. */
-function withEdits(bytes: Buffer, edits: Readonly<Record<'vide' | 'soun', readonly (readonly [number, number])[]>>) {
+function withEdits(
+	bytes: Buffer,
+	edits: Readonly<Record<'vide' | 'soun', readonly (readonly [number, number])[]>>,
+	speed = 1,
+) {
 	const box = (name: string, data: Buffer) => {
 		const head = Buffer.alloc(8);
 		head.writeUInt32BE(8 + data.length);
@@ -686,7 +690,11 @@ function withEdits(bytes: Buffer, edits: Readonly<Record<'vide' | 'soun', readon
 	const inTrack = (track: Buffer) => {
 		const kind = track.toString('latin1', track.indexOf('hdlr') + 12, track.indexOf('hdlr') + 16) as 'vide' | 'soun';
 		const scale = track.readUInt32BE(track.indexOf('mdhd') + 16);
-		const list = edits[kind].flatMap(([from, to]) => [(to - from) * 1000, Math.round(from * scale), 0x10000]);
+		const list = edits[kind].flatMap(([from, to]) => [
+			((to - from) * 1000) / speed,
+			Math.round(from * scale),
+			speed * 0x10000,
+		]);
 		const edited = box('elst', numbers(0, edits[kind].length, ...list));
 		return mapped(track, (name, content) => (name === 'edts' ? edited : content));
 	};
@@ -749,6 +757,16 @@ for (const [what, { edits, losses }] of Object.entries(hiding)) {
 		t.deepEqual(hidden, losses);
 	});
 }
+
+test('a film whose edit list plays it slower, as only players of Apple do, is kept', async (t) => {
+	const { home, put, run } = await converted(t, 'edited.mp4', 'mp4');
+	await put([...long, ...h264, '-g', '25', '-c:a', 'aac']);
+	const file = path.join(home, 'edited.mp4');
+	await writeFile(file, withEdits(await readFile(file), { vide: [whole], soun: [whole] }, 0.5));
+	const { detail } = await run();
+	t.is(detail.isOriginalDeleted, false);
+	t.deepEqual(detail.losses, ['data that no program here reads (a speed of its own)']);
+});
 
 const variableRate = ['-vf', "select='if(gt(t,1),not(mod(n,5)),1)'", '-vsync', 'vfr'];
 

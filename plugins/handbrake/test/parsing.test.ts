@@ -1632,6 +1632,16 @@ test('boxes of MP4 and MOV that no program knows are named, wherever cameras put
 	t.deepEqual(await unreadIn(film, box('moov', box('trak', box('GPMF', position)))), ['GPMF']);
 	t.deepEqual(await unreadIn(film, index, box('sefd', position)), ['sefd']);
 	t.deepEqual(await unreadIn(...whole, Buffer.from(`\x01\x02\x03\x04\x05${position}`, 'latin1')), ['behind its boxes']);
+	// Edits by their version: how long, from when (-1 is without media) and how fast.
+	const edits = (version: number, count: number, ...numbers: number[]) =>
+		unreadIn(box('moov', box('trak', box('edts', box('elst', ...[version << 24, count, ...numbers].map(number))))));
+	const speed = ['a speed of its own'];
+	t.deepEqual(await edits(0, 2, 5, 0xff_ff_ff_ff, 0, 5, 0, 0x10000), []);
+	t.deepEqual(await edits(1, 1, 0, 5, 0, 0, 0x10000), []);
+	t.deepEqual(await edits(0, 2, 5, 0, 0x10000, 5, 0, 0x8000), speed);
+	t.deepEqual(await edits(0, 1, 5, 0, 0), speed);
+	t.deepEqual(await edits(1, 1, 0, 5, 0, 0, 0x20000), speed);
+	t.deepEqual(await edits(0, 20_000, ...Array.from({ length: 20_000 }, () => [5, 0, 0x10000]).flat()), speed);
 	// Nothing is lost with these: room for tags, the name of a program, an index that was moved, zeros at the end.
 	const spare = [box('free', '\0'.repeat(5000)), box('free', 'IsoMedia File Produced with GPAC'), box('gps ')];
 	const moved = box('free', box('mvhd', 'x'.repeat(100)), box('trak', 'x'.repeat(100)));

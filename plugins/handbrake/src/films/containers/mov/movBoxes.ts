@@ -19,6 +19,9 @@ const maxTrackBox = 200;
 /** The most bytes of an event up to the end of its kind that are looked at. */
 const maxEventHead = 100;
 
+/** The most bytes of an edit list that are looked at: ten thousand edits. */
+const maxEditList = 200_000;
+
 /** A file itself, in which its boxes are. */
 const theFile = '';
 
@@ -29,6 +32,7 @@ const parents: ReadonlyMap<string, readonly string[]> = new Map([
 	['moof', [theFile]],
 	['traf', ['moof']],
 	['trak', ['moov']],
+	['edts', ['trak']],
 	['udta', ['moov', 'trak']],
 	['meta', [theFile, 'moov', 'trak', 'udta', 'moof', 'traf']],
 	['ilst', ['meta']],
@@ -68,7 +72,8 @@ const known: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 		mvex: 'mehd trex trep leva',
 		moof: 'mfhd pssh',
 		traf: 'tfhd tfdt trun sdtp sbgp sgpd csgp subs saiz saio senc',
-		trak: 'tkhd edts tapt load txas clip matt kmat imap ctab trgr mere prfl',
+		trak: 'tkhd tapt load txas clip matt kmat imap ctab trgr mere prfl',
+		edts: 'elst',
 		// Links between tracks, but for that to one of forced subtitles.
 		tref: 'chap tmcd hint hind cdsc sync subt scpt ssrc fall folw clcp font vdep vplx sbas scal cdep dpnd ipir mpod auxl adda',
 		mdia: 'mdhd hdlr elng',
@@ -169,7 +174,9 @@ export async function movBoxes(readAt: ReadAt, signal: AbortSignal): Promise<Con
 		} else if (name === 'uuid') {
 			if (end - at > 16 && !knownUuids.has(uuid)) found.addUnread(`uuid ${uuid.slice(0, 8)}`);
 		} else if (!isKnown(name, parent)) found.addUnread(name);
-		else if (name === 'keys') await printedTexts.takeKeys(at, end);
+		else if (name === 'elst') {
+			if (hasSpeed(await scanner.bytes(at, Math.min(end - at, maxEditList + 1)))) found.addUnread('a speed of its own');
+		} else if (name === 'keys') await printedTexts.takeKeys(at, end);
 		else if (parent === 'ilst' || (parent === 'udta' && printedNames.has(name)))
 			await printedTexts.take({ name, parent, at, end });
 		return true;
@@ -254,6 +261,25 @@ function isCropped(description: Buffer): boolean {
 		const length = description.readUInt32BE(at);
 		if (length < 8) return false;
 		at += length;
+	}
+	return false;
+}
+
+const normalRate = 0x1_00_00;
+
+/**
+ * Whether an edit of a list plays its part slower, faster or as one picture that is held, as QuickTime does; every program here plays all at
+ * one speed. A list of more edits than any film has may have such ones.
+ */
+function hasSpeed(list: Buffer): boolean {
+	if (list.length > maxEditList) return true;
+	if (list.length < 8) return false;
+	const [rateAt, length] = list[0] === 1 ? [16, 20] : [8, 12];
+	const count = list.readUInt32BE(4);
+	for (let n = 0, at = 8; n < count && at + length <= list.length; n++, at += length) {
+		// Of a part without media it says nothing.
+		const isEmpty = list.readInt32BE(at + rateAt - 4) === -1;
+		if (!isEmpty && list.readUInt32BE(at + rateAt) !== normalRate) return true;
 	}
 	return false;
 }
