@@ -920,6 +920,12 @@ export const thorough = {
 	'packages/core/test/files/versions.test.ts': [
 		'of many uploads of one name at once each content is the file or among its versions',
 	],
+	// Three other ways are in the everyday run: writing, renaming back, and moving new files or copies onto a file.
+	'packages/core/test/members/versions.test.ts': [
+		'a member who writes it, deletes it and puts it back, again and again, ends nothing of others, and nothing of the owner’s goes before theirs',
+		'a member who moves new files onto it that were renamed, again and again, ends nothing of others, and nothing of the owner’s goes before theirs',
+		'a member who moves new files onto it that were written twice, again and again, ends nothing of others, and nothing of the owner’s goes before theirs',
+	],
 	'packages/database/test/largeRows.test.ts': [
 		'rows of megabytes are copied to a database server and back, and few of them are in memory at once',
 		'a row that the server does not take at once is named with the setting that limits it',

@@ -28,13 +28,19 @@ async function setUp(t: ExecutionContext) {
 		const fields = [field('type', area), field('directory', directory), field('onConflict', 'replace')];
 		await ok(client.upload('/api/upload', [...fields, file(base, text)]));
 	};
+	/** By the ids of versions: what one has does not change, and is read once. */
+	const read = new Map<string, string>();
 	/** Of `name` in the folder or below: all contents that there are, of the file and of its versions, the newest first. */
 	const contents = async (name: string) => {
 		const at = `${folder}/${name}`;
 		const { versions } = json(await ada.get(`/api/versions/${at}?type=private`));
-		const all = [await ada.get(`/api/download/${at}?type=private`)];
-		for (const { id } of versions) all.push(await ada.get(`/api/download/${at}?type=private&version=${id}`));
-		return all.map(({ payload }) => payload);
+		const all = [(await ada.get(`/api/download/${at}?type=private`)).payload];
+		for (const { id } of versions) {
+			const content = read.get(id) ?? (await ada.get(`/api/download/${at}?type=private&version=${id}`)).payload;
+			read.set(id, content);
+			all.push(content);
+		}
+		return all;
 	};
 	const move = async (client: Client, from: string, to: string) => {
 		clock.ms += 1_000;
