@@ -1,7 +1,10 @@
 import type { StorageProvider } from '@stowage/plugin-api';
 import { Failure, isWithin, type StoragePath } from '@stowage/rules';
 
-/** Makes the disk answer EIO, as Stowage understands it, for what `isBroken` says of the paths of a storage, until the returned function is called. */
+/**
+ * Makes the disk answer EIO, as Stowage understands it, for what `isBroken` says of the paths of a storage, until the returned function
+ * is called.
+ */
 export function breakFolders(storage: StorageProvider, isBroken: (path: StoragePath) => boolean): () => void {
 	const { list, stat, count } = storage;
 	const check = (path: StoragePath) => {

@@ -7,8 +7,9 @@ import { type ConversionStep, conversionStep, type EncodedStep } from './convers
 const keptMs = 30 * 24 * 60 * 60_000;
 
 /**
- * Says on the disk what was encoded whole, until the database has that: while it is away the server may stop, or be killed, and hours of work
- * must not be repeated. A receipt is found by the staged file of the last checkpoint, so that one of an earlier run is none of a later one's.
+ * Says on the disk what was encoded whole, until the database has that: while it is away the server may stop, or be killed, and hours
+ * of work must not be repeated. A receipt is found by the staged file of the last checkpoint, so that one of an earlier run is none of
+ * a later one's.
  */
 export class EncodedReceipts {
 	readonly #folder: string;

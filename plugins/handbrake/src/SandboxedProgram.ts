@@ -32,8 +32,8 @@ export interface ProgramRun {
 	/** Processor time. */
 	cpuSeconds?: number;
 	/**
-	 * How long it may say nothing at first: longer it is held up, such as by Node where that has no threads to begin, and is killed as one that
-	 * could not be started. `mostSilent` by default; infinite for one that may read a whole film before.
+	 * How long it may say nothing at first: longer it is held up, such as by Node where that has no threads to begin, and is killed as one
+	 * that could not be started. `mostSilent` by default; infinite for one that may read a whole film before.
 	 */
 	silentSeconds?: number;
 	/** How much it may print, log included, before it is killed; `mostPrinted` by default. */
@@ -41,8 +41,8 @@ export interface ProgramRun {
 	/** Whether it prints no more than is in its first file: `maxPrinted` is then what honest films of this size may need. */
 	printsContent?: boolean;
 	/**
-	 * Whether an outcome is returned also where it was killed, or lacked processes or descriptors for the moment: for hours of work, which may
-	 * end so each time.
+	 * Whether an outcome is returned also where it was killed, or lacked processes or descriptors for the moment: for hours of work, which
+	 * may end so each time.
 	 */
 	returnsKill?: boolean;
 	signal: AbortSignal;

@@ -6,8 +6,8 @@ const minSlices = 10;
 
 /**
  * Resolves as the work does. Throws `late` where it takes longer: the work goes on then, and nobody waits for it. Time during which this
- * process does not run, or is busy, counts as `sliceMs` at most, however often: what has been answered meanwhile is not late, nor is work in
- * many steps, each of which has to wait until this process looks for its answer.
+ * process does not run, or is busy, counts as `sliceMs` at most, however often: what has been answered meanwhile is not late, nor is
+ * work in many steps, each of which has to wait until this process looks for its answer.
  */
 export async function inTime<T>(work: Promise<T>, ms: number, late: Failure): Promise<T> {
 	const slices = Math.max(minSlices, Math.ceil(ms / sliceMs));

@@ -62,8 +62,8 @@ const doneMeanwhile = new Set([
 ]);
 
 /**
- * Throws what `assertUnserved` throws, where a process that serves over these tables could not go on with them after the pending migrations: it
- * would read and write tables that it does not know. `names` are those of the processes that the database itself lists.
+ * Throws what `assertUnserved` throws, where a process that serves over these tables could not go on with them after the pending
+ * migrations: it would read and write tables that it does not know. `names` are those of the processes that the database itself lists.
  */
 export async function assertMayMigrate(
 	{ applied, pending }: MigrationState,

@@ -17,8 +17,8 @@ export function someRows(
 }
 
 /**
- * Repeats a change of `someRows`, or of `rowsAtOnce` rows, after which they are chosen no more, until it has changed all: others have their
- * turns between, and write.
+ * Repeats a change of `someRows`, or of `rowsAtOnce` rows, after which they are chosen no more, until it has changed all: others have
+ * their turns between, and write.
  */
 export async function changeInParts(change: () => Promise<number>): Promise<number> {
 	let changed = 0;
@@ -40,8 +40,8 @@ export function deleteInParts(
 }
 
 /**
- * Deletes the chosen rows with the least values of a column where these are more than so many; an index has what is chosen in the order of the
- * column. Resolves to their number.
+ * Deletes the chosen rows with the least values of a column where these are more than so many; an index has what is chosen in the order
+ * of the column. Resolves to their number.
  */
 export async function keepLatest(
 	knex: Knex,

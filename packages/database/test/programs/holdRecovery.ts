@@ -19,7 +19,10 @@ writeSync(file, header, 0, headerBytes, 0);
 setLocks(false);
 closeSync(file);
 
-/** Locks of the shared memory of a database as a process has them that puts its header right (SQLite, Write-Ahead Log File Format, 2.3.2). */
+/**
+ * Locks of the shared memory of a database as a process has them that puts its header right (SQLite, Write-Ahead Log File Format,
+ * 2.3.2).
+ */
 function setLocks(isHeld: boolean): void {
 	const fcntl = koffi.load(null).func('int fcntl(int, int, void *)');
 	const setLock = 6;

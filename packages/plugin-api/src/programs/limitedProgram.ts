@@ -95,8 +95,8 @@ export function assertDescriptors(): void {
 /**
  * The command that runs a program on untrusted input: with limits, a low priority, none of the server's environment, which holds secrets,
  * and in a process group of its own, so that `killGroup` ends it with all that it started. It is killed when this process ends, however
- * that ends: on Linux with setpriv, and under `endsWithInput` everywhere; there a program that was ended by a signal has 128 and its number
- * as its code. To be started at once: throws as `assertDescriptors` does.
+ * that ends: on Linux with setpriv, and under `endsWithInput` everywhere; there a program that was ended by a signal has 128 and its
+ * number as its code. To be started at once: throws as `assertDescriptors` does.
  */
 export function limitedCommand(program: string, args: readonly string[], options: ProgramOptions): ProgramCommand {
 	assertDescriptors();

@@ -56,7 +56,10 @@ export function wasDisturbed({ code, signal, errors }: ProgramEnd): boolean {
 const momentaryError =
 	/Resource temporarily unavailable|Cannot allocate memory|Too many open files|Cannot fork|Out of (?:memory|space)|\bE(?:AGAIN|NOMEM|MFILE|NFILE)\b|\berror (?:11|12|23|24)\b/i;
 
-/** Whether a program that failed was ended by others, or has said that it lacked memory, processes, threads or descriptors for the moment. */
+/**
+ * Whether a program that failed was ended by others, or has said that it lacked memory, processes, threads or descriptors for the
+ * moment.
+ */
 export function wasMomentary({ code, signal, errors }: ProgramEnd): boolean {
 	if (momentaryError.test(errors) || nodeError.test(errors)) return true;
 	const endedBy = signalOf({ code, signal });

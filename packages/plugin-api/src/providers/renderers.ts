@@ -48,8 +48,8 @@ export interface Renderer {
 	/**
 	 * Resolves to a picture in the format WebP that has at most `size` pixels at either edge. Throws `unsupportedMediaType` for a file of
 	 * which it can make none, which is remembered, and `unavailable` where it is not the file's fault: that is tried again. Stops when the
-	 * signal fires: no client waits any longer, or it took too long. That it did is remembered as well, unless it throws `unavailable` then, as
-	 * where no decoder had begun.
+	 * signal fires: no client waits any longer, or it took too long. That it did is remembered as well, unless it throws `unavailable`
+	 * then, as where no decoder had begun.
 	 */
 	render(source: RenderSource, size: PictureSize, signal: AbortSignal): Promise<Uint8Array>;
 }

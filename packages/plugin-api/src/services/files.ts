@@ -95,8 +95,9 @@ export interface RemoveOptions {
 	/** Pass the trash by. False is refused where there is no trash; left out, the item is removed for good there. */
 	isForGood?: boolean | undefined;
 	/**
-	 * Asked once the item has left its path, before it is removed for good: whether it is what was to be removed. If not, or if this throws, it
-	 * is put back; `remove` then throws `preconditionFailed`, or what this has thrown. Of a process that ends meanwhile it is in the trash.
+	 * Asked once the item has left its path, before it is removed for good: whether it is what was to be removed. If not, or if this
+	 * throws, it is put back; `remove` then throws `preconditionFailed`, or what this has thrown. Of a process that ends meanwhile it is
+	 * in the trash.
 	 */
 	isMeant?: ((taken: TakenItem) => Promise<boolean>) | undefined;
 }

@@ -120,8 +120,8 @@ export interface JobKind<Input> {
 	readonly perUser: number;
 	/**
 	 * The most jobs of one user that run in the places of `concurrency`, so that others need not wait for hours; `concurrency` by default.
-	 * With it one of several places for short jobs is left to others as well. A network that has as many running gets a further one only while
-	 * no other network waits.
+	 * With it one of several places for short jobs is left to others as well. A network that has as many running gets a further one only
+	 * while no other network waits.
 	 */
 	readonly runningPerUser?: number;
 	/** Places for short jobs, so that none of them waits behind hours of work; none by default. */
@@ -134,8 +134,8 @@ export interface JobKind<Input> {
 	 */
 	discard?(saved: unknown, owner: JobOwner): Promise<void>;
 	/**
-	 * Does the work. A Failure's message is shown to the owner. One of the kind `unavailable` with `retryAfter` is no fault of the job: unless
-	 * the kind fails `onRestart`, it is queued again and waits, longer each time. Resolves to the result, as small JSON, for `detail`.
+	 * Does the work. A Failure's message is shown to the owner. One of the kind `unavailable` with `retryAfter` is no fault of the job:
+	 * unless the kind fails `onRestart`, it is queued again and waits, longer each time. Resolves to the result, as small JSON, for `detail`.
 	 */
 	run(job: JobContext<Input>): Promise<Record<string, unknown> | undefined>;
 }

@@ -273,6 +273,9 @@ export interface StorageDriver {
 	 * `unavailable` for one that can't be read right now. A storage that can't determine it lacks this.
 	 */
 	identify?(location: string): Promise<string | undefined>;
-	/** The folder of this machine in which the root lies that the plugin's options say, if it is one: no other root lies in it, or holds it. */
+	/**
+	 * The folder of this machine in which the root lies that the plugin's options say, if it is one: no other root lies in it, or holds
+	 * it.
+	 */
 	readonly folder?: string;
 }

@@ -60,7 +60,8 @@ interface Clock {
 }
 
 /**
- * Reads all packets of an open film: as long as it takes to read the file. Undefined if ffprobe fails, or prints more than films of this size have.
+ * Reads all packets of an open film: as long as it takes to read the file. Undefined if ffprobe fails, or prints more than films of
+ * this size have.
  */
 export async function countPackets(
 	ffprobe: SandboxedProgram,

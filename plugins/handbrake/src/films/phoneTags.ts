@@ -94,8 +94,8 @@ const filler = '_';
 const headBytes = 32;
 
 /**
- * A name for the only track of sound that is so long that an index in which it is short has room for the boxes: HandBrake writes no tags of
- * phones, and what lies behind the index can't be moved.
+ * A name for the only track of sound that is so long that an index in which it is short has room for the boxes: HandBrake writes no
+ * tags of phones, and what lies behind the index can't be moved.
  */
 export const nameWithRoom = ({ list, texts }: TagBoxes) =>
 	nameOfSound + filler.repeat(list.length + texts.length + headBytes);

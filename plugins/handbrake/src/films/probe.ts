@@ -280,7 +280,10 @@ function unknownTracks(count: number): string[] {
 	return [count === 1 ? '1 track of an unknown kind' : `${count} tracks of an unknown kind`];
 }
 
-/** What ffmpeg writes into the header of an AVI, to be replaced at the end, which it can't where the file is a pipe: no film has so many. */
+/**
+ * What ffmpeg writes into the header of an AVI, to be replaced at the end, which it can't where the file is a pipe: no film has so
+ * many.
+ */
 const unknownFrames = 2 ** 30;
 
 function subtitleKind(codec: string): SubtitleTrack['kind'] {

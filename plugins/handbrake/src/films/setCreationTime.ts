@@ -11,9 +11,9 @@ const maxParts = 10_000;
 const [epochOfMov, epochOfMatroska] = [Date.UTC(1904, 0, 1), Date.UTC(2001, 0, 1)];
 
 /**
- * Has an open film that HandBrake has made say another time as that of its making, in milliseconds since 1970: HandBrake writes when it was
- * converted, and programs for photographs sort films by this time. Fields get another value only, so where there is none or it has no room,
- * or where the file can't be read or written, it stays as it is.
+ * Has an open film that HandBrake has made say another time as that of its making, in milliseconds since 1970: HandBrake writes when it
+ * was converted, and programs for photographs sort films by this time. Fields get another value only, so where there is none or it has no
+ * room, or where the file can't be read or written, it stays as it is.
  */
 export async function setCreationTime(descriptor: number, container: 'mov' | 'matroska', time: number): Promise<void> {
 	const find = container === 'mov' ? movTimes : matroskaTimes;

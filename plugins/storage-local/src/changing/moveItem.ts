@@ -61,7 +61,10 @@ export async function moveItem(
 	return await itemNow(disk, target, taken.name, before);
 }
 
-/** Whether a taken name is another spelling of the item's own, as on a disk that ignores case: it leads to the item, and no entry has it. */
+/**
+ * Whether a taken name is another spelling of the item's own, as on a disk that ignores case: it leads to the item, and no entry has
+ * it.
+ */
 async function isOtherSpelling(disk: Disk, folder: Folder, item: StorageItem, name: string): Promise<boolean> {
 	const stat = await statIfPresent(disk, folder, name);
 	if (stat === undefined || objectId(stat) !== item.id) return false;

@@ -10,8 +10,8 @@ import { assertUnmounted } from './assertUnmounted.js';
 import { removeTree } from './removeTree.js';
 
 /**
- * Removes a file or folder in one step, unless something is mounted in it. Resolves, when it is durably gone, to what it was, and to the remaining
- * background work: to free the contents of a folder.
+ * Removes a file or folder in one step, unless something is mounted in it. Resolves, when it is durably gone, to what it was, and to
+ * the remaining background work: to free the contents of a folder.
  */
 export async function removeItem(
 	disk: Disk,

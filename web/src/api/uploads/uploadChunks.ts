@@ -293,7 +293,8 @@ class ChunkedUpload {
 			this.#beginAnew();
 			return true;
 		}
-		// What was begun with this key is done, and its file gone since, or it was another upload. Once: it may also be that the share has ended.
+		// What was begun with this key is done, and its file gone since, or it was another upload. Once: it may also be that the share has
+		// ended.
 		if (this.#id !== undefined || this.#key !== this.upload.key || !isRefusedWith(error, 409, 410)) return false;
 		// The name is taken, which another key does not change.
 		if (isFailure(error, 'alreadyExists')) return false;

@@ -44,7 +44,10 @@ export class KindProcess {
 		this.#options = { timeLimitMs: defaultTimeLimitMs, program, ...options };
 	}
 
-	/** The kind that a file has by its first bytes; undefined if that took too long. Throws `unavailable` if there can be no child right now. */
+	/**
+	 * The kind that a file has by its first bytes; undefined if that took too long. Throws `unavailable` if there can be no child right
+	 * now.
+	 */
 	find(named: PreviewKind, firstBytes: Uint8Array): Promise<KindAnswer | undefined> {
 		const request: KindRequest = { named, firstBytes: Buffer.from(firstBytes).toString('base64') };
 		const found = this.#last.then(() => this.#find(request));

@@ -17,7 +17,10 @@ interface TicketRow {
 	expires_at: number;
 }
 
-/** The remaining columns of a ticket that has ended. It is behind the beginning of those of which it is asked whether their time is over. */
+/**
+ * The remaining columns of a ticket that has ended. It is behind the beginning of those of which it is asked whether their time is
+ * over.
+ */
 const emptied = { facts: '', selection: '', bytes: 0, ends_at: 0 };
 
 /** Prefixes the holder of a ticket that has ended, which counts for nobody: what counts is summed without reading it. */

@@ -47,8 +47,8 @@ const lastCharacter = '\u{10ffff}';
 const takenBack = 'taken back: ';
 
 /**
- * Ended uploads that are remembered, so that who has lost the answer finds them. Of one user some more are, until these are removed together; of
- * all together as many as visitors and guests may send in an hour, for which guests may take back what they have sent.
+ * Ended uploads that are remembered, so that who has lost the answer finds them. Of one user some more are, until these are removed
+ * together; of all together as many as visitors and guests may send in an hour, for which guests may take back what they have sent.
  */
 export const endedLimits = { ofUser: 5_000, removedTogether: 200, ofAll: 200_000 };
 

@@ -184,8 +184,8 @@ export interface JobStore {
 	/** The job is known to be long from now on. */
 	setLong(run: JobRunKey): Promise<boolean>;
 	/**
-	 * Frees its slot. The checkpoint of a completed job is removed. The interruptions of one that is completed in its own process have passed,
-	 * of one that has failed or is cancelled there only after its trial.
+	 * Frees its slot. The checkpoint of a completed job is removed. The interruptions of one that is completed in its own process have
+	 * passed, of one that has failed or is cancelled there only after its trial.
 	 */
 	end(run: JobRunKey, end: JobEnd, takeover?: JobTakeover): Promise<boolean>;
 	/**

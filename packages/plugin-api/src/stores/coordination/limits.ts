@@ -14,7 +14,10 @@ export interface LimitStore {
 		attempts: readonly { key: string; windowMs: number }[],
 		now: number,
 	): Promise<{ count: number; endsAt: number }[]>;
-	/** Subtracts one attempt under each of several keys, in one commit, each in the window in which it was counted: another one is left alone. */
+	/**
+	 * Subtracts one attempt under each of several keys, in one commit, each in the window in which it was counted: another one is left
+	 * alone.
+	 */
 	releaseEach(counted: readonly { key: string; endsAt: number }[]): Promise<void>;
 }
 

@@ -29,8 +29,8 @@ export type LinkPosition = Pick<LinkRecord, 'createdAt' | 'id'>;
 
 /**
  * Temporary links by the hash of their token: the token itself is never stored. What follows items when they are moved, replaced and
- * removed (`hasAny`, `eachWithin`, `pathBytes`, `get`, `planMoves`, `setPaths`, `completeMove`, `rebind`, `remove`) is for items of shares and
- * for folders with members as well.
+ * removed (`hasAny`, `eachWithin`, `pathBytes`, `get`, `planMoves`, `setPaths`, `completeMove`, `rebind`, `remove`) is for items of
+ * shares and for folders with members as well.
  */
 export interface LinkStore {
 	/**

@@ -4,7 +4,10 @@ import { XmpOfFilm } from './xmp.js';
 
 const [sound, picture, script] = [8, 9, 18];
 
-/** Notes of which no film loses anything, or that ffprobe reads: its traits, what servers write, and subtitles, which it lists as a track. */
+/**
+ * Notes of which no film loses anything, or that ffprobe reads: its traits, what servers write, and subtitles, which it lists as a
+ * track.
+ */
 const knownNotes: ReadonlySet<string> = new Set([
 	...['onMetaData', '@setDataFrame', '@clearDataFrame', '|RtmpSampleAccess', 'onLastSecond', 'onLastKeyframe'],
 	...['onTextData', 'onCaption'],

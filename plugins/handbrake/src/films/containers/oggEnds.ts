@@ -18,8 +18,8 @@ const firstPage = 2;
 const lastPage = 4;
 
 /**
- * How many tracks of an Ogg file have no last page. Ogg says no duration, so where a file was cut off its tracks just end: only the mark of
- * the last page of each tells. Undefined if there are more tracks or pages than
+ * How many tracks of an Ogg file have no last page. Ogg says no duration, so where a file was cut off its tracks just end: only the
+ * mark of the last page of each tells. Undefined if there are more tracks or pages than
  * any film has.
  */
 export async function unendedTracks(

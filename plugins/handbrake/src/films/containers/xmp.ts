@@ -115,8 +115,8 @@ export class XmpOfFilm {
 }
 
 /**
- * The names of the texts in XMP: of all properties with a value but for those that are known to be of programs. A property is an attribute or
- * an element, which may contain a list. It takes some 100 ms for a megabyte.
+ * The names of the texts in XMP: of all properties with a value but for those that are known to be of programs. A property is an
+ * attribute or an element, which may contain a list. It takes some 100 ms for a megabyte.
  */
 export function textsOfXmp(bytes: Uint8Array): string[] {
 	const xmp = new TextDecoder().decode(bytes);

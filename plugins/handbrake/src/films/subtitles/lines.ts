@@ -51,8 +51,8 @@ type Tracks = Pick<Film, 'subtitleTracks'>;
 const none: SubtitleLines = { placed: 0, tracks: new Map() };
 
 /**
- * What the text subtitles of an open film show. It reads all packets, so a film without such subtitles is not read. Undefined if that can't
- * be known.
+ * What the text subtitles of an open film show. It reads all packets, so a film without such subtitles is not read. Undefined if that
+ * can't be known.
  */
 export async function readLines(
 	ffprobe: SandboxedProgram,

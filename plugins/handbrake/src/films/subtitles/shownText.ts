@@ -29,8 +29,8 @@ export function textOf(kind: SubtitleTrack['kind'], packet: Buffer): string {
 }
 
 /**
- * The rows of such a text in which players show anything, without its markup and without what nobody sees, such as spaces. An encoder may put
- * lines that are shown together into one, so it is by rows that they are found again.
+ * The rows of such a text in which players show anything, without its markup and without what nobody sees, such as spaces. An encoder
+ * may put lines that are shown together into one, so it is by rows that they are found again.
  */
 export function rowsOf(kind: SubtitleTrack['kind'], text: string): string[] {
 	return plain[kind](text)

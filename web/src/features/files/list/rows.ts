@@ -23,7 +23,10 @@ export function keyOf(entry: Pick<Entry, 'path' | 'owner' | 'role'>): RowKey {
 /** Sets of longer keys take the square of their number: see `PathMap`. */
 const maxKeyLength = 16_000;
 
-/** Folders of long paths, by what stands for each in keys. It is another one once the page is loaded anew, which finds no wrong row then. */
+/**
+ * Folders of long paths, by what stands for each in keys. It is another one once the page is loaded anew, which finds no wrong row
+ * then.
+ */
 const longFolders = new PathMap<string>();
 
 function shortKey(path: string): string {

@@ -19,8 +19,8 @@ const additions = 0x75a1;
 const [pictures, cropped] = [0xe0, new Set([0x54aa, 0x54bb, 0x54cc, 0x54dd])];
 
 /**
- * What is not read to its end before what follows: the film, its clusters and groups of blocks may say no length. Their elements have ids of
- * their own.
+ * What is not read to its end before what follows: the film, its clusters and groups of blocks may say no length. Their elements have
+ * ids of their own.
  */
 const open = ids('18538067 1f43b675 a0');
 const blocks = ids('a3 a1');

@@ -10,8 +10,8 @@ const maxTargets = 200;
 const maxTags = 100_000;
 
 /**
- * The names of the texts that a Matroska file has of the film and of its tracks. ffprobe prints the last one of each name: others are added
- * to what no program reads.
+ * The names of the texts that a Matroska file has of the film and of its tracks. ffprobe prints the last one of each name: others are
+ * added to what no program reads.
  */
 export class MatroskaTags {
 	readonly #scanner: Scanner;

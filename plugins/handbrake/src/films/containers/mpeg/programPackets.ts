@@ -39,9 +39,9 @@ const isNavigation = (packet: Buffer) => packet.readUInt16BE(4) === navigationLe
 const isUnknown = (stream: number) => stream > 0xef && stream !== 0xfd;
 
 /**
- * What an MPEG program stream has that neither ffprobe nor HandBrake knows, and that is listed nowhere and left out without a word: some kinds
- * of subtitles, streams of other kinds, padding with data. It reads the heads of all packets. Undefined if there are more of them than
- * any film has.
+ * What an MPEG program stream has that neither ffprobe nor HandBrake knows, and that is listed nowhere and left out without a word:
+ * some kinds of subtitles, streams of other kinds, padding with data. It reads the heads of all packets. Undefined if there are more of
+ * them than any film has.
  */
 export async function programPackets(readAt: ReadAt, signal: AbortSignal): Promise<Contents | undefined> {
 	const found = new Findings();

@@ -42,9 +42,9 @@ interface Pid {
 }
 
 /**
- * What the packets of a transport stream have that neither ffprobe nor HandBrake reads: those of a number (PID) that no table names, as some
- * dashboard cameras write their positions, private data beside the content of packets, and what lies between packets. Undefined if that
- * can't be known.
+ * What the packets of a transport stream have that neither ffprobe nor HandBrake reads: those of a number (PID) that no table names, as
+ * some dashboard cameras write their positions, private data beside the content of packets, and what lies between packets. Undefined if
+ * that can't be known.
  */
 export async function transportPackets(readAt: ReadAt, signal: AbortSignal): Promise<Contents | undefined> {
 	const scanner = new Scanner(readAt, signal);

@@ -111,8 +111,8 @@ const isSeparateControl = (code: number) =>
 /** The last letter of Latin Extended-A, up to which one font has all. */
 const lastOfLatin = 0x17f;
 /**
- * What a font of a script has in any case: of Greek and Cyrillic the letters of WGL4, and the letters of Armenian and East Asia. Each other
- * character is missing in the fonts of some systems, such as those of Vietnamese in fonts that have all those of Polish.
+ * What a font of a script has in any case: of Greek and Cyrillic the letters of WGL4, and the letters of Armenian and East Asia. Each
+ * other character is missing in the fonts of some systems, such as those of Vietnamese in fonts that have all those of Polish.
  */
 const commonRanges: readonly (readonly [first: number, last: number])[] = [
 	[0x386, 0x38a],

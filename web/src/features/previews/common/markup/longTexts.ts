@@ -10,8 +10,8 @@ const maxJoining = 300_000;
 /** Letters that join or combine and script runs in one paragraph, for whose lines the browser takes the square of their number. */
 export const maxInParagraph = 20_000;
 /**
- * Squares of the numbers of characters in each paragraph that the font around them may lack: 50,000 are in one paragraph at most, or half as
- * many in each of four. Every fourth letter of Vietnamese is one.
+ * Squares of the numbers of characters in each paragraph that the font around them may lack: 50,000 are in one paragraph at most, or
+ * half as many in each of four. Every fourth letter of Vietnamese is one.
  */
 const maxSquares = 50_000 ** 2;
 /** Letters that join or combine and script runs in one document. The words of a Korean text have one run each. */
