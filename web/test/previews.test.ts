@@ -20,6 +20,7 @@ import { isOwnCall, mayOpenLink } from '../src/features/previews/common/markup/l
 import { isApart, textBound } from '../src/features/previews/common/markup/longTexts.js';
 import { countElements, TooMuchMarkup } from '../src/features/previews/common/markup/markupBounds.js';
 import { StyleBudget, stylesCostTooMuch } from '../src/features/previews/common/markup/styleCost.js';
+import { valuesCostTooMuch } from '../src/features/previews/common/markup/styleValues.js';
 import { languageIn } from '../src/features/previews/document/languageIn.js';
 import { assertModestFiles, assertModestPages } from '../src/features/previews/document/wordBounds.js';
 import { bookPaths } from '../src/features/previews/epub/bookPaths.js';
@@ -519,6 +520,86 @@ test('style sheets have no more selectors and declarations together than a brows
 		t.true(budget.admits(sheet(40_000)), 'others are read');
 	}
 	t.true(new StyleBudget().admits(`@font-face{src:url(data:font/woff2;base64,${'A'.repeat(1_000_000)})}`));
+});
+
+/** Elements of some types beside each other, with these attributes. */
+const elementsOf = (counts: Record<string, number>, attributes: Record<string, string> = {}) => {
+	const all = Object.entries(counts).flatMap(([localName, count]) =>
+		Array.from({ length: count }, () => ({
+			localName,
+			parentElement: null,
+			childElementCount: 0,
+			classList: [],
+			id: '',
+			getAttribute: (name: string) => attributes[name] ?? null,
+		})),
+	);
+	return { querySelectorAll: () => all } as never;
+};
+
+test('styles write no more text for the elements that have it than a browser lays out in time', (t) => {
+	const book = elementsOf({ p: 1000, h2: 40, li: 200, q: 50, b: 500 }, { class: 'x'.repeat(20) });
+	const refused = (css: string, name = css.slice(0, 60)) => t.true(valuesCostTooMuch(book, [css]), name);
+	const shown = (css: string, name = css.slice(0, 60)) => t.false(valuesCostTooMuch(book, [css]), name);
+	const long = 'abcdefg '.repeat(12_500);
+	refused(`p::before { content: "${long}" }`);
+	refused(`@media screen { p::before { content: "a" "${long}" } }`);
+	refused(`p { & b::after { content: '${long}' } }`);
+	refused(`@keyframes k { to { content: "${long}" } }`);
+	refused(`q { quotes: "${long}" "b" }`);
+	refused(`body { list-style: inside "${long}" }`);
+	refused(`p { display: list-item; list-style-type: "${'a'.repeat(1000)}" }`);
+	refused(`@counter-style c { system: cyclic; symbols: "${long}" } li { list-style: c }`);
+	refused(`@counter-style c { symbols: ${'a'.repeat(100_000)} } li { list-style: c }`);
+	refused(`@counter-style c { system: extends decimal; pad: 60 "${'a'.repeat(1000)}" } li { list-style: c }`);
+	for (const name of ['prefix', 'suffix', 'negative']) refused(`@counter-style c { ${name}: "${long}" }`);
+	refused('p { hyphenate-character: "a long text" }');
+	refused(`:root { --x: "${long}" } p::before { content: var(--x) }`);
+	refused(
+		`@property --x { syntax: "<string>"; inherits: false; initial-value: "${long}" } p::before { content: var(--x) }`,
+	);
+	const doubled = Array.from({ length: 17 }, (_, at) => `--a${at + 1}: var(--a${at}) var(--a${at});`).join('');
+	refused(`:root { --a0: "xxxxx"; ${doubled} } p::before { content: var(--a16) }`, 'variables that multiply');
+	refused(`:root { --\\61: "${long}" } p::before { content: var(--\\61 ) }`, 'a name that is written in another way');
+	refused(`p::before { content: ${'attr(class) '.repeat(100)} }`);
+	refused(`b::before { content: "${'\\7f a'.repeat(20)}" }`, 'controls in one paragraph');
+	refused(`b::before { content: "${'عربي'.repeat(20)}" }`, 'joined letters in one paragraph');
+	refused(`b::before { content: ${'counter(a, arabic-indic) '.repeat(20)} }`);
+	refused(`p::before { content: ${'counters(a, ". ") '.repeat(200)} }`);
+
+	const list = (part: string, count: number) => Array.from({ length: count }, () => part).join(', ');
+	refused(`p { background-image: ${list('linear-gradient(red, blue)', 5000)} }`);
+	refused(`p { counter-reset: ${list('a', 50_000)} }`);
+	refused(`svg { stroke-dasharray: ${list('1 2', 50_000)} }`);
+	refused(`:root { --x: ${list('url(#a) red', 50_000)} } p { background: var(--x) }`);
+	shown(`p { background: ${list('linear-gradient(red, blue)', 3)}; box-shadow: ${list('0 0 1px red', 20)} }`);
+	shown(
+		`body { counter-reset: ${list('docx-num-12-3 0', 2000)}; background: ${list('linear-gradient(red, blue)', 3)} }`,
+	);
+	const dashed = elementsOf({ path: 3000 }, { 'stroke-dasharray': list('1 2', 20_000) });
+	t.true(valuesCostTooMuch(dashed, []));
+	t.false(valuesCostTooMuch(elementsOf({ path: 3000 }, { 'stroke-dasharray': '1 2' }), []));
+
+	shown('h2::before { content: "Twenty characters: " }');
+	shown('p::before { content: "\\201C" } p::after { content: "”" } li::before { content: "• " }');
+	shown('h2::before { content: "Chapter " counter(chapter) ". " } h2 { counter-increment: chapter }');
+	shown('li::before { content: counters(item, ".") " " } b::before { content: "\\e900" }');
+	shown('q { quotes: "«" "»" "“" "”" } q::before { content: open-quote } body { quotes: "„" "“" }');
+	shown('@counter-style c { system: fixed; symbols: "①" "②" "③" "④" "⑤"; suffix: " " } li { list-style: c }');
+	shown(
+		'@counter-style c { system: additive; additive-symbols: 10 "X", 5 "V", 1 "I"; pad: 2 "0" } ol { list-style: c }',
+	);
+	shown('a::after { content: " (" attr(href) ")" } b::before { content: attr(class) }');
+	shown('h2::before { content: "الفصل " counter(c, arabic-indic) } p { hyphenate-character: "‐" }');
+	shown(`b::before { content: url("data:image/png;base64,${'A'.repeat(200_000)}") }`);
+	shown(`:root { ${Array.from({ length: 200 }, (_, at) => `--a${at}: var(--a${at + 1});`)} } p { color: var(--a0) }`);
+	shown(
+		`@font-face { font-family: "A long name of a font"; src: url(data:font/woff2;base64,${'A'.repeat(1_000_000)}) }`,
+	);
+	shown(Array.from({ length: 300 }, () => 'p { font-family: "Times New Roman", "Noto Serif", serif }').join(''));
+	const levels = (at: number) =>
+		[1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => `counter(docx-num-${at}-${n}, decimal)`).join(' "." ');
+	shown(Array.from({ length: 100 }, (_, at) => `p.docx-num-${at}-8:before { content: ${levels(at)} "\\9 " }`).join(''));
 });
 
 test('paths in a book are resolved within it, and no more of them than take a moment', (t) => {

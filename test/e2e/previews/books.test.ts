@@ -399,6 +399,34 @@ test.serial('a book whose styles would stop the page is shown without them', asy
 	t.deepEqual(app.faults, []);
 });
 
+test.serial(
+	'a book whose styles write a text or a list without an end for each element is shown without them',
+	async (t) => {
+		const app = await fixture.enter(t);
+		const styled = (css: string) =>
+			book({ chapters: { 'c1.xhtml': `<style>${css}</style><h1>Words</h1>${'<p>a</p>'.repeat(1000)}` } });
+		const gradients = (count: number) => Array.from({ length: count }, () => 'linear-gradient(red, blue)').join(',');
+		await writeFiles(app.home, {
+			'long.epub': styled(`h1, p { color: red } p::before { content: "${'abcdefg '.repeat(12_500)}" }`),
+			'lists.epub': styled(`h1, p { color: red; background-image: ${gradients(5000)} }`),
+			'plain.epub': styled(
+				`h1, p { color: red; background-image: ${gradients(3)} } h1::before { content: "Twenty characters: " }`,
+			),
+		});
+		const page = await app.open('/browser?type=private');
+		for (const name of ['long.epub', 'lists.epub', 'plain.epub']) {
+			await openPreview(page, name);
+			const color = () =>
+				inside(page)
+					.getByRole('heading', { name: 'Words' })
+					.evaluate((element) => getComputedStyle(element).color === 'rgb(255, 0, 0)');
+			await eventually(t, color, name === 'plain.epub', name);
+			await closePreview(page);
+		}
+		t.deepEqual(app.faults, []);
+	},
+);
+
 test.serial('no style of a book makes a layer of its own, and an animation is at its end', async (t) => {
 	const app = await fixture.enter(t);
 	const layer = 'will-change: transform; backdrop-filter: invert(1); -webkit-backdrop-filter: invert(1)';

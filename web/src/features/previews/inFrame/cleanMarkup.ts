@@ -2,6 +2,7 @@ import { maxPixels, pixelsOfAddress } from '../common/images/pixels.js';
 import { drawsTooMuch, sheetsOf } from '../common/markup/drawings.js';
 import type { FontBudget } from '../common/markup/fonts.js';
 import { isNestedTooDeep, type StyleBudget, stylesCostTooMuch } from '../common/markup/styleCost.js';
+import { valuesCostTooMuch } from '../common/markup/styleValues.js';
 import { boundTables } from './boundTables.js';
 import { replaceAddresses } from './cssAddresses.js';
 import { drawInOneLayer } from './oneLayer.js';
@@ -74,13 +75,19 @@ export function cleanMarkup(root: ParentNode, from: Sources, linked: readonly st
 		for (const element of root.querySelectorAll(selector)) element.replaceChildren();
 	};
 	const sheets = [...linked, ...sheetsOf(root)];
-	const isTooStyled = stylesCostTooMuch(root, sheets);
+	const removeOwnStyles = () => {
+		for (const element of root.querySelectorAll('[style], [stroke-dasharray]')) {
+			for (const name of ['style', 'stroke-dasharray']) element.removeAttribute(name);
+		}
+	};
+	const isTooStyled = stylesCostTooMuch(root, sheets) || valuesCostTooMuch(root, sheets);
 	if (isTooStyled) empty('style');
+	if (isTooStyled && valuesCostTooMuch(root, [])) removeOwnStyles();
 	if (!drawsTooMuch(root, isTooStyled ? [] : sheets)) return isTooStyled ? [] : linked;
 	empty('svg');
 	if (!drawsTooMuch(root, isTooStyled ? [] : sheets)) return isTooStyled ? [] : linked;
 	empty('style');
-	for (const element of root.querySelectorAll('[style]')) element.removeAttribute('style');
+	removeOwnStyles();
 	return [];
 }
 

@@ -33,3 +33,11 @@ export function tokenEnd(css: string, at: number): number {
 export function isOneOf(character: string, all: string): boolean {
 	return character !== '' && all.includes(character);
 }
+
+export function unescaped(css: string): string {
+	return css.replaceAll(/\\(?:([\da-f]{1,6})\s?|\n|([\s\S]))/gi, (_, hex?: string, character = '') => {
+		if (hex === undefined) return character;
+		const code = Number.parseInt(hex, 16);
+		return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : '\uFFFD';
+	});
+}

@@ -1,5 +1,5 @@
 import { maxPixels, pixelsOfAddress } from '../images/pixels.js';
-import { unescaped } from './drawingReferences.js';
+import { unescaped } from './cssTokens.js';
 import { FontBudget } from './fonts.js';
 
 /** The scheme of an address, within which browsers skip tabs and ends of lines, and not the end of a longer word. */

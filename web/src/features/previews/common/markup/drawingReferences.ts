@@ -1,4 +1,4 @@
-import { isOneOf, tokenEnd } from './cssTokens.js';
+import { isOneOf, tokenEnd, unescaped } from './cssTokens.js';
 import { withoutComments } from './styleCost.js';
 
 /** The function's name as it is, or with characters that are escaped. */
@@ -59,14 +59,6 @@ function addressesIn(css: string): Address[] {
 		const start = at;
 		while (at < css.length && !isOneOf(css.charAt(at), '()"\'')) at += css[at] === '\\' ? 2 : 1;
 		return { start: index, end: Math.max(at, index + name.length), text: unescaped(css.slice(start, at)) };
-	});
-}
-
-export function unescaped(css: string): string {
-	return css.replaceAll(/\\(?:([\da-f]{1,6})\s?|\n|([\s\S]))/gi, (_, hex?: string, character = '') => {
-		if (hex === undefined) return character;
-		const code = Number.parseInt(hex, 16);
-		return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : '\uFFFD';
 	});
 }
 

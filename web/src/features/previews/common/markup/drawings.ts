@@ -2,7 +2,8 @@ import { hasCostlyAddresses } from './drawingPictures.js';
 import { idsIn, idsOfAddress, namesAddresses, splitRules } from './drawingReferences.js';
 import { countElements, TooMuchMarkup } from './markupBounds.js';
 import { sanitise } from './sanitise.js';
-import { stylesCostTooMuch } from './styleCost.js';
+import { styleCopy, styleOf, stylesCostTooMuch } from './styleCost.js';
+import { valuesCostTooMuch } from './styleValues.js';
 
 /** References may draw this many elements, and twice those that there are. */
 const maxDrawn = 200_000;
@@ -57,8 +58,6 @@ function hidesStyles(drawing: Document, sheets: readonly string[]): boolean {
 		(css) => /@[\w-]*\\/.test(css) || (/@import/i.test(css) && /data:|\\/i.test(css.replaceAll(/\s/g, ''))),
 	);
 }
-
-const styleCopy = 'data-css';
 
 /**
  * Whether the references in a document (`use`, masks, patterns, clips, markers, filters) would have far more elements
@@ -136,7 +135,8 @@ export function drawsTooMuch(root: ParentNode, sheets: readonly string[] = sheet
 		const all = [...root.children].map(work);
 		const drawn = all.reduce((sum, each) => sum + each.drawn, 0);
 		if (drawn > maxDrawn + 2 * elements.length) return true;
-		return all.some(({ filters }) => filters > maxFilterWork) || stylesCostTooMuch(root, sheets, drawn);
+		if (all.some(({ filters }) => filters > maxFilterWork)) return true;
+		return stylesCostTooMuch(root, sheets, drawn) || valuesCostTooMuch(root, sheets, drawn);
 	} catch (error) {
 		// Or a chain of references that is longer than the stack.
 		if (error instanceof RangeError) return true;
@@ -193,8 +193,6 @@ interface Rule {
 }
 
 const isStyle = ({ localName }: Element) => localName === 'style' || localName === styleCopy;
-
-const styleOf = (element: Element) => element.getAttribute('style') ?? element.getAttribute(styleCopy) ?? '';
 
 /** What fills, strokes and marks an element does so with all in it. */
 const isInherited = ({ localName }: Element) => localName === 'pattern' || localName === 'marker';

@@ -43,7 +43,7 @@ export class StyleBudget {
 }
 
 /** How far a selector may look from an element, and how many elements its last part may match. */
-interface Elements {
+export interface Elements {
 	count: number;
 	/** Elements within each other, and beside each other. */
 	depth: number;
@@ -79,7 +79,7 @@ export function isNestedTooDeep(css: string): boolean {
 	return false;
 }
 
-function elementsOf(root: ParentNode): Elements {
+export function elementsOf(root: ParentNode): Elements {
 	const byName = new Map<string, number>();
 	const add = (name: string) => byName.set(name.toLowerCase(), (byName.get(name.toLowerCase()) ?? 0) + 1);
 	const depths = new Map<Element, number>();
@@ -131,6 +131,16 @@ function stepsOf(css: string, elements: Elements): number {
 	}
 	return steps;
 }
+
+/** The name that the attribute `style` has in a copy of a drawing: the browser checks styles as soon as they are parsed. */
+export const styleCopy = 'data-css';
+
+/** The declarations of an element's own. */
+export const styleOf = (element: Element) => element.getAttribute('style') ?? element.getAttribute(styleCopy) ?? '';
+
+/** How many elements a rule with these selectors may match, each as often as there are selectors for it. */
+export const candidatesIn = (selectors: string, elements: Elements) =>
+	readSelectors(withoutComments(selectors), elements, 0).reduce((sum, { candidates }) => sum + candidates, 0);
 
 interface Selector {
 	/** How many elements its last part may match. */
