@@ -329,6 +329,16 @@ test('what a member replaces keeps its place in the trash while a faulty disk ho
 	);
 });
 
+test('where no versions are kept, a member who has put very much into the trash of the owner replaces no more, and is told so', async (t) => {
+	const { app, bob, home } = await setUp(t, 'edit', { '--versions-keep-for': '0' });
+	const ofOthers = new Map([['bob', { items: 50_000, pathBytes: 1 }]]);
+	app.services.database.trash.count = async () => ({ items: 149_000, pathBytes: 1, ofOthers });
+	const refused = await upload(bob, 'Photos', 'fox.txt', [field('onConflict', 'replace')]);
+	t.is(refused.statusCode, 507, refused.payload);
+	t.regex(refused.payload, /for more that you replace/);
+	t.is(await readFile(home('docs/Photos/fox.txt'), 'utf8'), 'a fox');
+});
+
 test('where neither versions nor a trash are kept, a member replaces files all the same', async (t) => {
 	const { bob, home } = await setUp(t, 'edit', { '--versions-keep-for': '0', '--trash-keep-for': '0' });
 	const fields = [field('type', 'shared'), field('directory', 'Photos'), field('onConflict', 'replace')];

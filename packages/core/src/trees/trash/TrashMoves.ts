@@ -114,7 +114,7 @@ export class TrashMoves {
 		replace: (path: StoragePath, begin: () => Promise<void>) => Promise<T>,
 		content: NewContent,
 	): Promise<T> {
-		if (content.kind !== 'restored') await this.#allowance.assertRoom(replaced);
+		if (content.kind !== 'restored') await this.#allowance.assertRoom(replaced, { by: 'replace' });
 		const row = new ReplacedRow(this.#parts, newId(), replaced);
 		let result: T;
 		try {

@@ -45,11 +45,11 @@ export class MemberAllowance {
 
 	/**
 	 * Called before something is put into the trash. Throws `storageFull` where a member of a folder does so who has put in as much as they
-	 * may, whether that has its rows yet or not. Unless `isOnlyAsked`, it counts from now on.
+	 * may, whether that has its rows yet or not; `by` is how they do so. Unless `isOnlyAsked`, it counts from now on.
 	 */
 	async assertRoom(
 		{ ownerId, ownerName, deletedBy, kind, path }: NewInTrash,
-		{ isOnlyAsked = false }: { isOnlyAsked?: boolean } = {},
+		{ isOnlyAsked = false, by = 'delete' }: { isOnlyAsked?: boolean; by?: 'delete' | 'replace' } = {},
 	): Promise<void> {
 		// Visitors have no members.
 		if (deletedBy === ownerName || ownerId === anonymousOwner) return;
@@ -60,8 +60,7 @@ export class MemberAllowance {
 			if (!isOnlyAsked) this.#add(tally, deletedBy, more);
 			return;
 		}
-		const what = kind === 'item' ? 'delete' : 'replace';
-		throw new Failure('storageFull', `The owner of this folder has no room in the trash for more that you ${what}.`);
+		throw new Failure('storageFull', `The owner of this folder has no room in the trash for more that you ${by}.`);
 	}
 
 	/**
