@@ -28,7 +28,8 @@ export interface StorageItem extends StorageEntry {
 	/** Changes whenever the content may have changed; fit for a strong ETag once it is quoted. */
 	version: string;
 	/**
-	 * The beginning of `version` that stays as long as nothing is written: also through rename and move, and a change of permissions.
+	 * The beginning of `version` that stays as long as nothing is written: also through rename and move, and a change of permissions. It
+	 * may stay where a program writes into the file and sets its time back, so it only says who has written a content, never which it is.
 	 * Optional: without it these make another version, of which nobody knows that it has the same content.
 	 */
 	contentVersion?: string;
