@@ -51,7 +51,7 @@ export interface EncodingSettings {
 
 /**
  * The arguments for HandBrakeCLI, from tables and numbers only. Size, rotation and frames stay as they are, and no border is cropped:
- * this option is supported by all versions. HandBrake moves the times of frames where the rate of an MP4 changes.
+ * this option is supported by all versions. HandBrake moves the times of frames where their rate changes.
  */
 export function conversionArguments({ format, quality, encoder }: EncodingSettings, source: Video): string[] {
 	const target = targets[format];
