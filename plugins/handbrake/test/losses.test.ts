@@ -249,7 +249,7 @@ const kept: Readonly<Record<string, Kept>> = {
 		],
 		name: 'hlg.mp4',
 		format: 'mp4',
-		losses: /^high dynamic range$/,
+		losses: /^high dynamic range, its colours$/,
 	},
 	'whose sound is encrypted': {
 		args: [...picture('160x90', 2), ...tone(440, 2), ...h264, '-c:a', 'pcm_s16le'],
