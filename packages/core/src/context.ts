@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Viewer } from '@stowage/rules';
-import { networkKey } from './http/requests/proxy.js';
 
 /** Running code belongs to a request, to a connection beside its requests, or to a job; or to none of them. */
 export interface Context {
@@ -36,15 +35,6 @@ const contexts = new AsyncLocalStorage<Context>();
 
 export function currentContext(): Context | undefined {
 	return contexts.getStore();
-}
-
-/** The network of all that belongs to no request. */
-export const noNetwork = 'none';
-
-/** The network of the request that the running code belongs to, or `noNetwork`. */
-export function currentNetwork(): string {
-	const { request } = currentContext() ?? {};
-	return (request !== undefined && networkKey(request.caller.client.address)) || noNetwork;
 }
 
 /** All that `run` begins, now and later, belongs to the context too. */

@@ -12,12 +12,12 @@ import {
 	type UserStore,
 } from '@stowage/plugin-api';
 import { Failure, isFailure } from '@stowage/rules';
-import { currentNetwork } from '../context.js';
 import type { ObservableNotifications } from '../events/notifications.js';
 import { SiblingEvents } from '../events/SiblingEvents.js';
 import { noSiblings } from '../events/siblings.js';
 import type { LiveProcesses } from '../leases/LiveProcesses.js';
 import type { ProcessIdentity } from '../leases/processIdentity.js';
+import { currentNetwork } from '../limits/currentNetwork.js';
 import type { DatabaseReserve } from '../limits/databaseReserve.js';
 import { createKeyedMutex } from '../limits/keyedMutex.js';
 import type { Log } from '../log.js';

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { StorageProvider } from '@stowage/plugin-api';
 import { anonymousOwner, type StoragePath } from '@stowage/rules';
-import { currentNetwork } from '../context.js';
+import { currentNetwork } from '../limits/currentNetwork.js';
 import type { FairQueue } from '../limits/FairQueue.js';
 import type { Log } from '../log.js';
 import { type Amount, measureTree } from './measureTree.js';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { StorageItem, TrashedItem, TrashRecord } from '@stowage/plugin-api';
 import { isFailure, joinPath, type StoragePath } from '@stowage/rules';
-import { currentNetwork } from '../../context.js';
+import { currentNetwork } from '../../limits/currentNetwork.js';
 import type { MemberAllowance } from './limits/MemberAllowance.js';
 import { type NewReplaced, ReplacedRow } from './ReplacedRow.js';
 import type { PendingRecords } from './recording/PendingRecords.js';

@@ -1,6 +1,6 @@
 import type { TrashRecord, TrashSelection, TrashSize } from '@stowage/plugin-api';
 import { isFailure } from '@stowage/rules';
-import { currentNetwork } from '../../context.js';
+import { currentNetwork } from '../../limits/currentNetwork.js';
 import { FairQueue } from '../../limits/FairQueue.js';
 import { measureTree, TooDeep } from '../../quotas/measureTree.js';
 import { locateTrashed } from './locateTrashed.js';

@@ -1,6 +1,6 @@
 import type { StorageProvider, TrashedItem } from '@stowage/plugin-api';
 import { batchesOf, isFailure, joinPath } from '@stowage/rules';
-import { currentNetwork, noNetwork } from '../../../context.js';
+import { currentNetwork, noNetwork } from '../../../limits/currentNetwork.js';
 import { locateTrashed } from '../locateTrashed.js';
 import { type TrashParts, trashBatch, warnOfTrash } from '../trashParts.js';
 import { trashedPath, unrecordedFolder } from '../trashPaths.js';
