@@ -13,7 +13,7 @@ export interface FairQueueLimits extends PlaceLimits, WaitingLimits {
 		ms: number;
 		/**
 		 * How much work that has begun may wait for its next turn, beyond which no other begins: each keeps its memory. A quarter is left to
-		 * networks of which nothing has begun.
+		 * networks of which nothing has begun, and the group has as large a part of it as of the places.
 		 */
 		paused: number;
 		/** Called with the time that a client has had a place. */
@@ -171,11 +171,14 @@ export class FairQueue {
 	}
 
 	/** Whether the work has begun already, or little enough is paused for more to begin. */
-	#mayBegin({ isPaused, from: { network } }: Waiter): boolean {
-		const { turns } = this.limits;
+	#mayBegin({ isPaused, from: { client, network } }: Waiter): boolean {
+		const { turns, group, running } = this.limits;
 		if (turns === undefined || isPaused) return true;
 		// Else the many accounts of one network would have what may be paused, and all others wait until one of them is done.
-		return this.#waiters.paused <= (this.#begunOf.of(network) === 0 ? turns.paused : Math.ceil(turns.paused * 0.75));
+		const most = this.#begunOf.of(network) === 0 ? turns.paused : Math.ceil(turns.paused * 0.75);
+		if (this.#waiters.paused > most) return false;
+		// So would the group, which may ask from any number of networks: it has as large a part of it as of the places.
+		return !group?.includes(client) || this.#waiters.pausedOfGroup < Math.max(1, (most * group.running) / running);
 	}
 }
 

@@ -51,6 +51,7 @@ export class Waiters {
 	readonly #turnOfNetwork = new Map<string, number>();
 	#turnCount = 0;
 	#paused = 0;
+	#pausedOfGroup = 0;
 
 	constructor(
 		private readonly limits: WaitingLimits,
@@ -65,6 +66,11 @@ export class Waiters {
 	/** How much of it has begun already. */
 	get paused(): number {
 		return this.#paused;
+	}
+
+	/** How much of what has begun is the group's. */
+	get pausedOfGroup(): number {
+		return this.#pausedOfGroup;
 	}
 
 	has(client: string): boolean {
@@ -202,9 +208,11 @@ export class Waiters {
 
 	#count({ from, network, site, isPaused }: Waiter, amount: 1 | -1): void {
 		this.#all.add(network, amount);
-		if (this.#isInGroup(from.client)) this.#group.add(network, amount);
+		const isInGroup = this.#isInGroup(from.client);
+		if (isInGroup) this.#group.add(network, amount);
 		this.#ofSite.add(site, amount);
 		if (isPaused) this.#paused += amount;
+		if (isPaused && isInGroup) this.#pausedOfGroup += amount;
 	}
 }
 

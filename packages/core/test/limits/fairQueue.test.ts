@@ -248,6 +248,42 @@ test('many accounts of one network leave a part of what may be paused to network
 	await queue.run({ client: 'eve', network: 'a' }, work('eve', 1));
 });
 
+test('visitors of any number of networks leave a part of what may be paused to accounts', async (t) => {
+	const clock = { now: 0 };
+	const spent = new Map<string, number>();
+	const queue = queueOf({
+		...{ running: 2, runningPerClient: 1, waiting: 100 },
+		group: { running: 1, waiting: 50, includes: isVisitorKey },
+		spentOfNetwork: (network) => spent.get(network) ?? 0,
+		turns: {
+			...{ ms: 10, paused: 4, now: () => clock.now },
+			onEnd: (_client, ms, network) => void spent.set(network, (spent.get(network) ?? 0) + ms),
+		},
+	});
+	const begun: string[] = [];
+	let isOver = false;
+	const ask = (client: string, network = client) =>
+		queue.run({ client, network }, async (turn) => {
+			begun.push(client);
+			while (!isOver) {
+				if (turn.isOver) await turn.next();
+				clock.now += 5;
+				await setImmediate();
+			}
+		});
+	const all = [ask('user eve', 'a')];
+	for (let n = 1; n <= 12; n++) all.push(ask(`198.51.100.${n}`));
+	for (let round = 0; round < 200; round++) await setImmediate();
+	const visitors = begun.length - 1;
+	t.true(visitors >= 2 && visitors < 12, `${begun}`);
+	all.push(ask('user ada', 'b'));
+	for (let round = 0; round < 30; round++) await setImmediate();
+	t.is(begun.at(-1), 'user ada', `${begun}`);
+	isOver = true;
+	await Promise.all(all);
+	t.deepEqual([queue.running, queue.waiting], [0, 0]);
+});
+
 test('a task that is aborted while it waits leaves the queue, and a failed one frees its slot', async (t) => {
 	const queue = queueOf({ running: 1 });
 	const { started, work, endFirst } = heldWork();
