@@ -14,6 +14,7 @@ import { mayTakeLong } from '../src/features/previews/common/images/decodingCost
 import { describeImage } from '../src/features/previews/common/images/imageFormat.js';
 import { pictureIn } from '../src/features/previews/common/images/picture.js';
 import { maxPixels, pixelsOf, pixelsOfAddress } from '../src/features/previews/common/images/pixels.js';
+import { drawnOf } from '../src/features/previews/common/markup/drawings.js';
 import { FontBudget, fontBytes, fontBytesOfAddress } from '../src/features/previews/common/markup/fonts.js';
 import { htmlAsXml, numberCharacters, textOfHtml } from '../src/features/previews/common/markup/htmlAsXml.js';
 import { isOwnCall, mayOpenLink } from '../src/features/previews/common/markup/links.js';
@@ -600,6 +601,25 @@ test('styles write no more text for the elements that have it than a browser lay
 	const levels = (at: number) =>
 		[1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => `counter(docx-num-${at}-${n}, decimal)`).join(' "." ');
 	shown(Array.from({ length: 100 }, (_, at) => `p.docx-num-${at}-8:before { content: ${levels(at)} "\\9 " }`).join(''));
+});
+
+test('an element of a drawing counts by its letters, and by the numbers in its lists, each time that it is used', (t) => {
+	const drawn = (localName: string, given: Record<string, string>, text = '') =>
+		drawnOf({
+			namespaceURI: 'http://www.w3.org/2000/svg',
+			localName,
+			attributes: Object.entries(given).map(([name, value]) => ({ name, value })),
+			childNodes: [{ nodeType: 3, nodeValue: text }],
+		} as never);
+	const uses = (element: number) => element * 3000 > 200_000;
+	t.true(uses(drawn('text', { x: '1 '.repeat(100_000) }, 'abc')));
+	t.true(uses(drawn('path', { 'stroke-dasharray': '1 2 '.repeat(100_000) })));
+	t.true(uses(drawn('path', { d: `M0 0${'l9 9-9 7'.repeat(100_000)}` })));
+	t.true(uses(drawn('text', {}, 'abcdefg '.repeat(2000))));
+	t.is(drawn('text', { x: '1 2 3 4', dy: '0 1', style: 'fill: red' }, 'A label of a map'), 1);
+	t.is(drawn('image', { href: `data:image/png;base64,${'A'.repeat(1_000_000)}` }), 1);
+	t.true(drawn('path', { d: 'l9 9-9 7'.repeat(500_000) }) < 5000, 'a long path that is used once');
+	t.false(uses(drawn('path', { d: 'l9 9-9 7'.repeat(2000) })), 'a symbol of a map');
 });
 
 test('paths in a book are resolved within it, and no more of them than take a moment', (t) => {

@@ -150,6 +150,8 @@ const inAddress = `data:text/css,${encodeURIComponent(slowSelector)}`;
 const filter = (steps: string) =>
 	`<svg xmlns="http://www.w3.org/2000/svg" width="90" height="90"><filter id="f">${steps}</filter><rect width="90" height="90" filter="url(#f)"/></svg>`;
 const slowStyles: Readonly<Record<string, string>> = {
+	'text.svg': styledBy('', `<text id="t">${'abcdefg '.repeat(2000)}</text>${'<use href="#t"/>'.repeat(5000)}`),
+	'places.svg': styledBy('', `<text id="t" x="${'1 '.repeat(100_000)}">a</text>${'<use href="#t"/>'.repeat(3000)}`),
 	'is.svg': styledBy(slowSelector),
 	'not.svg': styledBy(`${within(':not(', 'x', ' *)')}{fill:red}`),
 	'escaped.svg': styledBy(`${within(':i\\73(', 'x', ' *)')}{fill:red}`),

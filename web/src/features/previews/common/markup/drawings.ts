@@ -98,7 +98,7 @@ export function drawsTooMuch(root: ParentNode, sheets: readonly string[] = sheet
 		// Part of a circle: what it draws depends on where one enters it.
 		if (open.has(element)) throw new RangeError('A drawing contains itself.');
 		open.add(element);
-		const sum: Work = { drawn: 1, filters: 0, within: 0 };
+		const sum: Work = { drawn: drawnOf(element), filters: 0, within: 0 };
 		const add = ({ drawn, filters, within }: Work) => {
 			sum.drawn += drawn;
 			sum.filters += filters;
@@ -144,9 +144,26 @@ export function drawsTooMuch(root: ParentNode, sheets: readonly string[] = sheet
 	}
 }
 
+/** As how many elements one is drawn: each time that it is used, a browser reads its path, and makes its letters and their places anew. */
+export function drawnOf(element: Pick<Element, 'namespaceURI' | 'localName' | 'attributes' | 'childNodes'>): number {
+	const { namespaceURI, localName, attributes, childNodes } = element;
+	if (namespaceURI !== 'http://www.w3.org/2000/svg') return 1;
+	const sum = (lengths: readonly number[]) => lengths.reduce((all, each) => all + each, 0);
+	const values = [...attributes].filter(({ name }) => !/href$/.test(name));
+	const listed = sum(values.map(({ name, value }) => Math.floor(value.length / (lists.has(name) ? 300 : 1000))));
+	const texts = textElements.has(localName)
+		? [...childNodes].filter(({ nodeType }) => nodeType <= 4 && nodeType >= 3)
+		: [];
+	return 1 + listed + Math.floor(sum(texts.map(({ nodeValue }) => nodeValue?.length ?? 0)) / 100);
+}
+
+/** Attributes with a number for each letter or dash. */
+const lists = new Set(['x', 'y', 'dx', 'dy', 'rotate', 'stroke-dasharray']);
+const textElements = new Set(['text', 'tspan', 'textPath', 'a']);
+
 /** What the browser does for an element, with all in it and all that it refers to. */
 interface Work {
-	/** Elements. */
+	/** Elements, see `drawnOf`. */
 	drawn: number;
 	/** See `maxFilterWork`. */
 	filters: number;
