@@ -44,6 +44,7 @@ const ffprobeMemoryBytes = 1024 ** 3;
 export class HandBrake {
 	#probed: { key: string; triedAt: number; found: Promise<Found> } | undefined;
 	#isAvailable = false;
+	#background: Promise<void> | undefined;
 	/** Why it was unavailable, as the log says. */
 	#reported: string | undefined;
 
@@ -83,8 +84,19 @@ export class HandBrake {
 		}
 	}
 
-	/** `find` where nobody waits: a failure is in the log, and the next call tries again. */
-	async findInBackground(): Promise<void> {
+	/**
+	 * `find` where nobody waits, once for all calls while it runs, since an answer asks for each of its jobs: a failure is in the log, and
+	 * the next call tries again.
+	 */
+	findInBackground(): Promise<void> {
+		const settled = () => {
+			this.#background = undefined;
+		};
+		this.#background ??= this.#findOrWarn().finally(settled);
+		return this.#background;
+	}
+
+	async #findOrWarn(): Promise<void> {
 		try {
 			await this.find();
 		} catch (error) {

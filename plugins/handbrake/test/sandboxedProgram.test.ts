@@ -294,6 +294,14 @@ function lookup(options: Partial<HandBrakeOptions>): Lookup {
 	return { lines, handbrake };
 }
 
+test('an answer that asks for HandBrake with each of its jobs has it looked for once', async (t) => {
+	const { handbrake } = lookup({ program: 'no-such-encoder' });
+	const running = handbrake.findInBackground();
+	t.is(handbrake.findInBackground(), running);
+	await running;
+	t.not(handbrake.findInBackground(), running);
+});
+
 const refused = 'echo "bwrap: Operation not permitted" >&2';
 
 const brokenBubblewraps = {
