@@ -581,6 +581,35 @@ test('styles write no more text for the elements that have it than a browser lay
 	t.true(valuesCostTooMuch(dashed, []));
 	t.false(valuesCostTooMuch(elementsOf({ path: 3000 }, { 'stroke-dasharray': '1 2' }), []));
 
+	const empty = '"" '.repeat(20_000);
+	refused(`p::before { content: ${empty} }`, 'empty texts');
+	refused(`p::before { content: ${'open-quote '.repeat(10_000)} }`, 'quotes in one value');
+	refused(`p::before { content: ${list('linear-gradient(red, blue)', 5000)} }`, 'pictures in place of a text');
+	refused(`li { list-style-image: linear-gradient(${list('red', 50_000)}) }`, 'the picture of a bullet');
+	refused(`:root { --q: open-quote; quotes: "${long}" "b" } p::before { content: var(--q) }`, 'a quote of a variable');
+	refused(
+		`:root { --c: counter(a, c) } @counter-style c { symbols: "${long}" } p::before { content: var(--c) }`,
+		'a counter of a variable',
+	);
+	refused(`:root { content: "${long}" } p::before { content: inherit }`, 'a text that others take over');
+	refused(
+		`:root { background: ${list('linear-gradient(red, blue)', 5000)} } p { background-image: inherit }`,
+		'a list that others take over',
+	);
+	refused(`p { --a0: xxxxx; ${doubled} }`, 'variables that each element makes anew');
+	const many = (part: string) => Array.from({ length: 20_000 }, () => part).join('');
+	const begun = process.cpuUsage();
+	shown(`${many('u,')}u { ${many('top:0;')} }`, 'a rule of many selectors and declarations');
+	t.true(process.cpuUsage(begun).user < 10_000_000);
+
+	shown(`body { background: ${list('linear-gradient(red, blue)', 20)} } p, b { background: inherit; color: inherit }`);
+	shown(
+		`body { font: 1em serif } * { box-sizing: inherit } .a, p { box-shadow: ${list('0 0 1px red', 600)} } b { box-sizing: inherit }`,
+		'a name that begins with the same word',
+	);
+	refused(`body { background-image: ${list('linear-gradient(red, blue)', 5000)} } p { background: inherit }`);
+	refused(`body { mask: ${list('url(#a)', 50_000)} } p { all: inherit }`);
+	shown(`p { --shadow: ${list('0 0 1px red', 200)} } b { --own: var(--a, 0 0 1px) }`);
 	shown('h2::before { content: "Twenty characters: " }');
 	shown('p::before { content: "\\201C" } p::after { content: "”" } li::before { content: "• " }');
 	shown('h2::before { content: "Chapter " counter(chapter) ". " } h2 { counter-increment: chapter }');

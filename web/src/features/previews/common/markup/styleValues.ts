@@ -91,12 +91,23 @@ function isTooMuch(
 		written.piled += added.piled * count;
 	};
 	const number = (name: string) => elements.byName.get(name) ?? 0;
-	const candidatesOf = (prelude: string | undefined) => (prelude === undefined ? 1 : candidatesIn(prelude, elements));
-	const usesOf = (part: string) =>
-		declarations.reduce(
-			(sum, { prelude, name, value }) => sum + (name === 'content' && value.includes(part) ? candidatesOf(prelude) : 0),
+	const known = new Map<string, number>();
+	const candidatesOf = (prelude: string | undefined) => {
+		if (prelude === undefined || prelude === ':root') return 1;
+		const candidates = known.get(prelude) ?? candidatesIn(prelude, elements);
+		known.set(prelude, candidates);
+		return candidates;
+	};
+	const inVariables = declarations.filter(({ name }) => name.startsWith('--')).map(({ value }) => value);
+	const usesOf = (part: string) => {
+		const isVariable = inVariables.some((value) => value.includes(part));
+		const isUse = (value: string) => value.includes(part) || (isVariable && /var\(/i.test(value));
+		return declarations.reduce(
+			(sum, { prelude, name, value }) => sum + (name === 'content' && isUse(value) ? candidatesOf(prelude) : 0),
 			0,
 		);
+	};
+	const inheriting = inheritingOf(declarations, candidatesOf);
 	const mayBeItems = declarations.some(({ name, value }) => name === 'display' && /list-item|var\(/i.test(value));
 	const items = number('li') + number('summary') + (mayBeItems ? elements.count : 0);
 	const quotes = number('q') + usesOf('-quote');
@@ -110,9 +121,16 @@ function isTooMuch(
 			write(read.longest, counted * (name === 'pad' ? repeatedFilling : symbols) * times);
 			continue;
 		}
-		if (prelude?.startsWith('@') || name.startsWith('--')) continue;
+		if (prelude?.startsWith('@')) continue;
+		if (name.startsWith('--')) {
+			// Of others all elements have the same.
+			const isMade = read.variables.length + read.attributes.length > 0;
+			if (isMade) long += Math.max(0, read.length + variables - maxShort) * times * candidatesOf(prelude);
+			if (long > maxLong) return true;
+			continue;
+		}
 		if (name === 'hyphenate-character' && read.length + variables > maxHyphen) return true;
-		const candidates = times * candidatesOf(prelude);
+		const candidates = times * (candidatesOf(prelude) + inheriting(name));
 		const uses = name === 'content' ? candidates : name === 'quotes' ? quotes * times : items * times;
 		if (name === 'content' || name === 'quotes' || name.startsWith('list-style')) {
 			write(read.strings.join(''), uses * (read.nestedCounters > 0 ? elements.depth : 1));
@@ -120,6 +138,8 @@ function isTooMuch(
 			written.characters += (numbers + variables) * uses;
 			written.costly += ((read.isPlain ? 0 : numbers) + variables) * uses;
 			for (const attribute of read.attributes) write(valuesOf(attribute), times);
+			// Its parts have boxes of their own, also where they are empty.
+			long += Math.max(0, read.length + variables - maxShort) * uses;
 		} else {
 			for (const attribute of read.attributes) long += valuesOf(attribute).length;
 			const excess = Math.max(0, read.length + variables - maxShort);
@@ -129,6 +149,37 @@ function isTooMuch(
 		if (isCostly || written.characters > maxWritten || long > maxLong) return true;
 	}
 	return written.characters > maxWritten || written.costly > maxInParagraph;
+}
+
+/** How many elements take a value over from the one around them: that of a name, of the name that has it as a part, or of its parts. */
+function inheritingOf(
+	declarations: readonly Declaration[],
+	candidatesOf: (prelude: string | undefined) => number,
+): (name: string) => number {
+	const whole = new Map<string, number>();
+	const parts = new Map<string, number>();
+	const add = (to: Map<string, number>, name: string, count: number) => to.set(name, (to.get(name) ?? 0) + count);
+	for (const { prelude, name, value } of declarations) {
+		if (name.startsWith('--') || prelude?.startsWith('@') || !/inherit/i.test(value)) continue;
+		const count = candidatesOf(prelude);
+		const names = namesAround(name);
+		add(whole, names.at(-1) ?? '', count);
+		for (const each of names.slice(0, -1)) add(parts, each, count);
+	}
+	const all = whole.get('all') ?? 0;
+	return (name) => {
+		const names = namesAround(name);
+		return names.reduce((sum, each) => sum + (whole.get(each) ?? 0), all + (parts.get(names.at(-1) ?? '') ?? 0));
+	};
+}
+
+/** `background`, `background-position` and `background-position-x` for the last one. No name of a property is as long as 100 letters. */
+function namesAround(name: string): string[] {
+	const words = name
+		.slice(0, 100)
+		.replace(/^-\w+-/, '')
+		.split('-');
+	return words.map((_, at) => words.slice(0, at + 1).join('-'));
 }
 
 /** The characters that a variable stands for at most, with those of the variables in it. */
@@ -237,6 +288,7 @@ function readValue(value: string): Value {
 			const text = unescaped(value.slice(at + 1, end - 1));
 			read.strings.push(text);
 			add(text);
+			read.length += 2;
 		} else if (!isName) read.length += character.trim() === '' ? 1 : end - at;
 		else {
 			const name = value.slice(at, end);
