@@ -991,6 +991,17 @@ for (const [what, { args, name, format, repeats }] of Object.entries(deleted)) {
 	});
 }
 
+test('a film of recordings of a camera that were joined, whose sound goes on longer than the pictures of each, is deleted once it is converted', async (t) => {
+	const { home, put, run } = await converted(t, 'joined.mpg', 'mkv');
+	await put([...picture('160x90', 3), ...tone(440, 3.2), '-c:v', 'mpeg2video', '-bf', '2', '-c:a', 'ac3', '-f', 'vob']);
+	const at = path.join(home, 'joined.mpg');
+	const recording = await readFile(at);
+	await writeFile(at, Buffer.concat(Array.from({ length: 6 }, () => recording)));
+	const { detail } = await run();
+	t.deepEqual(detail.losses, []);
+	t.is(detail.isOriginalDeleted, true);
+});
+
 for (const [what, name, args] of [
 	['with sound', 'still.mp4', [...tone(440, 20), '-c:a', 'aac']],
 	['without sound', 'still-mute.mp4', []],

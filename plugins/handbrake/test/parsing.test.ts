@@ -719,7 +719,7 @@ test('packets are counted by track, with how many tracks there are at the end, a
 			for (const line of lines) onLine(line);
 			return { code: 0 };
 		};
-		return countPackets({ run } as never, 3, new AbortController().signal);
+		return countPackets({ run } as never, 3, new AbortController().signal, { picturesOf: 0 });
 	};
 	const packets = ['0,1.200000,1.160000,0.040000,417,48,K_', '1,1.200000,1.200000,0.020000,99,465,K_,'];
 	const { tracks, streams } = (await counted(...packets, '3')) ?? {};
@@ -728,15 +728,20 @@ test('packets are counted by track, with how many tracks there are at the end, a
 
 	// Of recordings that were joined each counts its own time; pictures may be shown in another order than they are decoded.
 	const part = ['0,1.0,0.9,1.0,9,0,K_', '0,4.0,1.9,1.0,9,0,__', '0,2.0,2.9,1.0,9,0,__', '0,3.0,N/A,1.0,9,0,__'];
-	const { begin, end, heardUntil } = (await counted(...part, ...part, '1'))?.tracks.get(0) ?? {};
+	const twice = await counted(...part, ...part, '1');
+	const { begin, end, heardUntil } = twice?.tracks.get(0) ?? {};
 	t.deepEqual([begin, end, heardUntil], [1, 8, 9]);
+	t.deepEqual(twice?.pictures.joins, [4]);
 });
 
 test('pictures are at other times if they are so seen from their sound, and not where the encoder leaves some out or repeats them', async (t) => {
 	const signal = new AbortController().signal;
-	const timed = (times: readonly number[], begin = 0): ReadFilm => {
+	const timed = (times: readonly number[], begin = 0, joins: readonly number[] = []): ReadFilm => {
 		const pictures = new PictureTimes();
-		for (const time of times) pictures.add(time);
+		for (const [n, time] of times.entries()) {
+			if (joins.includes(n)) pictures.join();
+			pictures.add(time);
+		}
 		const { film, packets } = read({ video: { begin: Math.min(...times) }, sound: { begin, end: begin + 100 } });
 		return { film, packets: packets && { ...packets, pictures } };
 	};
@@ -762,6 +767,16 @@ test('pictures are at other times if they are so seen from their sound, and not 
 	const some = (by: number) => film.map((time) => (time < 40 || time > 42 ? time : time + by));
 	t.true(await moved(film, some(0.3)));
 	t.false(await moved(film, some(0.1)));
+	// Of recordings that were joined each begins where the sound of the one before ends.
+	const recordings = [500, 1000, 1500, 2000];
+	const begun = (by: number) => film.map((time, n) => time + by * Math.floor(n / 500));
+	const joined = (to: readonly number[]) => areMoved(timed(film, 0, recordings), timed(to), signal);
+	t.true(await moved(film, begun(0.2)));
+	t.false(await joined(film));
+	t.false(await joined(begun(0.2)));
+	t.false(await joined(begun(-0.2)));
+	t.true(await joined(begun(2)));
+	t.true(await joined(begun(0.2).map((time, n) => (n < 1100 || n > 1300 ? time : time + 0.3))));
 	const long = new PictureTimes();
 	for (let n = 0; n <= 4_000_000; n++) long.add(n);
 	t.is(long.all(), undefined);

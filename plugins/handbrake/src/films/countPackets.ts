@@ -135,8 +135,13 @@ function takePacket({ tracks, clocks, pictures }: Counting, line: string, { show
 	if (size > emptyTextBytes) track.filled++;
 	if (size > clearingBytes) track.showing++;
 	if (packet.time === undefined) return;
-	const time = packet.time + shiftOf(clocks, packet, track);
-	if (index === picturesOf) pictures.add(time);
+	const before = clocks.get(index)?.shift ?? 0;
+	const shift = shiftOf(clocks, packet, track);
+	const time = packet.time + shift;
+	if (index === picturesOf) {
+		if (shift !== before) pictures.join();
+		pictures.add(time);
+	}
 	track.begin ??= time;
 	const pause = time - (track.end ?? time);
 	if (pause > shortestGap) track.gaps += pause;

@@ -9,10 +9,13 @@ const far = 0.5;
 const tolerance = 0.01;
 /** One that the encoder leaves out, and one that it repeats instead. */
 const spareSteps = 2;
+/** Seconds by which sound may end later or sooner than pictures where a recording ends: the encoder begins the next one there. */
+const longestRest = 1;
 
 /**
  * Whether pictures of an output are at other times than those of the original, seen from their sound; undefined if that is not known. Each
- * is compared with the one of the same rank, but for those that are missing or repeated, which are counted elsewhere.
+ * is compared with the one of the same rank, but for those that are missing or repeated, which are counted elsewhere. A recording that was
+ * joined to others may begin somewhat sooner or later, as its sound does.
  */
 export async function areMoved(
 	original: ReadFilm,
@@ -24,7 +27,7 @@ export async function areMoved(
 	const [before, after] = [original.packets.pictures.all(), output.packets.pictures.all()];
 	if (before === undefined || after === undefined) return undefined;
 	for (const shift of new Set(shiftsOf(original, output))) {
-		if (!(await areAway(before, after, shift, signal))) return false;
+		if (!(await areAway({ before, joins: original.packets.pictures.joins, after }, shift, signal))) return false;
 	}
 	// A film without times has a rate only.
 	return before.length > 0;
@@ -47,19 +50,28 @@ function shiftsOf(original: ReadFilm, output: ReadFilm): number[] {
 	return [0, to - from, ...ofSound];
 }
 
-async function areAway(
-	before: Float64Array,
-	after: Float64Array,
-	shift: number,
-	signal: AbortSignal,
-): Promise<boolean> {
+interface ComparedTimes {
+	before: Float64Array;
+	joins: readonly number[];
+	after: Float64Array;
+}
+
+async function areAway({ before, joins, after }: ComparedTimes, shift: number, signal: AbortSignal): Promise<boolean> {
 	const others = Math.abs(before.length - after.length);
 	const allowed = others + before.length * tolerance;
 	let [rank, steps, countSeen, countFar] = [0, others + spareSteps, 0, 0];
+	let [join, later] = [0, shift];
+	// Where pictures are close together a rank may be too high by one, and does not show it before the end.
+	const last = after.length - 1;
 	for (let n = 0; n < before.length; n++) {
 		if (n % stepsOfTurn === stepsOfTurn - 1) await rest(signal);
-		const time = (before[n] ?? 0) + shift;
-		const distance = (at: number) => Math.abs((after[at] ?? Number.POSITIVE_INFINITY) - time);
+		if (n === joins[join]) {
+			join++;
+			const gap = (after[n + rank] ?? Number.POSITIVE_INFINITY) - (before[n] ?? 0) - later;
+			if (Math.abs(gap) <= longestRest) later += gap;
+		}
+		const time = (before[n] ?? 0) + later;
+		const distance = (at: number) => Math.abs((after[Math.min(at, last)] ?? Number.POSITIVE_INFINITY) - time);
 		let away = distance(n + rank);
 		for (const step of [1, -1]) {
 			if (away <= seen || steps === 0 || distance(n + rank + step) >= away) continue;
