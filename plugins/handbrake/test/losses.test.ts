@@ -504,6 +504,19 @@ const kept: Readonly<Record<string, Kept>> = {
 		format: 'mkv',
 		losses: /^the times of its pictures, which are at other moments of its sound$/,
 	},
+	'of a screen without sound, whose pictures the encoder spreads evenly': {
+		args: [
+			...picture('160x90', 15, 30),
+			'-vf',
+			String.raw`select='lt(mod(t\,5)\,1)+not(mod(n\,15))'`,
+			'-vsync',
+			'vfr',
+			...h264,
+		],
+		name: 'mute-bursts.mp4',
+		format: 'mkv',
+		losses: /^the times of its pictures$/,
+	},
 	'of several microphones, whose file does not say which is which': {
 		args: [
 			...[...picture('160x90', 2), '-f', 'lavfi', '-i', 'aevalsrc=0|0|0|sin(5000*t)|0|0:d=2'],

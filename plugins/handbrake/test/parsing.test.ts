@@ -417,7 +417,9 @@ test('what an output lacks of its original is named, and what is not known is ta
 		}),
 		['delays of tracks (they could not be read)'],
 	);
-	const otherLosses = (other: { unended: number | undefined } | { areMoved: boolean | undefined }) =>
+	const otherLosses = (
+		other: { unended: number | undefined } | { areMoved: boolean | undefined; original?: ReadFilm },
+	) =>
 		lossesOf({
 			...undecoded,
 			output: read({}),
@@ -430,6 +432,8 @@ test('what an output lacks of its original is named, and what is not known is ta
 		});
 	const unendedLosses = (unended: number | undefined) => otherLosses({ unended });
 	t.deepEqual(otherLosses({ areMoved: true }), ['the times of its pictures, which are at other moments of its sound']);
+	const mute = read({ film: { audio: [] } });
+	t.deepEqual(otherLosses({ areMoved: true, original: mute }), ['the times of its pictures']);
 	t.deepEqual(otherLosses({ areMoved: undefined }), ['the times of its pictures (they could not be compared)']);
 	t.deepEqual(unendedLosses(1), ['the end of 1 track, which is missing in the file']);
 	t.deepEqual(unendedLosses(2), ['the ends of 2 tracks, which are missing in the file']);

@@ -80,7 +80,7 @@ export function lossesOf({
 		...lostNames(original.film, output.film),
 		...lostInFrames(original.film, decoded),
 		...lostFrames(original, output),
-		...lostTimes(areMoved),
+		...lostTimes(original.film, areMoved),
 		...lostSound(original, output, decoded),
 		...missingLines(original, output),
 		...changedLines(original, output, lostLines),
@@ -288,9 +288,11 @@ function lostFrames(original: ReadFilm, output: ReadFilm): string[] {
 }
 
 /** The encoder evens out the times of films whose rate changes, such as recordings of screens and phones, by seconds. */
-function lostTimes(areMoved: boolean | undefined): string[] {
+function lostTimes({ audio }: Film, areMoved: boolean | undefined): string[] {
 	if (areMoved === undefined) return ['the times of its pictures (they could not be compared)'];
-	return areMoved ? ['the times of its pictures, which are at other moments of its sound'] : [];
+	if (!areMoved) return [];
+	const isMute = audio.length === 0;
+	return [isMute ? 'the times of its pictures' : 'the times of its pictures, which are at other moments of its sound'];
 }
 
 /**
