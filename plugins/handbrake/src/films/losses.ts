@@ -384,8 +384,8 @@ function lostSound(original: ReadFilm, output: ReadFilm, decoded: DecodedFilm | 
 }
 
 /**
- * The lines of subtitles that are missing: of two that begin at the same moment, as of two speakers, the encoder leaves one out, and of PGS
- * the line that is shown in the moment in which the one before is cleared.
+ * The lines of subtitles that are missing: of two that begin at the same moment, as of two speakers, the encoder leaves one out, and of
+ * PGS the line that is shown in the moment in which the one before is cleared.
  */
 function missingLines(original: ReadFilm, output: ReadFilm): string[] {
 	return original.film.subtitleTracks.flatMap((track, n) => {

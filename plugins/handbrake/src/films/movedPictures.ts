@@ -13,9 +13,9 @@ const spareSteps = 2;
 const longestRest = 1;
 
 /**
- * Whether pictures of an output are at other times than those of the original, seen from their sound; undefined if that is not known. Each
- * is compared with the one of the same rank, but for those that are missing or repeated, which are counted elsewhere. A recording that was
- * joined to others may begin somewhat sooner or later, as its sound does.
+ * Whether pictures of an output are at other times than those of the original, seen from their sound; undefined if that is not known.
+ * Each is compared with the one of the same rank, but for those that are missing or repeated, which are counted elsewhere. A recording
+ * that was joined to others may begin somewhat sooner or later, as its sound does.
  */
 export async function areMoved(
 	original: ReadFilm,

@@ -268,8 +268,8 @@ function isCropped(description: Buffer): boolean {
 const normalRate = 0x1_00_00;
 
 /**
- * Whether an edit of a list plays its part slower, faster or as one picture that is held, as QuickTime does; every program here plays all at
- * one speed. A list of more edits than any film has may have such ones.
+ * Whether an edit of a list plays its part slower, faster or as one picture that is held, as QuickTime does; every program here plays
+ * all at one speed. A list of more edits than any film has may have such ones.
  */
 function hasSpeed(list: Buffer): boolean {
 	if (list.length > maxEditList) return true;
