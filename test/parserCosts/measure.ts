@@ -53,8 +53,8 @@ async function costBelow(limit: number, run: Parser['run'], text: string): Promi
 }
 
 /**
- * At least a millisecond, of three runs, and of more where they are short: on a busy machine a few can all be disturbed. Of fewer, once
- * it `isEnough` after so many of them.
+ * The least time of three runs, and of more where they are short: on a busy machine a few can all be disturbed. A millisecond at least.
+ * Ends sooner once `isEnough` says so of the least time of so many runs.
  */
 async function leastCost(
 	run: Parser['run'],

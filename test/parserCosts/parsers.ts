@@ -89,6 +89,7 @@ import { isOwnCall } from '../../web/src/features/previews/common/markup/links.j
 import { countElements } from '../../web/src/features/previews/common/markup/markupBounds.js';
 import { sanitise } from '../../web/src/features/previews/common/markup/sanitise.js';
 import { isNestedTooDeep, stylesCostTooMuch } from '../../web/src/features/previews/common/markup/styleCost.js';
+import { valuesCostTooMuch } from '../../web/src/features/previews/common/markup/styleValues.js';
 import { hasTooManyTags } from '../../web/src/features/previews/common/tagCount/countTags.js';
 import { languageIn } from '../../web/src/features/previews/document/languageIn.js';
 import { withPlainSymbols } from '../../web/src/features/previews/document/symbols.js';
@@ -128,6 +129,12 @@ const peers = { addressOf: () => '10.0.0.1', isTrusted: (address: string) => add
 const readClient = createClientReader(peers, '');
 const request = (headers: Record<string, string>) => ({ headers, socket: {} }) as never;
 const noElements = { querySelectorAll: () => [] } as never;
+/** A document of one element with this style of its own. */
+const styledElement = (style: string) => {
+	const element = { localName: 'p', parentElement: null, childElementCount: 0, classList: [], id: '' };
+	const getAttribute = (name: string) => (name === 'style' ? style : null);
+	return { querySelectorAll: () => [{ ...element, getAttribute }] } as never;
+};
 const xml = ['<!---->', '<!--', '<?a?>', '<?', '<!DOCTYPE', '"', "'", '[', ']', '>', ' ', '\n', '<a b="c">', '-->'];
 const css = ['url(', 'url("a")', 'image-set(', '--a:', '\\', '"', "'", '(', ')', '{', '}', ';', '/*', 'a', ' '];
 const sharedFolder = (name: string, n: number) => ({
@@ -794,6 +801,22 @@ export const parsers: readonly Parser[] = [
 		name: 'functions of selectors',
 		fragments: [':a()', '.a()', '\\a()'],
 		run: (text) => stylesCostTooMuch(noElements, [`${text}{}`]),
+	},
+	{
+		name: 'values of styles',
+		fragments: [
+			...['{', '}', ';', ':', '(', ')', '"', '\\', 'a', '--', '@a-', 'content:"a";', '--a:var(--a) var(--b);'],
+			...['counter(a,b)', 'attr(a)', 'initial-value:a;', 'all:inherit;'],
+		],
+		run: (text) => [
+			stylesCostTooMuch(noElements, [text]) || valuesCostTooMuch(noElements, [text]),
+			valuesCostTooMuch(styledElement(text), []),
+		],
+	},
+	{
+		name: 'declarations of one rule with a long prelude',
+		fragments: ['initial-value:a;', 'content:"a";', '--a:b;'],
+		run: (text) => valuesCostTooMuch(noElements, [`@property ${'a'.repeat(text.length)}{${text}}`]),
 	},
 	{ name: 'addresses in CSS', fragments: css, run: (text) => replaceAddresses(text, () => undefined) },
 	{

@@ -1,7 +1,7 @@
 import { Button, Checkbox, Dialog, DialogBody, DialogFooter } from '@blueprintjs/core';
 import { type Entry, formatListSize, shownName } from '@stowage/rules';
 import { type MouseEvent, useEffect, useRef, useState } from 'react';
-import { useVersionsKeepFor } from '../../../api/capabilities.js';
+import { useTrashKeepFor, useVersionsKeepFor } from '../../../api/capabilities.js';
 import { dialogMilliseconds, useLast, useOpenings } from '../../../ui/dialogs/dialogs.js';
 import { isFocusLost } from '../../../ui/keyboard/keptFocus.js';
 import { folderName } from '../location/folderTitle.js';
@@ -48,6 +48,7 @@ type BodyProps = Omit<AlreadyThereDialogProps, 'onClosed'> & { question: Questio
 function Body({ question: { taken, area, folder, left }, onAnswer, onCancel }: BodyProps) {
 	const { step, existing, mayReplace } = taken;
 	const keepFor = useVersionsKeepFor();
+	const isInTrash = useTrashKeepFor() > 0 && area === 'shared';
 	const [isForAll, setForAll] = useState(false);
 	const keepBoth = useRef<HTMLButtonElement>(null);
 	useEffect(() => {
@@ -74,7 +75,9 @@ function Body({ question: { taken, area, folder, left }, onAnswer, onCancel }: B
 						? messages.foldersStay
 						: keepFor > 0
 							? messages.replacedKept(keptFor(keepFor))
-							: messages.replacedGone}
+							: isInTrash
+								? messages.replacedInTrash
+								: messages.replacedGone}
 				</p>
 				{left > 1 && (
 					<div className={styles.all}>

@@ -45,6 +45,7 @@ export const dialogMessages = {
 	folder: 'Folder',
 	foldersStay: 'A folder is never replaced.',
 	replacedKept: (keptFor: string) => `A file that is replaced can be restored from its versions for ${keptFor}.`,
+	replacedInTrash: 'A file that is replaced goes to the trash of the folder’s owner, who can restore it.',
 	replacedGone: 'A file that is replaced cannot be restored.',
 	doThisForAll: 'Do this for all',
 	moreTaken: (count: number) => `${count} more ${count === 1 ? 'name is' : 'names are'} taken`,

@@ -146,7 +146,7 @@ function boundLayout(rules: CSSRuleList): void {
 	}
 }
 
-/** Values of `display` by which an element is part of the paragraph around it, or that of one around it may be. */
+/** Values of `display` by which an element is part of the paragraph around it, or may be, where the value comes from elsewhere. */
 const inLine =
 	/^(?:inline(?: list-item)?|contents|inherit|initial|unset|revert|revert-layer|ruby.*|math|run-in)$|var\(|\(/;
 
@@ -157,7 +157,7 @@ const inLine =
 function boundDeclarations(style: CSSStyleDeclaration): void {
 	drawInOneLayer(style);
 	style.removeProperty('columns');
-	// It stands for `display` as well. Removed by its name, it takes all others with it.
+	// `all` stands for `display` as well. `removeProperty('all')` would take all other declarations with it.
 	if (style.getPropertyValue('all') !== '')
 		style.cssText = style.cssText.replaceAll(/\ball: [\w-]+(?: !important)?;/g, '');
 	if (inLine.test(style.display)) style.removeProperty('display');

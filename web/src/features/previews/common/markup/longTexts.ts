@@ -152,7 +152,7 @@ const svg = 'http://www.w3.org/2000/svg';
 const withoutBoxes =
 	'annotation, annotation-xml, area, canvas, col, datalist, defs, desc, dialog, head, metadata, meter, noembed, noframes, noscript, optgroup, option, param, progress, rp, select, symbol, text, textarea, title, wbr';
 
-/** Texts of a drawing are, too; what else is in one has no boxes of its own. */
+/** Whether an element ends the paragraph before it, as texts of a drawing do, too; what else is in a drawing has no boxes of its own. */
 function isLaidOutApart(element: Element): boolean {
 	const { localName, namespaceURI, parentElement } = element;
 	const isOne = namespaceURI === html ? isApart(localName) : namespaceURI === svg && localName === 'text';

@@ -1,7 +1,7 @@
 import { characterCosts } from './characterCosts.js';
 import { identifierEnd, isIdentifierPart, isOneOf, tokenEnd, unescaped } from './cssTokens.js';
 import { maxInParagraph } from './longTexts.js';
-import { candidatesIn, type Elements, elementsOf, styleOf, withoutComments } from './styleCost.js';
+import { candidatesIn, type Elements, elementsOf, isNestedTooDeep, styleOf, withoutComments } from './styleCost.js';
 
 /** Characters of all texts that styles write for elements: half a novel. */
 const maxWritten = 1_000_000;
@@ -55,6 +55,8 @@ interface Value {
  */
 export function valuesCostTooMuch(root: ParentNode, sheets: readonly string[], drawn = 0): boolean {
 	const all = [...root.querySelectorAll('*')];
+	// Of style sheets `stylesCostTooMuch` has found that out.
+	if (all.some((element) => isNestedTooDeep(styleOf(element)))) return true;
 	const own = all.flatMap((element) => {
 		const dashes = element.getAttribute('stroke-dasharray');
 		const declared = declarationsIn(styleOf(element));
@@ -175,18 +177,21 @@ function inheritingOf(
 
 /** `background`, `background-position` and `background-position-x` for the last one. No name of a property is as long as 100 letters. */
 function namesAround(name: string): string[] {
-	const words = name
-		.slice(0, 100)
-		.replace(/^-\w+-/, '')
-		.split('-');
-	return words.map((_, at) => words.slice(0, at + 1).join('-'));
+	const plain = name.slice(0, 100).replace(/^-\w+-/, '');
+	return [...plain.matchAll(/-|$/g)].map(({ index }) => plain.slice(0, index));
 }
 
 /** The characters that a variable stands for at most, with those of the variables in it. */
 function variableLengths(declarations: readonly Declaration[]): (name: string | undefined) => number {
 	const values = new Map<string, Value[]>();
+	/** What at-rules name, each of which is searched once: it may be as long as the style sheet, and have any number of declarations. */
+	const named = new Map<string, string | undefined>();
+	const propertyIn = (prelude: string) => {
+		if (!named.has(prelude)) named.set(prelude, prelude.match(/--[^\s{]+/)?.[0]);
+		return named.get(prelude);
+	};
 	for (const { prelude, name, value } of declarations) {
-		const property = name === 'initial-value' ? prelude?.match(/--[^\s{]+/)?.[0] : undefined;
+		const property = name === 'initial-value' && prelude !== undefined ? propertyIn(prelude) : undefined;
 		const variable = property ?? (name.startsWith('--') ? name : undefined);
 		if (variable === undefined) continue;
 		const all = values.get(variable) ?? [];
@@ -231,17 +236,17 @@ function attributeTexts(elements: readonly Element[]): (name: string) => string 
 /** The declarations of a style sheet, or of the style of one element. */
 function declarationsIn(css: string): Declaration[] {
 	const found: Declaration[] = [];
-	const around: string[] = [];
+	/** What counts as the prelude of declarations, for each of the rules around a place. */
+	const around: { prelude: string | undefined; isFrame: boolean }[] = [];
 	let start = 0;
 	let brackets = 0;
 	const put = (end: number) => {
 		const text = css.slice(start, end);
 		const colon = text.indexOf(':');
-		const isFrame = around.some((each) => /^@[\w-]*keyframes/i.test(each));
-		const prelude = isFrame ? '*' : around.findLast((each) => !/^@(?:media|supports|layer)/i.test(each));
 		if (colon !== -1) {
-			const name = unescaped(withoutComments(text.slice(0, colon))).trim();
-			found.push({ prelude, name: name.startsWith('--') ? name : name.toLowerCase(), value: text.slice(colon + 1) });
+			const written = unescaped(withoutComments(text.slice(0, colon))).trim();
+			const name = written.startsWith('--') ? written : written.toLowerCase();
+			found.push({ prelude: around.at(-1)?.prelude, name, value: text.slice(colon + 1) });
 		}
 		start = end + 1;
 	};
@@ -251,7 +256,11 @@ function declarationsIn(css: string): Declaration[] {
 		else if (isOneOf(character, ')]')) brackets = Math.max(0, brackets - 1);
 		else if (character === ';' && brackets === 0) put(at);
 		else if (character === '{') {
-			around.push(css.slice(start, at).trim());
+			const own = css.slice(start, at).trim();
+			const outer = around.at(-1);
+			const isFrame = outer?.isFrame === true || /^@[\w-]*keyframes/i.test(own);
+			const prelude = /^@(?:media|supports|layer)/i.test(own) ? outer?.prelude : own;
+			around.push({ prelude: isFrame ? '*' : prelude, isFrame });
 			start = at + 1;
 			brackets = 0;
 		} else if (character === '}') {
