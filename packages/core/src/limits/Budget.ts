@@ -2,7 +2,7 @@ import { Failure } from '@stowage/rules';
 import { siteKey } from '../http/requests/proxy.js';
 import { Counts } from './Counts.js';
 import { asking, type QueueClient } from './FairQueue.js';
-import { RecentNetworks } from './RecentNetworks.js';
+import { RecentNetworks, rememberedMs } from './RecentNetworks.js';
 
 export interface BudgetLimits {
 	/** The total that may be reserved at the same time. */
@@ -14,9 +14,6 @@ export interface BudgetLimits {
 	/** The last quarter of the total (and of the group's) is given only to sites and networks that hold no more than this. @default 0 */
 	reservedPerSite?: number;
 }
-
-/** Whoever holds all there is may hold it for hours, in which nobody else may ask. */
-const rememberedMs = 24 * 3_600_000;
 
 /** Of a process: some of what has a budget is seldom asked for. */
 const askingNetworks = new RecentNetworks(rememberedMs);

@@ -1,5 +1,5 @@
 import { Counts } from './Counts.js';
-import { RecentNetworks } from './RecentNetworks.js';
+import { RecentNetworks, rememberedMs } from './RecentNetworks.js';
 
 export interface PlaceLimits {
 	/** How many may run at once. */
@@ -24,9 +24,6 @@ export interface Asking {
 	readonly client: string;
 	readonly network: string;
 }
-
-/** Whoever works in the morning has places left for them that were left the day before. */
-const rememberedMs = 24 * 3_600_000;
 
 /** The places of the work that runs in a `FairQueue`. */
 export class Places {

@@ -1,3 +1,6 @@
+/** Whoever works in the morning, or waits while another has all there is for hours, has places and room left from the day before. */
+export const rememberedMs = 24 * 3_600_000;
+
 /** Which networks ask for something, so that nothing is kept for others where all ask from one, as through a proxy that is not trusted. */
 export class RecentNetworks {
 	/** The network that asked last, and the last one before that was another. */

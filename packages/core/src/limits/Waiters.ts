@@ -133,37 +133,10 @@ export class Waiters {
 		this.#ofClient.set(client, rest);
 	}
 
-	/**
-	 * The first of each client: those of the network that has had least come first, or else whose turn it is, and of one network the client
-	 * who has had least. The places for slow work are shared by the group and all others, whatever each has had: any number of clients may
-	 * have had nothing.
-	 */
+	/** The first of each client, in the order in which they are served. */
 	inOrder(): Waiter[] {
-		const { spent = () => 0, spentOfNetwork = () => 0, isSlow = () => false } = this.limits;
-		const hadOf = new Map<string, number>();
-		const networkHad = (network: string) => {
-			const had = hadOf.get(network) ?? spentOfNetwork(network);
-			hadOf.set(network, had);
-			return had;
-		};
-		const waiting = [...this.#ofClient.values()]
-			.flatMap((own) => own.slice(0, 1))
-			.map((waiter) => {
-				const { network, from } = waiter;
-				const turn = this.#turnOfNetwork.get(network) ?? 0;
-				// By the network that it will count for: that in which it waits may have had nothing, and would go on to.
-				return { waiter, order: [networkHad(from.network), spent(from.client), turn] };
-			})
-			.sort((a, b) => compare(a.order, b.order))
-			.map(({ waiter }) => waiter);
-		const lead = this.limits.groupLead?.() ?? 0;
-		if (lead === 0) return waiting;
-		const isInGroup = ({ from }: Waiter) => this.#isInGroup(from.client);
-		const ofGroup = waiting.findIndex(isInGroup);
-		const other = waiting.findIndex((each) => isSlow(each.from.client, each.from.network) && !isInGroup(each));
-		const [first, next] = lead > 0 ? [ofGroup, other] : [other, ofGroup];
-		if (first !== -1 && next > first) waiting.splice(first, 0, ...waiting.splice(next, 1));
-		return waiting;
+		const first = [...this.#ofClient.values()].flatMap((own) => own.slice(0, 1));
+		return inServingOrder(first, (network) => this.#turnOfNetwork.get(network) ?? 0, this.limits);
 	}
 
 	/**
@@ -214,6 +187,39 @@ export class Waiters {
 		if (isPaused) this.#paused += amount;
 		if (isPaused && isInGroup) this.#pausedOfGroup += amount;
 	}
+}
+
+/**
+ * Those of the network that has had least come first, or else whose turn it is, and of one network the client who has had least. The places
+ * for slow work are shared by the group and all others, whatever each has had: any number of clients may have had nothing.
+ */
+function inServingOrder(
+	waiting: readonly Waiter[],
+	turnOf: (network: string) => number,
+	{ spent = () => 0, spentOfNetwork = () => 0, isSlow = () => false, groupLead = () => 0, group }: WaitingLimits,
+): Waiter[] {
+	const hadOf = new Map<string, number>();
+	const networkHad = (network: string) => {
+		const had = hadOf.get(network) ?? spentOfNetwork(network);
+		hadOf.set(network, had);
+		return had;
+	};
+	const ordered = waiting
+		// By the network that it will count for: that in which it waits may have had nothing, and would go on to.
+		.map((waiter) => ({
+			waiter,
+			order: [networkHad(waiter.from.network), spent(waiter.from.client), turnOf(waiter.network)],
+		}))
+		.sort((a, b) => compare(a.order, b.order))
+		.map(({ waiter }) => waiter);
+	const lead = groupLead();
+	if (lead === 0) return ordered;
+	const isInGroup = ({ from }: Waiter) => group?.includes(from.client) ?? false;
+	const ofGroup = ordered.findIndex(isInGroup);
+	const other = ordered.findIndex((each) => isSlow(each.from.client, each.from.network) && !isInGroup(each));
+	const [first, next] = lead > 0 ? [ofGroup, other] : [other, ofGroup];
+	if (first !== -1 && next > first) ordered.splice(first, 0, ...ordered.splice(next, 1));
+	return ordered;
 }
 
 /** How many wait. */

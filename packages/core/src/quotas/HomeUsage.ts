@@ -314,7 +314,7 @@ export class HomeUsage {
 		return this.#measuring;
 	}
 
-	/** In the network of who wants to know it first: there may be any number of homes of one. */
+	/** Walks at the turn of the network of who asks first: accounts of one network may have any number of homes. */
 	#atTurn<T>(walk: () => Promise<T>): Promise<T> {
 		const { walks, owner } = this.dependencies;
 		return walks.run({ client: ownerKey(owner), network: currentNetwork() }, walk);

@@ -9,7 +9,7 @@ export function identityOf({ id, mayReuseId, size, mtime }: StorageItem): string
 	return mayReuseId ? `${id} ${size} ${mtime}` : id;
 }
 
-/** Identifies the content of a file, whatever name that has by now. */
+/** Tells whose a content is, whatever name the file has by now; never which content, as it stays where a program sets the time back. */
 export const contentOf = (item: StorageItem) =>
 	item.contentVersion === undefined ? versionOf(item) : `${identityOf(item)} ${item.contentVersion}`;
 

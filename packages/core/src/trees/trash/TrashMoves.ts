@@ -102,11 +102,11 @@ export class TrashMoves {
 	}
 
 	/**
-	 * Keeps a file, by its identity `replacedId`, by `replace`, which gets the path to keep it at, and calls `begin` before it is exchanged:
-	 * once the new content is there, which may take hours. A row that is written earlier counts a content that may never be replaced, and is
-	 * purged with what its owner removes meanwhile. Resolves to what `replace` does. `begin` throws `storageFull` where the database has no
-	 * room for it. So does this itself where a member has put in as much as they may, unless the new content is a version, which leaves the
-	 * trash.
+	 * Keeps a file that is replaced, whose identity is `replacedId`. `replace` gets the path to keep it at, and calls `begin` right before
+	 * the exchange: once the new content is there, which may take hours. A row that is written earlier counts a content that may never be
+	 * replaced, and is purged with what its owner removes meanwhile. Resolves to what `replace` does. `begin` throws `storageFull` where the
+	 * database has no room for it. So does this itself where a member has put in as much as they may, unless the new content is a version,
+	 * which leaves the trash.
 	 */
 	async keepReplaced<T>(
 		replaced: NewReplaced,

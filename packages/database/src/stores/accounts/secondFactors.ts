@@ -114,7 +114,7 @@ function toFactor(row: CredentialRow): SecondFactor {
 	return factor;
 }
 
-/** Undefined for a text that is none of a factor. */
+/** The second factor of a row; undefined where its text is damaged. */
 function factorIn({ secret: text }: CredentialRow): SecondFactor | undefined {
 	let found: SecondFactor | null;
 	try {

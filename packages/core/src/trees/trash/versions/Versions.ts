@@ -1,8 +1,8 @@
 import type { FileVersion, OpenFile, StorageItem } from '@stowage/plugin-api';
-import { isFailure, type StoragePath, type User, undefinedIf, type Viewer } from '@stowage/rules';
+import { type StoragePath, type User, undefinedIf, type Viewer } from '@stowage/rules';
 import { createKeyedMutex } from '../../../limits/keyedMutex.js';
 import { filterInBatches } from '../../filterInBatches.js';
-import { contentOf, identityOf, versionOf } from '../../identity.js';
+import { identityOf, versionOf } from '../../identity.js';
 import type { HomeStorage } from '../../storage/HomeStorage.js';
 import { prefixedFile } from '../../storage/rootIds.js';
 import { isTrashed, locateTrashed } from '../locateTrashed.js';
@@ -10,13 +10,11 @@ import { withTrashFolder } from '../moveTrash.js';
 import type { TrashBin } from '../TrashBin.js';
 import { type NewContent, type TrashParts, trashedBy, warnOfTrash } from '../trashParts.js';
 import { trashedPath } from '../trashPaths.js';
+import { ContentWriters } from './ContentWriters.js';
 import { bindVersions, settleHere } from './finishVersion.js';
 import { VersionCounts } from './VersionCounts.js';
 import { type FileContent, VersionLimit } from './VersionLimit.js';
 import { VersionPaths } from './VersionPaths.js';
-
-/** How long it is known of a file without versions which member has created it: as long as a deleted file can be put back by default. */
-const creatorKnownMs = 30 * 24 * 60 * 60_000;
 
 /** A file that is about to be replaced. */
 interface Replaced {
@@ -40,6 +38,7 @@ export class Versions {
 	readonly #parts: TrashParts;
 	readonly #bin: TrashBin;
 	readonly #limit: VersionLimit;
+	readonly #writers: ContentWriters;
 	/** One list of a user after the other: others' calls of the disk would wait behind all that is looked up. */
 	readonly #inTurn = createKeyedMutex();
 
@@ -49,6 +48,7 @@ export class Versions {
 		this.#parts = parts;
 		this.#bin = bin;
 		this.#limit = new VersionLimit(parts, bin);
+		this.#writers = new ContentWriters(parts);
 	}
 
 	/** Whether former contents are kept at all. */
@@ -71,9 +71,8 @@ export class Versions {
 		replace: (keepAs: StoragePath, beforeNaming: () => Promise<void>) => Promise<StorageItem>,
 	): Promise<StorageItem> {
 		const replacedId = identityOf(item);
-		// The owner's own replacements are most, and the first content of a file is one of its versions.
-		const isCreatorSought = user.member !== undefined;
-		const writtenBy = await this.#writerOf(user.id, item, isCreatorSought);
+		// Most replacements are the owner's: these don't look up who has created the file, as its first version stays in any case.
+		const writtenBy = await this.#writers.of(user.id, item, { isCreatorSought: user.member !== undefined });
 		const version = {
 			...trashedBy(user),
 			rootId: (await storage.mount()).storage.rootId,
@@ -92,13 +91,13 @@ export class Versions {
 			const made = await withTrashFolder(storage, () =>
 				// Not before: others add versions meanwhile, and moves come one after the other there.
 				replace(to, async () => {
-					moved = content.kind === 'moved' ? await this.#contentAt(user.id, storage, content.from) : undefined;
+					moved = content.kind === 'moved' ? await this.#writers.at(user.id, storage, content.from) : undefined;
 					const former = { file: replacedId, path, writtenBy };
 					brought = await this.#limit.assertRoom(user, former, content, moved);
 					await begin();
 				}),
 			);
-			const writer = async () => (brought === undefined ? undefined : this.#newWriter(user, content, made, moved));
+			const writer = async () => (brought === undefined ? undefined : this.#writers.ofNew(user, content, made, moved));
 			await this.#bind(version, made, writer, ({ file, count }) =>
 				this.#limit.apply(user.id, { file, path }, { count, brought: brought ?? 0 }, user.member),
 			);
@@ -107,15 +106,10 @@ export class Versions {
 		return this.#bin.moves.keepReplaced(version, replacedId, exchange, content);
 	}
 
-	/** A file has been created, with a content that the viewer has written. */
+	/** Notes that the viewer has created a file with a content of their own: of members it is kept for a while. */
 	async created(viewer: Viewer, made: StorageItem): Promise<void> {
 		if (!this.isOn || viewer.kind !== 'user' || viewer.member === undefined || made.type !== 'file') return;
-		try {
-			await this.#parts.creators.set(creatorKey(viewer.id, made), viewer.member.id, creatorKnownMs);
-		} catch (error) {
-			// It counts as the owner's then.
-			if (!isFailure(error, 'storageFull')) warnOfTrash(this.#parts, error);
-		}
+		await this.#writers.created(viewer.id, viewer.member, made);
 	}
 
 	/** What a file that was replaced without becoming a version had, the new one has. */
@@ -157,40 +151,6 @@ export class Versions {
 		}
 	}
 
-	/** The member who is known to have written what a file has. */
-	async #writerOf(ownerId: string, item: StorageItem, isCreatorSought = true): Promise<string | undefined> {
-		const { versions, creators } = this.#parts;
-		const isBeginning = item.contentVersion !== undefined;
-		const writer = await versions.writerOf(ownerId, identityOf(item), contentOf(item), { isBeginning });
-		if (writer !== undefined || !isCreatorSought) return writer;
-		const creator = await creators.get(creatorKey(ownerId, item));
-		return typeof creator === 'string' ? creator : undefined;
-	}
-
-	/** The member who is known to have written a new content. What nobody is known for, as all that was there before, is the owner's. */
-	async #newWriter(
-		{ id, member }: User,
-		content: NewContent,
-		made: StorageItem,
-		moved: FileContent | undefined,
-	): Promise<string | undefined> {
-		switch (content.kind) {
-			case 'written':
-				return member?.id;
-			case 'restored':
-				return content.writtenBy;
-			case 'moved':
-				// Another one may have come to its path since.
-				return moved?.file === identityOf(made) ? moved.writtenBy : this.#writerOf(id, made);
-		}
-	}
-
-	/** What is at a path of the storage, to be moved. Throws `notFound`. */
-	async #contentAt(ownerId: string, storage: HomeStorage, path: StoragePath): Promise<FileContent> {
-		const item = await storage.stat(path);
-		return { file: identityOf(item), writtenBy: await this.#writerOf(ownerId, item) };
-	}
-
 	/** `writer` resolves to the member who is known to have written the new content. */
 	async #bind(
 		version: Pick<FileVersion, 'ownerId' | 'path' | 'replacedId'>,
@@ -210,5 +170,3 @@ export class Versions {
 		}
 	}
 }
-
-const creatorKey = (ownerId: string, item: StorageItem) => `${ownerId} ${contentOf(item)}`;
