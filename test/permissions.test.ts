@@ -30,6 +30,10 @@ interface Asked<About> {
 	tell: (fault: string) => void;
 }
 
+/** What is told of any one of several calls: which of them it was is not known. */
+const tellOfOne = (asked: readonly { tell: (fault: string) => void }[]) => (fault: string) =>
+	asked[0]?.tell(`or another of ${asked.length} calls: ${fault}`);
+
 /** Rows that are asked together: what everybody has is compared before and after, which costs more than most of them. */
 const together = 8;
 
@@ -159,8 +163,7 @@ async function tellIfNotRefused(
 		}
 		for (const { item } of items.values()) made.push(item);
 	}
-	const tellOfAll = (fault: string) => asked[0]?.tell(`or another of ${asked.length} calls: ${fault}`);
-	await unchanged(site, ['ada', 'dora', 'eve'], tellOfAll, async () => {
+	await unchanged(site, ['ada', 'dora', 'eve'], tellOfOne(asked), async () => {
 		for (const { endpoint, tell, person, item, requests, status } of attempts) {
 			for (const request of requests) {
 				const answer = await person.send({ endpoint, ...request });
@@ -221,8 +224,7 @@ testEach(
 		const foreign = await site.make('foreign', site.people.at(-1) as Person);
 		for (const each of asked)
 			for (const person of site.people) if (person.share[each.row.right] === 'ok') await ask(each, person, shared);
-		const tellOfAll = (fault: string) => asked[0]?.tell(`or another of ${asked.length} calls: ${fault}`);
-		await unchanged(site, ['ada'], tellOfAll, async () => {
+		await unchanged(site, ['ada'], tellOfOne(asked), async () => {
 			for (const each of asked) {
 				for (const person of site.people) {
 					const status = person.share[each.row.right];

@@ -16,8 +16,8 @@ export interface AccountIds {
 /** The account of a name or a number; undefined where this machine has none. */
 export async function accountOf(user: string | number): Promise<AccountIds | undefined> {
 	const answers = await Promise.all(['-u', '-g', '-G'].map((option) => answerOf('id', [option, '--', String(user)])));
-	if (answers.includes('missing')) return accountInFiles(String(user));
-	const [[uid], [gid], groups] = answers.map(numbersIn) as [number[], number[], number[]];
+	if (answers.includes(undefined)) return accountInFiles(String(user));
+	const [[uid], [gid], groups] = answers.map((text = '') => numbersIn(text)) as [number[], number[], number[]];
 	return uid === undefined || gid === undefined ? undefined : { uid, gid, groups };
 }
 
@@ -34,17 +34,17 @@ export async function isGroup(gid: number): Promise<boolean> {
 /** The number of a group in the database of groups. */
 async function namedGroup(group: string): Promise<number | undefined> {
 	const answer = await answerOf('getent', ['group', group]);
-	const [found] = answer === 'missing' ? await groupsInFile((fields) => isNamed(fields, group)) : [fieldsOf(answer)];
+	const [found] = answer === undefined ? await groupsInFile((fields) => isNamed(fields, group)) : [fieldsOf(answer)];
 	return found?.[2] === undefined ? undefined : Number(found[2]);
 }
 
-/** What the program prints, which is nothing where it fails. An image may lack it, or the PATH its folder. */
-async function answerOf(program: string, words: readonly string[]): Promise<string | 'missing'> {
+/** What the program prints, which is nothing where it fails; undefined where an image lacks it, or the PATH its folder. */
+async function answerOf(program: string, words: readonly string[]): Promise<string | undefined> {
 	try {
 		return (await run(program, words)).stdout;
 	} catch (error) {
 		// An exit code is a number.
-		return typeof (error as { code?: unknown }).code === 'string' ? 'missing' : '';
+		return typeof (error as { code?: unknown }).code === 'string' ? undefined : '';
 	}
 }
 

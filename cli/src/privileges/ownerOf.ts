@@ -30,7 +30,7 @@ export async function ownerOf(dataDir: string, unitRoot = '/'): Promise<AccountI
 async function withoutAccount({ uid, gid: ofFolder }: Stats): Promise<AccountIds> {
 	for (const gid of [ofFolder, uid]) if (gid !== 0 && !(await isGroup(gid))) return { uid, gid, groups: [gid] };
 	throw new ConfigError(
-		`The data folder is of user ${uid}, whom root becomes to work on it, and who has no account here. Which group that is is unknown, for others have the groups ${ofFolder} and ${uid}: make an account of that number, or name the user and its group in the variables PUID and PGID.`,
+		`The data folder is of user ${uid}, whom root becomes to work on it, and who has no account here. The group of this user is unknown, for the groups ${ofFolder} and ${uid} may be others': make an account of that number, or name the user and its group in the variables PUID and PGID.`,
 	);
 }
 

@@ -31,7 +31,7 @@ export interface FilmPackets {
 	tracks: ReadonlyMap<number, TrackPackets>;
 	/** How many there are once all packets are read: streams without a table of tracks have some that begin later. */
 	streams: number;
-	/** Those of one track. */
+	/** When the pictures of one track are shown: none where no track was named. */
 	pictures: PictureTimes;
 }
 

@@ -287,7 +287,7 @@ function lostFrames(original: ReadFilm, output: ReadFilm): string[] {
 	return found >= expected * (1 - tolerance) ? [] : [`${expected - found} of ${expected} frames`];
 }
 
-/** The encoder evens out the times of films whose rate changes, such as recordings of screens and phones, by seconds. */
+/** Other times of pictures: the encoder evens out those of films whose rate changes, as of screens and phones, by seconds. */
 function lostTimes({ audio }: Film, areMoved: boolean | undefined): string[] {
 	if (areMoved === undefined) return ['the times of its pictures (they could not be compared)'];
 	if (!areMoved) return [];
@@ -353,9 +353,9 @@ const slackOf = (seconds: number) => Math.max(1, seconds * tolerance);
  */
 const keptLayouts =
 	/^(?:mono|stereo|3\.1|4\.[01]|quad|quad\(side\)|5\.[01]|5\.[01]\(side\)|6\.[01]|7\.[01]|unknown|[1-8] channels)$/;
-const unsaidLayout = /^(?:unknown|\d+ channels)$/;
-/** Numbers of channels whose usual layout has one for low tones (5.1, 7.1): the encoder leaves out all others of it. */
-const withLowTones: ReadonlySet<number> = new Set([6, 8]);
+const unknownLayout = /^(?:unknown|\d+ channels)$/;
+/** Numbers of channels whose usual layout has one for low frequencies (LFE, of 5.1 and 7.1), of which the encoder keeps no others. */
+const withLfe: ReadonlySet<number> = new Set([6, 8]);
 
 function lostSound(original: ReadFilm, output: ReadFilm, decoded: DecodedFilm | undefined): string[] {
 	return original.film.audio.flatMap(({ index, announced, ...track }, n) => {
@@ -370,13 +370,13 @@ function lostSound(original: ReadFilm, output: ReadFilm, decoded: DecodedFilm | 
 		const channels = Math.max(track.channels, sound?.channels ?? 0);
 		const layouts = [...(sound?.layouts ?? [])];
 		const mixed = layouts.filter((layout) => !keptLayouts.test(layout));
-		const isUnsaid = withLowTones.has(channels) && layouts.some((layout) => unsaidLayout.test(layout));
+		const isUnknown = withLfe.has(channels) && layouts.some((layout) => unknownLayout.test(layout));
 		return [
 			...(lost > slackOf(before) ? [`${Math.round(lost)} s of audio track ${n + 1}`] : []),
 			...(converted.channels < channels
 				? [`${channels - converted.channels} of ${channels} channels of audio track ${n + 1}`]
 				: mixed.map((layout) => `channels of audio track ${n + 1} that become one (${someOf([layout])})`)),
-			...(isUnsaid
+			...(isUnknown
 				? [`high tones of a channel of audio track ${n + 1} (its file does not say which is for low ones)`]
 				: []),
 		];
@@ -402,8 +402,8 @@ function missingOf(track: SubtitleTrack, n: number, original: ReadFilm, output: 
 	const after = linesOf(output, converted);
 	const missing = Math.max(0, before - after.lines);
 	// What clears the screen is needed only where no other line does so; in a transport stream each part of a picture is a packet.
-	const areHalf = track.kind !== 'pictures of PGS or DVB' || after.packets >= packets / 2;
-	return missing > 0 || areHalf ? { before, missing } : { before: packets, missing: packets - after.packets };
+	const isEnough = track.kind !== 'pictures of PGS or DVB' || after.packets >= packets / 2;
+	return missing > 0 || isEnough ? { before, missing } : { before: packets, missing: packets - after.packets };
 }
 
 /** Encoders take some words for markup; texts of SubRip and WebVTT may say where on the screen they are, and those of MP4 here not. */

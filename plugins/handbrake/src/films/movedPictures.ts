@@ -7,7 +7,7 @@ const seen = 0.15;
 const far = 0.5;
 /** The part of pictures that may be seen to be away: times of damaged films are guesses. */
 const tolerance = 0.01;
-/** One that the encoder leaves out, and one that it repeats instead. */
+/** How far ranks may move beyond the missing pictures: for one that the encoder leaves out, and one that it repeats instead. */
 const spareSteps = 2;
 /** Seconds by which sound may end later or sooner than pictures where a recording ends: the encoder begins the next one there. */
 const longestRest = 1;

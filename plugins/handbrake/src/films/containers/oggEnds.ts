@@ -19,8 +19,7 @@ const lastPage = 4;
 
 /**
  * How many tracks of an Ogg file have no last page. Ogg says no duration, so where a file was cut off its tracks just end: only the
- * mark of the last page of each tells. Undefined if there are more tracks or pages than
- * any film has.
+ * mark of the last page of each tells. Undefined if there are more tracks or pages than any film has.
  */
 export async function unendedTracks(
 	readAt: ReadAt,
