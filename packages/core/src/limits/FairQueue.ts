@@ -13,7 +13,8 @@ export interface FairQueueLimits extends PlaceLimits, WaitingLimits {
 		ms: number;
 		/**
 		 * How much work that has begun may wait for its next turn, beyond which no other begins: each keeps its memory. A quarter is left to
-		 * networks of which nothing has begun, and the group has as large a part of it as of the places.
+		 * networks of which less than an eighth of it has begun, the last tenth of it to those of which nothing has, and the group has as large
+		 * a part of it as of the places.
 		 */
 		paused: number;
 		/** Called with the time that a client has had a place. */
@@ -175,7 +176,10 @@ export class FairQueue {
 		const { turns, group, running } = this.limits;
 		if (turns === undefined || isPaused) return true;
 		// Else the many accounts of one network would have what may be paused, and all others wait until one of them is done.
-		const most = this.#begunOf.of(network) === 0 ? turns.paused : Math.ceil(turns.paused * 0.75);
+		// Whoever has a long walk under way begins a short one beside it.
+		const begun = this.#begunOf.of(network);
+		const part = begun === 0 ? 1 : begun < turns.paused / 8 ? 0.9 : 0.75;
+		const most = Math.ceil(turns.paused * part);
 		if (this.#waiters.paused > most) return false;
 		// So would the group, which may ask from any number of networks: it has as large a part of it as of the places.
 		return !group?.includes(client) || this.#waiters.pausedOfGroup < Math.max(1, (most * group.running) / running);

@@ -248,6 +248,52 @@ test('many accounts of one network leave a part of what may be paused to network
 	await queue.run({ client: 'eve', network: 'a' }, work('eve', 1));
 });
 
+test('a network of which little has begun begins more beside the long work of another, and leaves the rest to those of which nothing has', async (t) => {
+	const clock = { now: 0 };
+	const spent = new Map<string, number>();
+	const queue = queueOf({
+		...{ running: 2, runningPerClient: 1, waiting: 100 },
+		spentOfNetwork: (network) => spent.get(network) ?? 0,
+		turns: {
+			...{ ms: 10, paused: 16, now: () => clock.now },
+			onEnd: (_client, ms, network) => void spent.set(network, (spent.get(network) ?? 0) + ms),
+		},
+	});
+	const begun: string[] = [];
+	let isOver = false;
+	// Also where this fails: work that goes on would keep the process.
+	t.teardown(() => {
+		isOver = true;
+	});
+	const ask = (client: string, network: string) =>
+		queue.run({ client, network }, async (turn) => {
+			begun.push(client);
+			while (!isOver) {
+				if (turn.isOver) await turn.next();
+				clock.now += 5;
+				await setImmediate();
+			}
+		});
+	const rounds = async (count: number) => {
+		for (let round = 0; round < count; round++) await setImmediate();
+		return begun.splice(0);
+	};
+	const all = accounts(40).map((client) => ask(client, 'stranger'));
+	const strangers = (await rounds(400)).length;
+	t.true(strangers > 10 && strangers < 16, `${strangers}`);
+	all.push(ask('ada', 'home'));
+	t.deepEqual(await rounds(100), ['ada']);
+	all.push(ask('bob', 'home'));
+	t.deepEqual(await rounds(400), ['bob'], "ada's has not ended");
+	for (const client of ['carol', 'dave', 'erin']) all.push(ask(client, 'home'));
+	t.deepEqual(await rounds(400), [], 'they have their part');
+	all.push(ask('frank', 'elsewhere'));
+	t.deepEqual(await rounds(100), ['frank']);
+	isOver = true;
+	await Promise.all(all);
+	t.deepEqual([queue.running, queue.waiting], [0, 0]);
+});
+
 test('visitors of any number of networks leave a part of what may be paused to accounts', async (t) => {
 	const clock = { now: 0 };
 	const spent = new Map<string, number>();
