@@ -794,7 +794,10 @@ export const parsers: readonly Parser[] = [
 	},
 	{
 		name: 'styles',
-		fragments: [':is(', ')', '{', '}', '&', '~', ',', '@media ', '[', ' ', '</style', '<![CDATA['],
+		fragments: [
+			...[':is(', ')', '{', '}', '&', '~', ',', '@media ', '[', ' ', '</style', '<![CDATA['],
+			...['url(', '"', '\\', '\n', '<!--', '/*'],
+		],
 		run: (text) => [isNestedTooDeep(text), stylesCostTooMuch(noElements, [text]), sanitise(`<style>${text}`)],
 	},
 	{

@@ -14,13 +14,14 @@ import { mayTakeLong } from '../src/features/previews/common/images/decodingCost
 import { describeImage } from '../src/features/previews/common/images/imageFormat.js';
 import { pictureIn } from '../src/features/previews/common/images/picture.js';
 import { maxPixels, pixelsOf, pixelsOfAddress } from '../src/features/previews/common/images/pixels.js';
-import { drawnOf } from '../src/features/previews/common/markup/drawings.js';
+import { withQuotes } from '../src/features/previews/common/markup/cssTokens.js';
+import { drawnOf, sheetsOf } from '../src/features/previews/common/markup/drawings.js';
 import { FontBudget, fontBytes, fontBytesOfAddress } from '../src/features/previews/common/markup/fonts.js';
 import { htmlAsXml, numberCharacters, textOfHtml } from '../src/features/previews/common/markup/htmlAsXml.js';
 import { isOwnCall, mayOpenLink } from '../src/features/previews/common/markup/links.js';
 import { isApart, textBound } from '../src/features/previews/common/markup/longTexts.js';
 import { countElements, TooMuchMarkup } from '../src/features/previews/common/markup/markupBounds.js';
-import { StyleBudget, stylesCostTooMuch } from '../src/features/previews/common/markup/styleCost.js';
+import { isNestedTooDeep, StyleBudget, stylesCostTooMuch } from '../src/features/previews/common/markup/styleCost.js';
 import { valuesCostTooMuch } from '../src/features/previews/common/markup/styleValues.js';
 import { languageIn } from '../src/features/previews/document/languageIn.js';
 import { assertModestFiles, assertModestPages } from '../src/features/previews/document/wordBounds.js';
@@ -597,6 +598,7 @@ test('styles write no more text for the elements that have it than a browser lay
 		'a list that others take over',
 	);
 	refused(`p { --a0: xxxxx; ${doubled} }`, 'variables that each element makes anew');
+	refused(`p { /**/ @media all { content: "${long}" } }`, 'behind a comment');
 	const many = (part: string) => Array.from({ length: 20_000 }, () => part).join('');
 	const begun = process.cpuUsage();
 	shown(`${many('u,')}u { ${many('top:0;')} }`, 'a rule of many selectors and declarations');
@@ -630,6 +632,50 @@ test('styles write no more text for the elements that have it than a browser lay
 	const levels = (at: number) =>
 		[1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => `counter(docx-num-${at}-${n}, decimal)`).join(' "." ');
 	shown(Array.from({ length: 100 }, (_, at) => `p.docx-num-${at}-8:before { content: ${levels(at)} "\\9 " }`).join(''));
+});
+
+test('what hides in an address without quotes, or in a string that ends with its line, hides nothing behind it', (t) => {
+	const root = elementsOf({ p: 1000 });
+	const sheets = (css: string) =>
+		sheetsOf({ querySelectorAll: () => [{ localName: 'style', textContent: css }] } as never);
+	const long = 'abcdefg '.repeat(12_500);
+	const deep = `${':is('.repeat(24)}a${')'.repeat(24)} {}`;
+	const hiding = [
+		'b { fill: url(/*) }',
+		'b { fill: url(}) }',
+		"b { fill: url( a'b) }",
+		'b { fill: url(\\)") }',
+		'b { fill: uRl([) }',
+		'b { fill: \\75 r\\06c\r\n(/*) }',
+		'b { fill: 5%url(/*) }',
+		'b { fill: \\\\20 url(/*) }',
+		'<!--url(/*)-->',
+		"b { fill: '\n}",
+		'b { fill: "\\\r\n \f}',
+	];
+	for (const css of hiding) {
+		t.true(valuesCostTooMuch(root, sheets(`${css} p::before { content: "${long}" }`)), css);
+		t.true(stylesCostTooMuch(root, sheets(`${css} ${deep.repeat(2_000)}`)), css);
+		t.true(isNestedTooDeep(`${css} ${'('.repeat(100)}`), css);
+		t.is(withQuotes(withQuotes(css)), withQuotes(css), css);
+	}
+	// What a browser reads as no address, or as no end of a line.
+	const same = [
+		'#url(/*)*/) {}',
+		'a { b: \\75\vrl(/*)*/) }',
+		'a { b: x\\20 url(/*)*/) }',
+		'a { b: \\75\u00a0rl(/*)*/) }',
+		'a { b: aurl(/*)*/) }',
+		'a { b: "a\\\nb" url("(") /* url(a) */ }',
+		'a { b: var(--c) }',
+	];
+	for (const css of same) t.is(withQuotes(css), css);
+	t.is(withQuotes('a { fill: url(#a) url( "b" ) }'), 'a { fill: url("#a") url("b" ) }');
+	t.is(withQuotes('a { b: url(c"\n\\)d) }'), 'a { b: url("c\\" \\)d") }');
+	t.false(valuesCostTooMuch(root, sheets(`p::before { content: url(data:image/png;base64,${'A'.repeat(200_000)}) }`)));
+	const begun = process.cpuUsage();
+	for (const part of ['url(', 'u\\72l(a)', '"', '\\', '<!--', '-', 'url( ', "'\n"]) withQuotes(part.repeat(200_000));
+	t.true(process.cpuUsage(begun).user < 10_000_000);
 });
 
 test('an element of a drawing counts by its letters, and by the numbers in its lists, each time that it is used', (t) => {

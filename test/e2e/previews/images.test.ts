@@ -153,9 +153,9 @@ const slowStyles: Readonly<Record<string, string>> = {
 	'text.svg': styledBy('', `<text id="t">${'abcdefg '.repeat(2000)}</text>${'<use href="#t"/>'.repeat(5000)}`),
 	'places.svg': styledBy('', `<text id="t" x="${'1 '.repeat(100_000)}">a</text>${'<use href="#t"/>'.repeat(3000)}`),
 	'is.svg': styledBy(slowSelector),
-	'not.svg': styledBy(`${within(':not(', 'x', ' *)')}{fill:red}`),
+	'not.svg': styledBy(`a{fill:url(/*)}${within(':not(', 'x', ' *)')}{fill:red}`),
 	'escaped.svg': styledBy(`${within(':i\\73(', 'x', ' *)')}{fill:red}`),
-	'nth.svg': styledBy(`${within(':nth-child(n of ', 'x', ' *)')}{fill:red}`),
+	'nth.svg': styledBy(`a{fill:'\n}${within(':nth-child(n of ', 'x', ' *)')}{fill:red}`),
 	'siblings.svg': styledBy(`${within(':is(', 'x', '~*)')}{fill:red}`, '<rect/>'.repeat(40)),
 	'nesting.svg': styledBy(within('g{&&{', 'fill:red', '}}', 26)),
 	'function.svg': styledBy(
@@ -181,7 +181,7 @@ const slowStyles: Readonly<Record<string, string>> = {
 	'blurs.svg': styledBy('g{filter:blur(5px)}', within('<g>', '<rect width="90" height="90"/>', '</g>', 100)),
 };
 const ordinaryStyles = styledBy(
-	'@media (min-width: 1px) { :where(g):not(:where([class~="a"], [class~="a"] *)) > rect:nth-child(2n + 1) { fill: red } } g g { filter: none }',
+	'.a { fill: url(#f); mask: url( a/*b.png ) } @media (min-width: 1px) { :where(g):not(:where([class~="a"], [class~="a"] *)) > rect:nth-child(2n + 1) { fill: red } } g g { filter: none }',
 	'<filter id="f"><feGaussianBlur stdDeviation="2" result="b"/><feMerge><feMergeNode in="b"/><feMergeNode in="SourceGraphic"/></feMerge></filter><g filter="url(#f)"><rect width="90" height="90"/></g>',
 );
 

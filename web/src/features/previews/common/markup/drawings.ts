@@ -1,3 +1,4 @@
+import { withQuotes } from './cssTokens.js';
 import { hasCostlyAddresses } from './drawingPictures.js';
 import { idsIn, idsOfAddress, namesAddresses, splitRules } from './drawingReferences.js';
 import { countElements, TooMuchMarkup } from './markupBounds.js';
@@ -43,9 +44,9 @@ function isModest(text: string): boolean {
 	}
 }
 
-/** The style sheets within a document. */
+/** The style sheets within a document, see `withQuotes`. */
 export function sheetsOf(root: ParentNode): string[] {
-	return [...root.querySelectorAll('*')].filter(isStyle).map(({ textContent }) => textContent ?? '');
+	return [...root.querySelectorAll('*')].filter(isStyle).map(({ textContent }) => withQuotes(textContent ?? ''));
 }
 
 /** Whether the browser alone would read a style sheet, as it lies in an address: other addresses are never fetched for a picture. */

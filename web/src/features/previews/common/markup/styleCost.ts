@@ -1,4 +1,4 @@
-import { identifierEnd, isIdentifierPart, isOneOf, tokenEnd } from './cssTokens.js';
+import { identifierEnd, isIdentifierPart, isOneOf, tokenEnd, withQuotes } from './cssTokens.js';
 
 /** The steps that finding the rules for all elements may take: a few seconds of the browser. */
 const maxSteps = 50_000_000;
@@ -57,7 +57,8 @@ export interface Elements {
  * elements. A selector within another one is tried anew for each ancestor or sibling that the outer one looks at: 24
  * of them in 500 bytes, of `:is()` or of nested rules, never end. Reads each character of the sheets a few times.
  */
-export function stylesCostTooMuch(root: ParentNode, sheets: readonly string[], drawn = 0): boolean {
+export function stylesCostTooMuch(root: ParentNode, given: readonly string[], drawn = 0): boolean {
+	const sheets = given.map(withQuotes);
 	if (sheets.every((css) => css.trim() === '')) return false;
 	const budget = new StyleBudget();
 	if (sheets.some((css) => !budget.admits(css) || isNestedTooDeep(css))) return true;
@@ -68,7 +69,8 @@ export function stylesCostTooMuch(root: ParentNode, sheets: readonly string[], d
 }
 
 /** Whether brackets are nested too deep; asked before any parser of CSS gets the text. */
-export function isNestedTooDeep(css: string): boolean {
+export function isNestedTooDeep(given: string): boolean {
+	const css = withQuotes(given);
 	let depth = 0;
 	for (let at = 0; at < css.length; at = tokenEnd(css, at)) {
 		const character = css.charAt(at);
@@ -135,8 +137,9 @@ function stepsOf(css: string, elements: Elements): number {
 /** The name that the attribute `style` has in a copy of a drawing: the browser checks styles as soon as they are parsed. */
 export const styleCopy = 'data-css';
 
-/** The declarations of an element's own. */
-export const styleOf = (element: Element) => element.getAttribute('style') ?? element.getAttribute(styleCopy) ?? '';
+/** The declarations of an element's own, see `withQuotes`. */
+export const styleOf = (element: Element) =>
+	withQuotes(element.getAttribute('style') ?? element.getAttribute(styleCopy) ?? '');
 
 /** How many elements a rule with these selectors may match, each as often as there are selectors for it. */
 export const candidatesIn = (selectors: string, elements: Elements) =>

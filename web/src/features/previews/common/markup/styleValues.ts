@@ -256,7 +256,7 @@ function declarationsIn(css: string): Declaration[] {
 		else if (isOneOf(character, ')]')) brackets = Math.max(0, brackets - 1);
 		else if (character === ';' && brackets === 0) put(at);
 		else if (character === '{') {
-			const own = css.slice(start, at).trim();
+			const own = withoutComments(css.slice(start, at)).trim();
 			const outer = around.at(-1);
 			const isFrame = outer?.isFrame === true || /^@[\w-]*keyframes/i.test(own);
 			const prelude = /^@(?:media|supports|layer)/i.test(own) ? outer?.prelude : own;
