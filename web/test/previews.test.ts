@@ -598,6 +598,15 @@ test('styles write no more text for the elements that have it than a browser lay
 		'a list that others take over',
 	);
 	refused(`p { --a0: xxxxx; ${doubled} }`, 'variables that each element makes anew');
+	refused(`:root { --x: "${long}" } p::before { content: v\\61r(--x) }`, 'a function with an escape');
+	refused(`:root { --x\\.y: "${long}" } p::before { content: var(--x\\.y) }`, 'a name with another character');
+	refused(`p::before { content: ${'attr(a\\.b) '.repeat(100)} }`, 'an attribute with another character');
+	refused(
+		`:root { --e: ; --x: var(--e, {}) "${long}" } p::before { content: var(--x) }`,
+		'behind brackets that stand in for a variable',
+	);
+	refused(`p { color: var(--a, {}); content: var(--e, {}) "${long}" }`, 'the same of a text');
+	shown('.a\\:b::before { content: "\\201C"; font-family: Noto\\ Serif } :root { --a\\.b: 1px }');
 	refused(`p { /**/ @media all { content: "${long}" } }`, 'behind a comment');
 	const many = (part: string) => Array.from({ length: 20_000 }, () => part).join('');
 	const begun = process.cpuUsage();
@@ -1034,6 +1043,11 @@ const css = test.macro({
 test(css, 'a { background: url("own.png") }', 'a { background: url("blob:own.png") }');
 test(css, "a { background: URL( 'own.png' ) }", 'a { background: url("blob:own.png") }');
 test(css, 'a { background: url(own.png) }', 'a { background: url("blob:own.png") }');
+test(css, 'a { background: var(--a,) u\\72l(own.png) }', 'a { background: var(--a,) url("blob:own.png") }');
+test(css, 'a { background: var(--a,) s\\72 c("own.png") }', 'a { background: var(--a,) none }');
+test(css, 'a { b: var(--a,) url(}b{c:d) e }', 'a { b: var(--a,) none e }');
+test(css, 'a { b: var(--a,) url(/*) e } /* f */', 'a { b: var(--a,) none e } /* f */');
+test(css, '.a\\:b, .\\31 2:is(.c\\() { content: var(--a) }', '.a\\:b, .\\31 2:is(.c\\() { content: var(--a) }');
 test(css, 'a { background: url("http://else/a") }', 'a { background: none }');
 test(css, 'a { fill: url("#g") }', 'a { fill: url("#g") }');
 test(css, 'a { background: url("a)b\\"c") no-repeat }', 'a { background: none no-repeat }');

@@ -1,4 +1,4 @@
-import { identifierEnd, isIdentifierPart, isOneOf, tokenEnd } from '../common/markup/cssTokens.js';
+import { isOneOf, nameEnd, tokenEnd, withQuotes } from '../common/markup/cssTokens.js';
 
 /** What stands in for an address of a style sheet; undefined for one that is not to be fetched. */
 export type ReplaceAddress = (address: string) => string | undefined;
@@ -11,7 +11,9 @@ const imageSets = ['image-set', '-webkit-image-set'];
  * custom properties that could become an address elsewhere, are removed. Each character is read once, or twice within
  * what is removed.
  */
-export function replaceAddresses(css: string, replace: ReplaceAddress): string {
+export function replaceAddresses(given: string, replace: ReplaceAddress): string {
+	// A value with a variable has its addresses and escapes as they were written.
+	const css = withQuotes(given);
 	const parts: string[] = [];
 	let copied = 0;
 	let at = 0;
@@ -24,10 +26,12 @@ export function replaceAddresses(css: string, replace: ReplaceAddress): string {
 	};
 	while (at < css.length) {
 		const character = css.charAt(at);
-		if (isIdentifierPart(css.charCodeAt(at))) {
-			const end = identifierEnd(css, at);
+		const end = nameEnd(css, at);
+		if (end > at) {
 			const name = css.slice(at, end).toLowerCase();
-			if (css[end] === '(' && functionsWithAddress.includes(name)) {
+			// Which function that is only the browser would know.
+			if (css[end] === '(' && name.includes('\\')) put('none', bracketEnd(css, end));
+			else if (css[end] === '(' && functionsWithAddress.includes(name)) {
 				const closed = bracketEnd(css, end);
 				const own = replaceOne(css.slice(end + 1, closed - 1), replace);
 				put(own === undefined ? 'none' : `url("${own.replaceAll('"', '%22')}")`, closed);

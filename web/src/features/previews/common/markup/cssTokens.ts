@@ -30,6 +30,24 @@ export function nameEnd(css: string, start: number): number {
 	return at;
 }
 
+/** A style without escapes in its names: what is no character of one without them is another that no name has. */
+export function plainNames(css: string): string {
+	if (!css.includes('\\')) return css;
+	let plain = '';
+	let at = 0;
+	while (at < css.length) {
+		const start = at;
+		const end = nameEnd(css, start);
+		at = end > start ? end : tokenEnd(css, start);
+		const token = css.slice(start, at);
+		plain += end > start ? token.replaceAll(escapes, (each) => nameCharacter(unescaped(each))) : token;
+	}
+	return plain;
+}
+
+const escapes = /\\(?:[\da-f]{1,6}(?:\r\n|[ \t\n\r\f])?|[^\da-f])/gi;
+const nameCharacter = (character: string) => (isIdentifierPart(character.charCodeAt(0)) ? character : '\uFFFD');
+
 /**
  * A style in which each token ends where `tokenEnd` says: addresses have quotes, and strings that end with their line have another one.
  * Brackets and quotes within an address would be read as such, where a browser reads on. The marks of a comment of HTML are gone.

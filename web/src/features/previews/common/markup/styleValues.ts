@@ -1,5 +1,5 @@
 import { characterCosts } from './characterCosts.js';
-import { identifierEnd, isIdentifierPart, isOneOf, tokenEnd, unescaped } from './cssTokens.js';
+import { identifierEnd, isIdentifierPart, isOneOf, plainNames, tokenEnd, unescaped } from './cssTokens.js';
 import { maxInParagraph } from './longTexts.js';
 import { candidatesIn, type Elements, elementsOf, isNestedTooDeep, styleOf, withoutComments } from './styleCost.js';
 
@@ -240,13 +240,15 @@ function declarationsIn(css: string): Declaration[] {
 	const around: { prelude: string | undefined; isFrame: boolean }[] = [];
 	let start = 0;
 	let brackets = 0;
+	/** Curly ones within others, such as those of what stands in for a variable. */
+	let within = 0;
 	const put = (end: number) => {
 		const text = css.slice(start, end);
 		const colon = text.indexOf(':');
 		if (colon !== -1) {
 			const written = unescaped(withoutComments(text.slice(0, colon))).trim();
 			const name = written.startsWith('--') ? written : written.toLowerCase();
-			found.push({ prelude: around.at(-1)?.prelude, name, value: text.slice(colon + 1) });
+			found.push({ prelude: around.at(-1)?.prelude, name, value: plainNames(text.slice(colon + 1)) });
 		}
 		start = end + 1;
 	};
@@ -255,6 +257,8 @@ function declarationsIn(css: string): Declaration[] {
 		if (isOneOf(character, '([')) brackets++;
 		else if (isOneOf(character, ')]')) brackets = Math.max(0, brackets - 1);
 		else if (character === ';' && brackets === 0) put(at);
+		else if (character === '{' && brackets > 0) within++;
+		else if (character === '}' && within > 0) within--;
 		else if (character === '{') {
 			const own = withoutComments(css.slice(start, at)).trim();
 			const outer = around.at(-1);
