@@ -661,6 +661,13 @@ test.serial(
 			'hidden.epub': parted('<div>a</div>', '@media all { div { display: none } }'),
 			'unseen.epub': parted('<div hidden=""><p/></div>'),
 			'styled.epub': parted('<div style="display:none!important"/>'),
+			'floating.epub': parted('<div>a</div>', 'div { float: left }'),
+			'variable.epub': parted('<div>a</div>', 'p { --f: left } div { float: var(--f) }'),
+			'placed.epub': parted('<div style="position:absolute"/>'),
+			'block.epub': parted('<div/>', 'div { display: inline-block }'),
+			'aside.epub': parted('<table align="left"/>'),
+			'popover.epub': parted('<div popover=""/>'),
+			'cells.epub': chapter(`<p><b>${`${controls}<td/>`.repeat(60)}</b></p>`),
 			'replaced.epub': chapter(`<p><img alt="${controls.repeat(60)}"/></p>`),
 			'drawn.epub': drawing('<text/>'),
 		};
@@ -669,6 +676,10 @@ test.serial(
 			'poem.epub': chapter(
 				`<style>.x { display: none }</style>${`<p>${'عربي '.repeat(1000)}<br/>${'a\x7f'.repeat(500)}</p><div class="x"/>`.repeat(20)}`,
 			),
+			'initials.epub': chapter(
+				`<style>.x { float: left } p { position: relative; float: none }</style>${`<p><span class="x">ع</span>${'عربي '.repeat(1000)}</p>`.repeat(20)}<table>${`<tr><td>${'عربي '.repeat(1000)}</td></tr>`.repeat(20)}</table>`,
+			),
+			'relative.epub': parted('<div/>', 'div { position: relative; float: none }'),
 			'breaks.epub': chapter(`<p>${`${'عربي '.repeat(1000)}<br/>`.repeat(20)}</p>`),
 		};
 		await writeFiles(app.home, { ...refused, ...shown });

@@ -106,10 +106,10 @@ const shown = ['alt', 'label', 'placeholder', 'value'];
  * Lets lines end within words that are longer than any: to find the ends of lines in one, the browser measures it as
  * often as it has lines. Throws for more text than it lays out in time, with the styles that the document has by now.
  */
-export function boundTexts(root: Node, styles: readonly string[]): void {
+export function boundTexts(root: Node & ParentNode, styles: readonly string[]): void {
 	const nodes = (root.ownerDocument as Document).createTreeWalker(root, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
 	const bound = textBound();
-	const parts = paragraphsOf(styles);
+	const parts = paragraphsOf(styles.some(takesOut) || takesOutIn(root));
 	for (let node = nodes.nextNode(); node; node = nodes.nextNode()) {
 		if (node instanceof Element) {
 			if (parts.endsBefore(node)) bound.endParagraph();
@@ -123,11 +123,10 @@ export function boundTexts(root: Node, styles: readonly string[]): void {
 }
 
 /**
- * Which texts are one paragraph: what follows the element before that is laid out apart. Where a style may hide such elements, none ends a
- * paragraph, which then is all that is in an element and in no other one within it.
+ * Which texts are one paragraph: what follows the element before that is laid out apart. Where such elements may be hidden, or not
+ * end the lines around them, none ends a paragraph, which then is all that is in an element and in no other one within it.
  */
-function paragraphsOf(styles: readonly string[]) {
-	const mayHide = styles.some(hides);
+function paragraphsOf(mayHide: boolean) {
 	const outermost = noText();
 	const known = new Map<Element, Paragraph>();
 	const within = (element: Element | null): Paragraph => {
@@ -143,7 +142,22 @@ function paragraphsOf(styles: readonly string[]) {
 	};
 }
 
-const hides = (css: string) => /display\s*:\s*none/i.test(css);
+/**
+ * Whether a style hides elements, or lays them out beside the lines around them or in one of these: what floats, or has a place of its own,
+ * parts no texts, nor does a cell or block within a line.
+ */
+const takesOut = (css: string) =>
+	/(?:^|[^\w-])(?:display\s*:\s*(?:none|table-|inline-)|float\s*:(?!\s*none\b)|position\s*:(?!\s*(?:static|relative|(?:-webkit-)?sticky)\b))/i.test(
+		css,
+	);
+
+/** What is so without a style: also a cell that is in no row, which makes a table of its own. */
+const takenOut =
+	'[popover], table[align=left i], table[align=right i], :is(caption, tbody, td, tfoot, th, thead, tr):not(:is(table, tbody, tfoot, thead, tr) > *)';
+
+const takesOutIn = (root: ParentNode) =>
+	root.querySelector(takenOut) !== null ||
+	[...root.querySelectorAll('[style]')].some((element) => takesOut(element.getAttribute('style') ?? ''));
 
 const html = 'http://www.w3.org/1999/xhtml';
 const svg = 'http://www.w3.org/2000/svg';
