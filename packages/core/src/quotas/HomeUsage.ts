@@ -6,6 +6,7 @@ import type { FairQueue } from '../limits/FairQueue.js';
 import type { Log } from '../log.js';
 import { type Amount, measureTree } from './measureTree.js';
 import { SharedCount } from './SharedCount.js';
+import { SharedWalks } from './SharedWalks.js';
 import type { SharedParts } from './sharedParts.js';
 
 /** An older count is measured again in the background when it is next used: homes change by other ways too. */
@@ -71,13 +72,15 @@ export class HomeUsage {
 	/** The count may be too high: something of unknown size was removed, or a write overlapped the walk. */
 	#isInexact = false;
 	#isUrgent = false;
-	#measuring: Promise<void> | undefined;
+	readonly #walks: SharedWalks<void>;
 	/** Additions during a walk. The walk may have seen them or not; they are added, so the count may be too high but not too low. */
 	#added: Amount = { bytes: 0, entries: 0 };
 	/** Once others are there it stays. */
 	#shared: SharedCount | undefined;
 
-	constructor(readonly dependencies: Dependencies) {}
+	constructor(readonly dependencies: Dependencies) {
+		this.#walks = new SharedWalks(dependencies.walks);
+	}
 
 	/** Whether others count it, too; then what unfinished uploads have brought counts by their rows. */
 	get isShared(): boolean {
@@ -211,7 +214,7 @@ export class HomeUsage {
 			return;
 		}
 		await this.#findHeld(heldRefusableMs);
-		if (this.#measuring !== undefined) await this.#measureNow();
+		if (this.#walks.areUnderWay) await this.#measureNow();
 		if (this.#isInexact || this.dependencies.monotonic() - this.#measuredAt > refusableMs) await this.#measureNow();
 	}
 
@@ -264,7 +267,7 @@ export class HomeUsage {
 
 	#add({ bytes, entries }: Amount): void {
 		if (this.#used !== undefined) this.#used = plus(this.#used, { bytes, entries });
-		if (this.#measuring === undefined) return;
+		if (!this.#walks.areUnderWay) return;
 		this.#isInexact = true;
 		if (entries > 0) this.#added = plus(this.#added, { bytes, entries });
 	}
@@ -307,14 +310,12 @@ export class HomeUsage {
 		}
 	}
 
+	/** Accounts of one network may have any number of homes: all others have a turn of their own for a walk, also for the same one. */
 	#measure(): Promise<void> {
-		this.#measuring ??= this.#atTurn(() => this.#walk()).finally(() => {
-			this.#measuring = undefined;
-		});
-		return this.#measuring;
+		return this.#walks.join('', ownerKey(this.dependencies.owner), currentNetwork(), () => this.#walk());
 	}
 
-	/** Walks at the turn of the network of who asks first: accounts of one network may have any number of homes. */
+	/** Walks at the turn of the network of who asks first. */
 	#atTurn<T>(walk: () => Promise<T>): Promise<T> {
 		const { walks, owner } = this.dependencies;
 		return walks.run({ client: ownerKey(owner), network: currentNetwork() }, walk);

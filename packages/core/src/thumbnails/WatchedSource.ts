@@ -1,5 +1,5 @@
 import { type ByteRange, type LocalFile, type OpenFile, timeLimit, withLocalFile } from '@stowage/plugin-api';
-import { unlessAborted } from './SharedWork.js';
+import { unlessAborted } from '../limits/SharedWork.js';
 
 /** A larger file is not copied to a temporary one only for its picture. */
 const maxCopyBytes = 512 * 1024 * 1024;

@@ -9,10 +9,10 @@ import {
 	type RenderSource,
 } from '@stowage/plugin-api';
 import { extensionOf, Failure, isFailure, previewOf, sniffedBytes } from '@stowage/rules';
+import { unlessAborted } from '../limits/SharedWork.js';
 import type { Log } from '../log.js';
 import type { KindProcess } from './kinds/KindProcess.js';
 import type { KindAnswer } from './kinds/kindProgram.js';
-import { unlessAborted } from './SharedWork.js';
 import type { CachedThumbnail, MissingThumbnail } from './ThumbnailCache.js';
 import { WatchedSource } from './WatchedSource.js';
 import { isWholeWebp } from './webp.js';

@@ -15,13 +15,13 @@ import { Failure, isFailure, parentPath, type Viewer } from '@stowage/rules';
 import type { Requester } from '../archives/createArchives.js';
 import { isVisitorKey } from '../http/requests/proxy.js';
 import { FairQueue } from '../limits/FairQueue.js';
+import { SharedWork } from '../limits/SharedWork.js';
 import type { Log } from '../log.js';
 import { placeIn } from '../trees/Tree.js';
 import type { Trees } from '../trees/Trees.js';
 import { createFileRenderer, noThumbnail } from './createFileRenderer.js';
 import { DecoderTime } from './DecoderTime.js';
 import { KindProcess } from './kinds/KindProcess.js';
-import { SharedWork } from './SharedWork.js';
 import type { CachedThumbnail, ThumbnailCache } from './ThumbnailCache.js';
 import { FileChanged } from './WatchedSource.js';
 

@@ -23,10 +23,11 @@ function askFromTwoNetworks(measure: (owner: string) => Promise<unknown>): Promi
 	return Promise.all([...strangers, ask('ada', '203.0.113.1')]);
 }
 
-test('the homes of many accounts of one network are measured in turns with those of other networks', async (t) => {
+/** Homes that are measured by one queue; `measured` has the owners as their walks look for the homes: twice each. */
+function homes() {
 	const walks = new FairQueue({ running: 2, runningPerClient: 1, waiting: 100, waitingPerClient: 10 }, 'Later.');
 	const measured: string[] = [];
-	await askFromTwoNetworks((owner) =>
+	const usageOf = (owner: string) =>
 		new HomeUsage({
 			...{ owner, isShared: () => false, shared: {} as never, log: console as never, walks, monotonic: () => 0 },
 			storage: () => ({}) as never,
@@ -38,13 +39,12 @@ test('the homes of many accounts of one network are measured in turns with those
 			trashTotals: async () => ({ bytes: 0, entries: 0 }),
 			unfinishedTotals: async () => ({ bytes: 0, entries: 0 }),
 			onMeasured: async () => {},
-		}).measured(),
-	);
-	t.true([...new Set(measured)].indexOf('ada') <= 3, `${measured}`);
-	t.is(new Set(measured).size, 9);
-});
+		});
+	return { measured, usageOf };
+}
 
-test('folders that many accounts of one network have in the trash are measured in turns with those of other networks', async (t) => {
+/** Folders in the trash, by their ids; `measured` has these in the order in which their walks begin. */
+function trashedFolders() {
 	const measured: string[] = [];
 	const storage = {
 		rootId: 'root',
@@ -57,10 +57,47 @@ test('folders that many accounts of one network have in the trash are measured i
 	};
 	const parts = { log: console, storage: () => ({ mounts: () => [{ storage }] }), store: { setSizes: async () => {} } };
 	const sizes = new TrashSizes(parts as never);
-	await askFromTwoNetworks((ownerId) =>
-		sizes.of({ kind: 'version', id: ownerId, ownerId, rootId: 'root' } as unknown as TrashRecord),
-	);
+	const sizeOf = (id: string, ownerId = id) =>
+		sizes.of({ kind: 'version', id, ownerId, rootId: 'root' } as unknown as TrashRecord);
+	return { measured, sizeOf };
+}
+
+test('the homes of many accounts of one network are measured in turns with those of other networks', async (t) => {
+	const { measured, usageOf } = homes();
+	await askFromTwoNetworks((owner) => usageOf(owner).measured());
+	t.true([...new Set(measured)].indexOf('ada') <= 3, `${measured}`);
+	t.deepEqual([new Set(measured).size, measured.length], [9, 18]);
+});
+
+test('a home that a network with many others has asked for before is measured once, at the turn of who has none', async (t) => {
+	const { measured, usageOf } = homes();
+	const shared = usageOf('shared');
+	await askFromTwoNetworks(async (owner) => {
+		const own = owner === 'ada' ? [] : [usageOf(owner).measured()];
+		// A network waits once, however many of its accounts ask.
+		const last = ['eve7', 'ada'].includes(owner) ? Array.from({ length: 20 }, () => shared.measured()) : [];
+		await Promise.all([...own, ...last]);
+	});
+	t.true([...new Set(measured)].indexOf('shared') <= 3, `${measured}`);
+	t.deepEqual([new Set(measured).size, measured.length], [9, 18]);
+});
+
+test('folders that many accounts of one network have in the trash are measured in turns with those of other networks', async (t) => {
+	const { measured, sizeOf } = trashedFolders();
+	await askFromTwoNetworks((owner) => sizeOf(owner));
 	t.true(measured.findIndex((folder) => folder.includes('ada')) <= 3, `${measured}`);
+	t.is(measured.length, 9);
+});
+
+test('a folder in the trash that a network with many others has asked for before is measured once, at the turn of who has none', async (t) => {
+	const { measured, sizeOf } = trashedFolders();
+	await askFromTwoNetworks(async (owner) => {
+		const own = owner === 'ada' ? [] : [sizeOf(owner)];
+		const last = ['eve7', 'ada'].includes(owner) ? [sizeOf('shared', 'bob')] : [];
+		const found = await Promise.all([...own, ...last]);
+		t.deepEqual(new Set(found.map((size) => size?.entries)), new Set([1]));
+	});
+	t.true(measured.findIndex((folder) => folder.includes('shared')) <= 3, `${measured}`);
 	t.is(measured.length, 9);
 });
 

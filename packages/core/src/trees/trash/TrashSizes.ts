@@ -2,7 +2,8 @@ import type { TrashRecord, TrashSelection, TrashSize } from '@stowage/plugin-api
 import { isFailure } from '@stowage/rules';
 import { currentNetwork } from '../../limits/currentNetwork.js';
 import { FairQueue } from '../../limits/FairQueue.js';
-import { measureTree, TooDeep } from '../../quotas/measureTree.js';
+import { type Amount, measureTree, TooDeep } from '../../quotas/measureTree.js';
+import { SharedWalks } from '../../quotas/SharedWalks.js';
 import { locateTrashed } from './locateTrashed.js';
 import { type TrashParts, trashBatch, warnOfTrash } from './trashParts.js';
 
@@ -12,25 +13,29 @@ import { type TrashParts, trashBatch, warnOfTrash } from './trashParts.js';
  */
 export class TrashSizes {
 	readonly #parts: TrashParts;
+	/** By network and item. */
 	readonly #measuring = new Map<string, Promise<TrashSize | undefined>>();
 	/** Sizes that are measured and not written to the rows yet. */
 	#measured = new Map<string, TrashSize>();
 	#writing: Promise<void> = Promise.resolve();
 	#nextWrite: Promise<void> | undefined;
 	readonly #tooDeep = new Set<string>();
-	readonly #walks = new FairQueue(
-		{ running: 2, runningPerClient: 1, waiting: 10_000, waitingPerClient: 1_000 },
-		'Too many folders are being measured. Please try again in a moment.',
+	readonly #walks = new SharedWalks<Amount>(
+		new FairQueue(
+			{ running: 2, runningPerClient: 1, waiting: 10_000, waitingPerClient: 1_000 },
+			'Too many folders are being measured. Please try again in a moment.',
+		),
 	);
 
 	constructor(parts: TrashParts) {
 		this.#parts = parts;
 	}
 
-	/** The size of an item; undefined where it could not be measured. It is measured at the turn of the network of who wants it first. */
+	/** The size of an item; undefined where it could not be measured. It is measured at the first turn of any network that wants it. */
 	of(record: TrashRecord, network = currentNetwork()): Promise<TrashSize | undefined> {
-		const measuring = this.#measuring.get(record.id) ?? this.#measure(record, network);
-		this.#measuring.set(record.id, measuring);
+		const key = `${network} ${record.id}`;
+		const measuring = this.#measuring.get(key) ?? this.#measure(record, network);
+		this.#measuring.set(key, measuring);
 		return measuring;
 	}
 
@@ -76,8 +81,9 @@ export class TrashSizes {
 			const { mount, item, path } = located;
 			const measure = () => measureTree(mount.storage, path, async () => {});
 			const isFolder = item.type === 'directory';
-			const client = { client: record.ownerId, network };
-			const inside = isFolder ? await this.#walks.run(client, measure) : { bytes: 0, entries: 0 };
+			const inside = isFolder
+				? await this.#walks.join(record.id, record.ownerId, network, measure)
+				: { bytes: 0, entries: 0 };
 			const size = { bytes: inside.bytes + item.size, entries: inside.entries + 1 };
 			await this.#keep(record.id, size);
 			return size;
@@ -87,7 +93,7 @@ export class TrashSizes {
 			else if (!isFailure(error)) warnOfTrash(this.#parts, error);
 			return undefined;
 		} finally {
-			this.#measuring.delete(record.id);
+			this.#measuring.delete(`${network} ${record.id}`);
 		}
 	}
 }

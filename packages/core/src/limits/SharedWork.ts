@@ -1,4 +1,4 @@
-import type { FairQueue, QueueClient } from '../limits/FairQueue.js';
+import type { FairQueue, QueueClient } from './FairQueue.js';
 
 /** Work of several waiting callers. */
 interface Shared<T> {
