@@ -54,7 +54,7 @@ export function createQuotas(dependencies: Dependencies): Quotas {
 		return known;
 	};
 	const walks = new FairQueue(
-		{ running: 2, runningPerClient: 1, waiting: 10_000, waitingPerClient: 10 },
+		{ running: 2, runningPerClient: 1, waiting: 10_000, waitingPerClient: 10, leavesPlaces: true },
 		'Too many homes are being measured. Please try again in a moment.',
 	);
 

@@ -1,10 +1,11 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import type { TrashRecord } from '@stowage/plugin-api';
 import { parsePath } from '@stowage/rules';
 import test from 'ava';
 import { runInContext } from '../../src/context.js';
 import { noNetwork } from '../../src/limits/currentNetwork.js';
 import { FairQueue } from '../../src/limits/FairQueue.js';
+import { createQuotas } from '../../src/quotas/createQuotas.js';
 import { HomeUsage } from '../../src/quotas/HomeUsage.js';
 import { UnrecordedItems } from '../../src/trees/trash/recording/UnrecordedItems.js';
 import { unrecordedName } from '../../src/trees/trash/recording/unrecordedNames.js';
@@ -44,14 +45,14 @@ function homes() {
 }
 
 /** Folders in the trash, by their ids; `measured` has these in the order in which their walks begin. */
-function trashedFolders() {
+function trashedFolders(work: (folder: string) => Promise<unknown> = () => wait(5)) {
 	const measured: string[] = [];
 	const storage = {
 		rootId: 'root',
 		stat: async () => ({ type: 'directory', size: 0 }),
 		async *list(folder: string) {
 			measured.push(folder);
-			await wait(5);
+			await work(folder);
 			yield [];
 		},
 	};
@@ -60,6 +61,33 @@ function trashedFolders() {
 	const sizeOf = (id: string, ownerId = id) =>
 		sizes.of({ kind: 'version', id, ownerId, rootId: 'root' } as unknown as TrashRecord);
 	return { measured, sizeOf };
+}
+
+/** Walks that last until the test ends them all; `begun` has the owners of those that have begun. */
+function heldWalks() {
+	const begun: string[] = [];
+	let end = () => {};
+	const ended = new Promise<void>((resolve) => {
+		end = resolve;
+	});
+	const hold = async (owner: string) => {
+		if (owner === 'bob') return;
+		begun.push(owner);
+		await ended;
+	};
+	return { begun, hold, end };
+}
+
+/** Has measured for accounts of one network, and then of another that has asked before; resolves to whose walks began before any ended. */
+async function beginBesideHeldWalks(measure: (owner: string) => Promise<unknown>, begun: string[], end: () => void) {
+	await askFrom('bob', '203.0.113.1', () => measure('bob'));
+	const strangers = ['eve0', 'eve1', 'eve2'].map((owner) => askFrom(owner, '198.51.100.1', () => measure(owner)));
+	const last = askFrom('ada', '203.0.113.1', () => measure('ada'));
+	for (let round = 0; round < 50; round++) await setImmediate();
+	const before = [...begun];
+	end();
+	await Promise.all([...strangers, last]);
+	return before;
 }
 
 test('the homes of many accounts of one network are measured in turns with those of other networks', async (t) => {
@@ -89,7 +117,7 @@ test('folders that many accounts of one network have in the trash are measured i
 	t.is(measured.length, 9);
 });
 
-test('a folder in the trash that a network with many others has asked for before is measured once, at the turn of who has none', async (t) => {
+test('a deleted folder that a network with many others has asked for before is measured once, at the turn of who has none', async (t) => {
 	const { measured, sizeOf } = trashedFolders();
 	await askFromTwoNetworks(async (owner) => {
 		const own = owner === 'ada' ? [] : [sizeOf(owner)];
@@ -99,6 +127,30 @@ test('a folder in the trash that a network with many others has asked for before
 	});
 	t.true(measured.findIndex((folder) => folder.includes('shared')) <= 3, `${measured}`);
 	t.is(measured.length, 9);
+});
+
+test('one network does not have both places in which homes are measured, where others have asked', async (t) => {
+	const { begun, hold, end } = heldWalks();
+	const quotas = createQuotas({
+		...{ config: { quotas: {} }, isShared: () => false, log: console, now: () => 0, monotonic: () => 0 },
+		users: {
+			get: async (owner: string) => {
+				await hold(owner);
+				return undefined;
+			},
+			setUsed: async () => {},
+		},
+		uploads: { unfinishedTotals: async () => ({ bytes: 0, entries: 0 }) },
+		trash: { totals: async () => ({ bytes: 0, entries: 0 }) },
+	} as never);
+	const measure = (owner: string) => quotas.measured({ kind: 'user', id: owner, username: owner } as never);
+	t.deepEqual(await beginBesideHeldWalks(measure, begun, end), ['eve0', 'ada']);
+});
+
+test('one network does not have both places in which deleted folders are measured, where others have asked', async (t) => {
+	const { begun, hold, end } = heldWalks();
+	const { sizeOf } = trashedFolders((folder) => hold(folder.split('/').at(-1) ?? ''));
+	t.deepEqual(await beginBesideHeldWalks(sizeOf, begun, end), ['eve0', 'ada']);
 });
 
 test('a deleted folder is measured for the network from which it was deleted, whoever has it recorded', async (t) => {

@@ -22,7 +22,7 @@ export class TrashSizes {
 	readonly #tooDeep = new Set<string>();
 	readonly #walks = new SharedWalks<Amount>(
 		new FairQueue(
-			{ running: 2, runningPerClient: 1, waiting: 10_000, waitingPerClient: 1_000 },
+			{ running: 2, runningPerClient: 1, waiting: 10_000, waitingPerClient: 1_000, leavesPlaces: true },
 			'Too many folders are being measured. Please try again in a moment.',
 		),
 	);
