@@ -147,9 +147,20 @@ function paragraphsOf(mayHide: boolean) {
  * parts no texts, nor does a cell or block within a line.
  */
 const takesOut = (css: string) =>
-	/(?:^|[^\w-])(?:display\s*:\s*(?:none|table-|inline-)|float\s*:(?!\s*none\b)|position\s*:(?!\s*(?:static|relative|(?:-webkit-)?sticky)\b))/i.test(
-		css,
-	);
+	[...css.matchAll(/(?:^|[^\w-])(display|float|position)\s*:\s*([\w-]*)/gi)].some(([, name = '', value = '']) => {
+		const written = value.toLowerCase();
+		switch (name.toLowerCase()) {
+			case 'display':
+				return ['none', 'table-', 'inline-'].some((beginning) => written.startsWith(beginning));
+			case 'float':
+				return written !== 'none';
+			default:
+				return !inFlow.has(written);
+		}
+	});
+
+/** Positions that leave an element in its line. */
+const inFlow: ReadonlySet<string> = new Set(['static', 'relative', 'sticky', '-webkit-sticky']);
 
 /** What is so without a style: also a cell that is in no row, which makes a table of its own. */
 const takenOut =
