@@ -13,6 +13,20 @@ import { createChangeQueue } from '../../src/limits/turnQueues.js';
 const queueOf = (limits: Partial<FairQueue['limits']> = {}) =>
 	new FairQueue({ running: 2, runningPerClient: 2, waiting: 100, waitingPerClient: 50, ...limits }, 'Too busy.');
 
+/** Turns of 10 ms by the clock, of which `paused` may wait; the network that has had least comes first. */
+function queueOfTurns(clock: { now: number }, paused: number, limits: Partial<FairQueue['limits']> = {}): FairQueue {
+	const spent = new Map<string, number>();
+	return queueOf({
+		runningPerClient: 1,
+		spentOfNetwork: (network) => spent.get(network) ?? 0,
+		turns: {
+			...{ ms: 10, paused, now: () => clock.now },
+			onEnd: (_client, ms, network) => void spent.set(network, (spent.get(network) ?? 0) + ms),
+		},
+		...limits,
+	});
+}
+
 const accounts = (count: number) => Array.from({ length: count }, (_, n) => `user ${n}`);
 
 /** Tasks that run until the test ends them; `started` has the names of those that started, in order. */
@@ -250,15 +264,7 @@ test('many accounts of one network leave a part of what may be paused to network
 
 test('a network of which little has begun begins more beside the long work of another, and leaves the rest to those of which nothing has', async (t) => {
 	const clock = { now: 0 };
-	const spent = new Map<string, number>();
-	const queue = queueOf({
-		...{ running: 2, runningPerClient: 1, waiting: 100 },
-		spentOfNetwork: (network) => spent.get(network) ?? 0,
-		turns: {
-			...{ ms: 10, paused: 16, now: () => clock.now },
-			onEnd: (_client, ms, network) => void spent.set(network, (spent.get(network) ?? 0) + ms),
-		},
-	});
+	const queue = queueOfTurns(clock, 16);
 	const begun: string[] = [];
 	let isOver = false;
 	// Also where this fails: work that goes on would keep the process.
@@ -296,16 +302,7 @@ test('a network of which little has begun begins more beside the long work of an
 
 test('visitors of any number of networks leave a part of what may be paused to accounts', async (t) => {
 	const clock = { now: 0 };
-	const spent = new Map<string, number>();
-	const queue = queueOf({
-		...{ running: 2, runningPerClient: 1, waiting: 100 },
-		group: { running: 1, waiting: 50, includes: isVisitorKey },
-		spentOfNetwork: (network) => spent.get(network) ?? 0,
-		turns: {
-			...{ ms: 10, paused: 4, now: () => clock.now },
-			onEnd: (_client, ms, network) => void spent.set(network, (spent.get(network) ?? 0) + ms),
-		},
-	});
+	const queue = queueOfTurns(clock, 4, { group: { running: 1, waiting: 50, includes: isVisitorKey } });
 	const begun: string[] = [];
 	let isOver = false;
 	const ask = (client: string, network = client) =>
