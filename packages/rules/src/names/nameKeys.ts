@@ -42,15 +42,22 @@ export function collationText(name: string, key: string | undefined = nameKey(na
 	return expansion > maxExpansion ? text.slice(0, expandedLength) : text;
 }
 
+/** The marks of one letter, and the letter itself where it is Latin: no mark makes that another one. */
+const marked = /([A-Za-z]?)(\p{M}+)/gu;
+
 /** The collator looks at each mark behind a letter that some mark makes another one, which takes longer than all else. */
 function withoutManyIgnored(text: string): string {
-	let ignored = 0;
-	const rest = text.replace(/\p{M}/gu, (each) => {
-		if (!isIgnored(each)) return each;
-		ignored++;
-		return '';
-	});
-	return ignored > maxIgnoredMarks ? rest : text;
+	let ofLatin = 0;
+	let ofOthers = 0;
+	for (const [, letter, marks] of text.matchAll(marked)) {
+		const ignored = [...(marks as string)].filter(isIgnored).length;
+		if (letter) ofLatin += ignored;
+		else ofOthers += ignored;
+	}
+	if (ofLatin + ofOthers <= maxIgnoredMarks) return text;
+	return text.replace(marked, (all, letter: string, marks: string) =>
+		letter || ofOthers > maxIgnoredMarks ? letter + [...marks].filter((each) => !isIgnored(each)).join('') : all,
+	);
 }
 
 /** Found once each: there are some two thousand. */

@@ -116,6 +116,13 @@ test('ordinary names compare by their texts as the collator compares the names',
 		t.is(collationText(name), name.normalize('NFD'));
 });
 
+test('many marks of Latin letters leave the marks that make letters of other scripts', (t) => {
+	const [ordered, other] = ['ốأ', 'ốا'].map((each) => `${each}😀${'ế'.repeat(20)}`) as [string, string];
+	t.not(collate(ordered, other), 0);
+	t.is(Math.sign(collate(collationText(ordered), collationText(other))), Math.sign(collate(ordered, other)));
+	t.is(collationText(`Ố😀${'ế'.repeat(20)}`), `O😀${'e'.repeat(20)}`);
+});
+
 test('the collator sees no more than a few of many marks that it ignores, and the beginning of what it expands', (t) => {
 	const marks = (name: string) => collationText(name).match(/\p{M}/gu)?.length ?? 0;
 	for (const mark of ['\u04e2', '\u01d5', '\ufb2d', '\u0f39', 'a\u0323\u0301'])
