@@ -1396,9 +1396,9 @@ test('tags of phones take the room of a long name in an index, which keeps its l
 	const nearly = `x${longest.slice(6)}`.repeat(2 ** 10);
 	const likeIt = box('udta', 'Audio'.repeat(2 ** 15), nearly, longest.slice(0, 40).repeat(2 ** 16));
 	const hostile = Buffer.from(box('moov', box('trak', likeIt)));
-	const started = performance.now();
+	const begun = process.cpuUsage();
 	withTags(hostile, longest, boxes);
-	const took = performance.now() - started;
+	const took = process.cpuUsage(begun).user / 1000;
 	t.true(took < 2000, `${took} ms`);
 	t.is(boxesOf(new Map([['com.apple.photos.x', '1']])), undefined);
 	t.is(boxesOf(new Map([['location', 'x'.repeat(5000)]])), undefined);

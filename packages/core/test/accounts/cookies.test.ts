@@ -205,8 +205,8 @@ test('over https another host of the domain can’t set a session under a name t
 
 test('the cost of a header of many blanks is linear', (t) => {
 	const headers = { cookie: `sid${' '.repeat(500_000)}=a;${' \t'.repeat(500_000)};`.repeat(2) };
-	const begunAt = performance.now();
+	const before = process.cpuUsage();
 	keepOwnCookies(headers, { ...ownNames });
 	t.is(headers.cookie, '');
-	t.true(performance.now() - begunAt < 1000);
+	t.true(process.cpuUsage(before).user < 1_000_000);
 });

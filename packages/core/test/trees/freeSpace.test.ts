@@ -6,11 +6,11 @@ import os from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { setTimeout as wait } from 'node:timers/promises';
 import { parsePath, type Viewer } from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
 import { memoryStorageFlags } from '../memoryPlugin.js';
 import { addressOf } from '../rawRequest.js';
+import { waitScheduled } from '../scheduledTime.js';
 import { Client, field, file, json, reportSpace, type TestApp, testApp } from '../testApp.js';
 import { until } from '../until.js';
 
@@ -292,7 +292,7 @@ test('a further disk that does not answer keeps no node from saying that it can 
 	const hangs = new Promise<never>(() => {});
 	for (const root of roots.all()) if (root !== roots.default) root.storage.check = () => hangs;
 	// Balancers wait for seconds; the check of a first disk has 10.
-	const answer = await Promise.race([ada.get('/api/ready?of=node'), wait(8000)]);
+	const answer = await Promise.race([ada.get('/api/ready?of=node'), waitScheduled(8000)]);
 	t.is(answer?.statusCode, 200);
 	t.like(answer && json(answer), { status: 'ok', checks: { storage: 'ok', otherStorage: 'unavailable' } });
 });
