@@ -5,23 +5,27 @@ import { exclusively } from './lock.js';
 import { must, root, tool } from './run.js';
 import { staleness } from './stale.js';
 
-/** Builds what is stale: the server by esbuild, the page by vite. */
+/** Builds what is stale: the server by esbuild, and the page by vite at the same time, which leaves it processors. */
 export function build() {
 	return exclusively(path.join(root, 'node_modules', '.stowage-build.lock'), async () => {
 		const [server, web] = await Promise.all([staleness('server'), staleness('web')]);
-		if (server.isStale) {
-			console.error('Building the server ...');
-			await bundleServer(await serverPackages());
-			await server.done();
-		}
-		if (web.isStale) {
-			console.error('Building the page ...');
-			await must(process.execPath, [tool('vite/bin/vite.js'), 'build', 'web', '--logLevel', 'warn'], {
-				// Of another environment it would be React's development build, which is larger and slower.
-				env: { ...process.env, NODE_ENV: 'production' },
-			});
-			await web.done();
-		}
+		// Both have ended before the lock is released, also where one fails.
+		const ends = await Promise.allSettled([server.isStale && buildServer(), web.isStale && buildPage()]);
+		for (const end of ends) if (end.status === 'rejected') throw end.reason;
+		for (const one of [server, web]) if (one.isStale) await one.done();
+	});
+}
+
+async function buildServer() {
+	console.error('Building the server ...');
+	await bundleServer(await serverPackages());
+}
+
+async function buildPage() {
+	console.error('Building the page ...');
+	await must(process.execPath, [tool('vite/bin/vite.js'), 'build', 'web', '--logLevel', 'warn'], {
+		// Of another environment it would be React's development build, which is larger and slower.
+		env: { ...process.env, NODE_ENV: 'production' },
 	});
 }
 

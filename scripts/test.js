@@ -1,5 +1,5 @@
-import { statSync } from 'node:fs';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { rmSync, statSync } from 'node:fs';
+import { chmod, mkdtemp, open, readFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { thoroughTitles } from '../test/thorough.js';
@@ -16,32 +16,21 @@ const isThorough = process.argv.includes('--thorough');
 const { folders, rest } = await chooseRooms(process.argv.slice(2).filter((word) => word !== '--thorough'));
 const isEveryday = !isThorough && folders.length === 0 && rest.length === 0;
 const times = new Times();
-await times.measure('packages and programs', async () => {
-	await ensureInstalled();
-	await ensureDebianPackages();
-});
+await times.measure('packages', ensureInstalled);
 
-const checks = [
-	['types', 'typescript/bin/tsc', ['--noEmit', '--project', 'tsconfig.json']],
-	['declarations', 'typescript/bin/tsc', ['--build', 'config/tsconfig.build.json']],
-	['lint', '@biomejs/biome/bin/biome', ['check', '--error-on-warnings', '.']],
-	['unused', 'knip/bin/knip.js', []],
-];
+const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-test-'));
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 const failedChecks = [];
-// The checks cover all rooms, so a run of a single room does without them.
-if (folders.length === 0) {
-	// Built first: the end-to-end tests use what a user gets.
-	await times.measure('build', build);
-	await times.measure('compile', compile);
-	for (const [name, file, args] of checks) {
-		console.log(`\n== ${name}`);
-		const code = await times.measure(name, () => run(process.execPath, [tool(file), ...args]));
-		if (code !== 0) failedChecks.push(name);
-	}
-}
+// Side by side: each leaves processors unused for a part of its time. The checks cover all rooms, so a run of a single
+// room does without them.
+await times.measure('programs, build and checks', () =>
+	Promise.all([
+		times.measure('programs', ensureDebianPackages),
+		...(folders.length === 0 ? [buildAll(), checkSources()] : []),
+	]),
+);
 
 console.log('\n== tests');
-const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-test-'));
 // Programs are run by other users, too.
 await chmod(folder, 0o755);
 const programs = path.join(folder, 'programs');
@@ -77,12 +66,37 @@ if (closed.length > 0)
 	console.log(`Tests that run as other users fail in this clone: ${closed.join(', ')} is closed to them.`);
 if (failedChecks.length > 0) console.log(`\nFailed checks: ${failedChecks.join(', ')}`);
 times.print(records);
-await rm(folder, { recursive: true });
 console.log('');
 if (isEveryday) console.log(`left to npm run test:thorough: ${thoroughTitles.length} tests`);
 for (const one of flaky) console.log(`flaky: ${one}`);
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed > 0 || passed === 0 || failedChecks.length > 0 || unlisted.length > 0 ? 1 : 0);
+
+async function buildAll() {
+	// Built first: the end-to-end tests use what a user gets.
+	await times.measure('build', build);
+	await times.measure('compile', compile);
+	// It reads which modules what was built imports.
+	await check('unused', 'knip/bin/knip.js', []);
+}
+
+async function checkSources() {
+	await check('types', 'typescript/bin/tsc', ['--noEmit', '--project', 'tsconfig.json']);
+	await check('declarations', 'typescript/bin/tsc', ['--build', 'config/tsconfig.build.json']);
+	await check('lint', '@biomejs/biome/bin/biome', ['check', '--error-on-warnings', '.']);
+}
+
+/** Prints what a check says once it has ended, since others say something meanwhile. */
+async function check(name, program, args) {
+	const said = path.join(folder, `${name}.log`);
+	const log = await open(said, 'w');
+	const code = await times.measure(name, () =>
+		run(process.execPath, [tool(program), ...args], { stdio: ['ignore', log.fd, log.fd] }),
+	);
+	await log.close();
+	console.log(`\n== ${name}\n${await readFile(said, 'utf8')}`);
+	if (code !== 0) failedChecks.push(name);
+}
 
 /** Tests with browsers and processes of their own depend on the machine's load; a unit test that fails once is wrong. */
 function isRetried(file) {
