@@ -55,10 +55,11 @@ import { transportPackets } from '../../plugins/handbrake/src/films/containers/m
 import type { ReadAt } from '../../plugins/handbrake/src/films/containers/reading/readAt.js';
 import { realChunks } from '../../plugins/handbrake/src/films/containers/realChunks.js';
 import { textsOfXmp } from '../../plugins/handbrake/src/films/containers/xmp.js';
-import { countPackets } from '../../plugins/handbrake/src/films/countPackets.js';
-import { frameReader } from '../../plugins/handbrake/src/films/decodeFilm.js';
-import { parseProbe, type SubtitleTrack } from '../../plugins/handbrake/src/films/probe.js';
-import { parseScan } from '../../plugins/handbrake/src/films/scan.js';
+import { frameReader } from '../../plugins/handbrake/src/films/frames/decodeFilm.js';
+import { countPackets } from '../../plugins/handbrake/src/films/packets/countPackets.js';
+import type { SubtitleTrack } from '../../plugins/handbrake/src/films/probing/Film.js';
+import { parseProbe } from '../../plugins/handbrake/src/films/probing/probe.js';
+import { parseScan } from '../../plugins/handbrake/src/films/probing/scan.js';
 import { boxesOf, hasEffect } from '../../plugins/handbrake/src/films/subtitles/effects.js';
 import { subtitleReader } from '../../plugins/handbrake/src/films/subtitles/lines.js';
 import { rowsOf, textOf } from '../../plugins/handbrake/src/films/subtitles/shownText.js';

@@ -1,5 +1,5 @@
 import type { ConversionFormat } from '@stowage/rules';
-import type { Video } from './films/scan.js';
+import type { Video } from './films/probing/scan.js';
 
 interface Target {
 	container: string;

@@ -22,7 +22,7 @@ import {
 	parentPath,
 } from '@stowage/rules';
 import type { Conversion } from './conversion.js';
-import { assertVideo } from './films/assertVideo.js';
+import { assertVideo } from './films/probing/assertVideo.js';
 import { videoEncoder } from './formats.js';
 import type { HandBrake } from './HandBrake.js';
 

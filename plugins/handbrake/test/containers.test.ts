@@ -19,10 +19,10 @@ import { type Contents, Findings, Scanner } from '../src/films/containers/readin
 import { realChunks } from '../src/films/containers/realChunks.js';
 import { walkContainer } from '../src/films/containers/walkContainer.js';
 import { textsOfXmp } from '../src/films/containers/xmp.js';
-import { unreadParts } from '../src/films/losses.js';
-import { boxesOf, nameWithRoom, withTags } from '../src/films/phoneTags.js';
-import { setCreationTime } from '../src/films/setCreationTime.js';
-import { setDurations } from '../src/films/setDurations.js';
+import { setCreationTime } from '../src/films/edits/setCreationTime.js';
+import { setDurations } from '../src/films/edits/setDurations.js';
+import { boxesOf, nameWithRoom, withTags } from '../src/films/edits/writeTags.js';
+import { unreadParts } from '../src/films/losses/losses.js';
 import { film, h264, picture, removeFilms, subtitles, tone } from './conversions.js';
 
 test.after.always(removeFilms);

@@ -6,9 +6,9 @@ import { findProgram } from '@stowage/plugin-api';
 import test from 'ava';
 import { Client, json } from '../../../packages/core/test/testApp.js';
 import { isEveryday } from '../../../test/everyday.js';
-import { assertFilm } from '../src/films/assertVideo.js';
-import { countPackets } from '../src/films/countPackets.js';
-import { hiddenParts, ShownPackets } from '../src/films/hiddenParts.js';
+import { countPackets } from '../src/films/packets/countPackets.js';
+import { hiddenParts, ShownPackets } from '../src/films/packets/hiddenParts.js';
+import { assertFilm } from '../src/films/probing/assertVideo.js';
 import { SandboxedProgram } from '../src/SandboxedProgram.js';
 import {
 	convert,

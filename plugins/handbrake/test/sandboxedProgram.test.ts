@@ -5,7 +5,7 @@ import path from 'node:path';
 import { findProgram, findSandbox, isFailure, type Sandbox } from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
 import { execaNode } from 'execa';
-import { scan } from '../src/films/scan.js';
+import { scan } from '../src/films/probing/scan.js';
 import { HandBrake, type HandBrakeOptions } from '../src/HandBrake.js';
 import { SandboxedProgram } from '../src/SandboxedProgram.js';
 import { film, h264, type Place, picture, places, removeFilms } from './conversions.js';

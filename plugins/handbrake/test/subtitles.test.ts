@@ -3,7 +3,7 @@ import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { json } from '../../../packages/core/test/testApp.js';
 import { atMost } from '../../../test/atMost.js';
-import type { Film, SubtitleTrack } from '../src/films/probe.js';
+import type { Film, SubtitleTrack } from '../src/films/probing/Film.js';
 import { lostLines, readLines, subtitleReader } from '../src/films/subtitles/lines.js';
 import { convert, endAll, film, h264, picture, siteOfUser, subtitles } from './conversions.js';
 

@@ -2,8 +2,8 @@ import { baseName, Failure, type ItemRef, type JobContext, type StagedFile, with
 import { assertChosen, folderItem, folderOf } from '../chosenFilm.js';
 import type { Conversion, EncodedStep } from '../conversion.js';
 import { encode } from '../encode.js';
-import { assertFilm, assertVideo } from '../films/assertVideo.js';
-import type { Film } from '../films/probe.js';
+import { assertFilm, assertVideo } from '../films/probing/assertVideo.js';
+import type { Film } from '../films/probing/Film.js';
 import type { ConvertDependencies } from './ConvertDependencies.js';
 
 /** Encodes the film into a staged file, which is checked and durable then. */

@@ -1,4 +1,4 @@
-import { KnownNames } from '../KnownNames.js';
+import { KnownNames } from '../texts/names.js';
 import type { Findings } from './reading/scanner.js';
 
 /** Namespaces by the prefixes that programs usually give them; here a packet may give them others. */

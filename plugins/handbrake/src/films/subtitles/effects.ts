@@ -1,4 +1,4 @@
-import type { SubtitleTrack } from '../probe.js';
+import type { SubtitleTrack } from '../probing/Film.js';
 import { lengthBytes } from './shownText.js';
 
 /** Overrides that encoders keep in each format, or that say nothing: bold, italic, underlined, a colour, the place where all lines are. */

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Yielder } from '@stowage/plugin-api';
 import type { SandboxedProgram } from '../../SandboxedProgram.js';
-import { type Film, type SubtitleTrack, source } from '../probe.js';
+import type { Film, SubtitleTrack } from '../probing/Film.js';
+import { source } from '../probing/probe.js';
 import { boxesOf, descriptionOf, hasEffect, type SampleDescription } from './effects.js';
 import { rowsOf, textOf } from './shownText.js';
 

@@ -1,4 +1,4 @@
-import type { SubtitleTrack } from '../probe.js';
+import type { SubtitleTrack } from '../probing/Film.js';
 
 /** The fields of an event of ASS before its text. */
 const fieldsOfAss = 8;

@@ -1,4 +1,4 @@
-import { isTechnical } from '../../texts.js';
+import { isTechnical } from '../../texts/texts.js';
 import type { Findings } from '../reading/scanner.js';
 
 /** A film has some dozens. */

@@ -1,4 +1,4 @@
-import { isTechnical } from '../../texts.js';
+import { isTechnical } from '../../texts/texts.js';
 import type { Findings, Scanner } from '../reading/scanner.js';
 import { elementsIn, textAt } from './ebml.js';
 

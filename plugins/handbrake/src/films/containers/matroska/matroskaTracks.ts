@@ -1,4 +1,4 @@
-import { isMoreSaid, type SaidLanguage } from '../../languages.js';
+import { isMoreSaid, type SaidLanguage } from '../../probing/languages.js';
 import type { Findings, Scanner } from '../reading/scanner.js';
 import { elementsIn, numberAt, textAt, vintAt } from './ebml.js';
 

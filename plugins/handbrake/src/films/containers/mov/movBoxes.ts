@@ -1,4 +1,4 @@
-import { isTechnical, plainName } from '../../texts.js';
+import { isTechnical, plainName } from '../../texts/texts.js';
 import { type ReadAt, readerOf } from '../reading/readAt.js';
 import { type Contents, Findings, partOfPictures, Scanner } from '../reading/scanner.js';
 import { textsOfXmp } from '../xmp.js';

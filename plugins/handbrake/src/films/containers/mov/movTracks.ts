@@ -1,5 +1,5 @@
-import { isMoreSaid } from '../../languages.js';
-import { isNameOfProgram } from '../../namesOfPrograms.js';
+import { isMoreSaid } from '../../probing/languages.js';
+import { isNameOfProgram } from '../../texts/namesOfPrograms.js';
 
 /** Boxes of a track that say what people tell it apart by, by those in which they are. */
 const read: ReadonlyMap<string, string> = new Map([

@@ -1,4 +1,4 @@
-import { keptName } from '../../keptName.js';
+import { keptName } from '../../texts/names.js';
 import { maxNameOfProgram, Padding } from './padding.js';
 import type { ReadAt } from './readAt.js';
 import { rest, stepsOfTurn } from './rest.js';

@@ -1,5 +1,5 @@
 import { z } from '@stowage/plugin-api';
-import type { SandboxedProgram } from '../SandboxedProgram.js';
+import type { SandboxedProgram } from '../../SandboxedProgram.js';
 import { parseJson } from './parseJson.js';
 
 /** The content of a file, as HandBrake reports it. */

@@ -1,6 +1,6 @@
-import { type VersionedBox, walkBoxes } from './containers/mov/walkBoxes.js';
-import { type ReadAt, readerOf } from './containers/reading/readAt.js';
-import { rest, stepsOfTurn } from './containers/reading/rest.js';
+import { type VersionedBox, walkBoxes } from '../containers/mov/walkBoxes.js';
+import { type ReadAt, readerOf } from '../containers/reading/readAt.js';
+import { rest, stepsOfTurn } from '../containers/reading/rest.js';
 import { applyPatches, type Patch } from './patches.js';
 
 const lists: ReadonlySet<string> = new Set(['moov', 'trak', 'edts', 'mdia', 'minf', 'stbl']);

@@ -1,9 +1,10 @@
 import os from 'node:os';
-import type { SandboxedProgram } from '../SandboxedProgram.js';
-import { ShownPackets } from './hiddenParts.js';
-import { KnownNames } from './KnownNames.js';
-import { keptName } from './keptName.js';
-import { hasWideRange, matrixOf, source } from './probe.js';
+import type { SandboxedProgram } from '../../SandboxedProgram.js';
+import { ShownPackets } from '../packets/hiddenParts.js';
+import { matrixOf } from '../probing/look.js';
+import { source } from '../probing/probe.js';
+import { hasWideRange } from '../probing/traits.js';
+import { KnownNames, keptName } from '../texts/names.js';
 import { unitReader } from './units.js';
 
 /** What only its frames show of a film: tracks change on the way, and headers don't say all. */

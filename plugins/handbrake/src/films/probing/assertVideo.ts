@@ -1,7 +1,8 @@
 import { Failure, firstBytes, type OpenFile } from '@stowage/plugin-api';
 import { fileType, sniffedBytes, type VideoContainer, videoContainer } from '@stowage/rules';
-import type { SandboxedProgram } from '../SandboxedProgram.js';
-import { type Film, probe } from './probe.js';
+import type { SandboxedProgram } from '../../SandboxedProgram.js';
+import type { Film } from './Film.js';
+import { probe } from './probe.js';
 
 /**
  * The container of a video, by its name and its first 4 kB. Throws for anything else: with a playlist an encoder would open the files

@@ -1,7 +1,7 @@
 import { write } from 'node:fs';
 import { promisify } from 'node:util';
 
-const writeOnce = promisify(write);
+export const writeOnce = promisify(write);
 
 /** Bytes that take the place of as many in a file. */
 export interface Patch {

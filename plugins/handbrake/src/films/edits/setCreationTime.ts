@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
-import { elementAt, maxHead } from './containers/matroska/ebml.js';
-import { walkBoxes } from './containers/mov/walkBoxes.js';
-import { type ReadAt, readerOf } from './containers/reading/readAt.js';
+import { elementAt, maxHead } from '../containers/matroska/ebml.js';
+import { walkBoxes } from '../containers/mov/walkBoxes.js';
+import { type ReadAt, readerOf } from '../containers/reading/readAt.js';
 import { applyPatches, type Patch } from './patches.js';
 
 /** What HandBrake writes has some dozen of them before the film. */

@@ -1,5 +1,5 @@
-import { rest, stepsOfTurn } from './containers/reading/rest.js';
-import type { ReadFilm } from './losses.js';
+import { rest, stepsOfTurn } from '../containers/reading/rest.js';
+import type { ReadFilm } from '../packets/countPackets.js';
 
 /** Seconds by which pictures may be away from their sound before people see it (ITU-R BT.1359: 90 ms before it, 185 behind it). */
 const seen = 0.15;

@@ -1,5 +1,5 @@
 import { Yielder } from '@stowage/plugin-api';
-import { type ReadAt, readerOf, unlessUnreadable } from './containers/reading/readAt.js';
+import { type ReadAt, readerOf, unlessUnreadable } from '../containers/reading/readAt.js';
 
 /**
  * The ids of messages that encoders write of themselves into their pictures: x264 and x265 once, or with each first picture, Apple's with

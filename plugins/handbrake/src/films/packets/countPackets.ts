@@ -1,8 +1,9 @@
-import type { SandboxedProgram } from '../SandboxedProgram.js';
+import type { SandboxedProgram } from '../../SandboxedProgram.js';
+import type { Film } from '../probing/Film.js';
+import { source } from '../probing/probe.js';
 import type { ShownPackets } from './hiddenParts.js';
 import { PictureTimes } from './PictureTimes.js';
 import { clearingBytes, emptyTextBytes, type Packet, parsePacket } from './packets.js';
-import { type Film, source } from './probe.js';
 
 /** What a track has. Its packets are read, not decoded. */
 export interface TrackPackets {
@@ -33,6 +34,12 @@ export interface FilmPackets {
 	streams: number;
 	/** When the pictures of one track are shown: none where no track was named. */
 	pictures: PictureTimes;
+}
+
+/** A film and its packets; undefined where they could not be read. */
+export interface ReadFilm {
+	film: Film;
+	packets: FilmPackets | undefined;
 }
 
 interface CountOptions {

@@ -1,5 +1,5 @@
 import type { VideoContainer } from '@stowage/rules';
-import { KnownNames } from './KnownNames.js';
+import { KnownNames } from './names.js';
 
 /** A text that people have written about a film or one of its tracks. */
 export interface Text {

@@ -1,6 +1,6 @@
-import type { SandboxedProgram } from '../SandboxedProgram.js';
+import type { SandboxedProgram } from '../../SandboxedProgram.js';
+import { source } from '../probing/probe.js';
 import { emptyTextBytes, type Packet, parsePacket } from './packets.js';
-import { source } from './probe.js';
 
 /** What the edit list of a track leaves out. */
 export interface HiddenPart {

@@ -56,6 +56,28 @@ function pixelsOf(printed: string): [number, number] {
 	return [Math.max(1, Math.round(width / unit)), Math.max(1, Math.round(height / unit))];
 }
 
+/** The nine numbers of a matrix that ffprobe prints as lines with addresses, each behind a space. */
+const numbersOf = (printed: string) =>
+	[...printed.matchAll(/ (-?\d+)/g)].map(([, number]) => Number(number)).slice(0, 9);
+
+/** A matrix that ffprobe prints, to be compared; empty for none, and for one that changes nothing. */
+export function matrixOf(printed: string): string {
+	const matrix = numbersOf(printed).join();
+	return matrix === '65536,0,0,0,65536,0,0,0,1073741824' ? '' : matrix;
+}
+
+/** Whether a matrix of ffprobe turns pictures by quarters only, or does nothing. */
+export function isTurned(matrix: string): boolean {
+	const [a = 1, b = 0, , c = 0, d = 1] = numbersOf(matrix);
+	return (b === 0 && c === 0 && a * d > 0) || (a === 0 && d === 0 && b * c < 0);
+}
+
+/** Whether a matrix of ffprobe turns pictures by one quarter or three. */
+export function isOnSide(matrix: string): boolean {
+	const [a = 1, b = 0] = numbersOf(matrix);
+	return a === 0 && b !== 0;
+}
+
 /** Sides of pictures are rounded to even numbers, and in WebM their shape to whole pixels. */
 const tolerance = 0.02;
 
