@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type { Algorithm, ParsedHashOptions } from '@node-rs/argon2';
 import type { AuthProvider } from '@stowage/plugin-api';
 import { Failure, passwordLength } from '@stowage/rules';
-import { createSemaphore, type SemaphoreLimits } from './semaphore.js';
+import { createSemaphore } from './semaphore.js';
 
 /** The parameters of one hash. */
 export interface Argon2Cost {
@@ -13,7 +13,7 @@ export interface Argon2Cost {
 }
 
 /** Each hash takes a thread of four that the whole process shares with its file reads, and all of its memory at once. */
-const defaultLimits: SemaphoreLimits = { running: 2, waiting: 64 };
+const limits = { running: 2, waiting: 64 };
 
 const argon2id: Algorithm.Argon2id = 2;
 
@@ -28,7 +28,7 @@ export function loadArgon2(): Native {
 }
 
 /** Passwords kept as argon2id hashes. Hashing never runs on the main thread, and only a few at a time. */
-export function argon2Provider(cost: Argon2Cost, limits: SemaphoreLimits = defaultLimits): AuthProvider {
+export function argon2Provider(cost: Argon2Cost): AuthProvider {
 	const semaphore = createSemaphore(limits);
 	const options = {
 		algorithm: argon2id,

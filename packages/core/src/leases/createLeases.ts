@@ -48,8 +48,6 @@ export interface Leases {
 	 * waiting time.
 	 */
 	acquire(name: string, options?: LeaseOptions): Promise<Lease | undefined>;
-	/** Runs `work` under a lease. Throws `locked` if another holder keeps it for longer than the waiting time. */
-	withLease<T>(name: string, options: LeaseOptions, work: (lease: Lease) => Promise<T>): Promise<T>;
 	/** Requests that the holder releases the lease. Resolves to whether there is one. */
 	requestRelease(name: string): Promise<boolean>;
 	/** Ends the lease, of any holder. */
@@ -79,7 +77,7 @@ export function createLeases({ store, identity, monotonic }: Dependencies): Leas
 		return (await identity.hasEnded(held.holder)) ? store.acquire(name, holder, leaseMs, held) : undefined;
 	};
 
-	const leases: Leases = {
+	return {
 		async acquire(name, { leaseMs = defaultLeaseMs, waitMs = 0, onRequested } = {}) {
 			const deadline = monotonic() + waitMs;
 			for (let hasRequested = false; ; ) {
@@ -92,21 +90,10 @@ export function createLeases({ store, identity, monotonic }: Dependencies): Leas
 			}
 		},
 
-		async withLease(name, options, work) {
-			const lease = await leases.acquire(name, options);
-			if (lease === undefined) throw inUse();
-			try {
-				return await work(lease);
-			} finally {
-				await lease.release();
-			}
-		},
-
 		requestRelease: (name) => store.requestRelease(name),
 
 		revoke: (name) => store.revoke(name),
 	};
-	return leases;
 }
 
 interface Holding {
@@ -194,10 +181,4 @@ function heldLease(
 
 function lost(): Failure {
 	return new Failure('locked', 'Somebody else has taken this over.', { retryAfter: 1 });
-}
-
-function inUse(): Failure {
-	return new Failure('locked', 'Somebody else is working on this right now. Please try again in a moment.', {
-		retryAfter: 1,
-	});
 }

@@ -13,9 +13,9 @@ export interface DatabaseReserve {
 	optional(rows: KeyValueStore): KeyValueStore;
 }
 
-export function createDatabaseReserve(database: Pick<Database, 'freeSpace'>, reserve = reserveBytes): DatabaseReserve {
+export function createDatabaseReserve(database: Pick<Database, 'freeSpace'>): DatabaseReserve {
 	const assertRoom = async (bytes: number) => {
-		if ((await database.freeSpace()) - bytes >= reserve) return;
+		if ((await database.freeSpace()) - bytes >= reserveBytes) return;
 		throw new Failure('storageFull', 'There is not enough free space on the disk of the database.');
 	};
 	return {

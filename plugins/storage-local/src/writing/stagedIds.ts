@@ -33,6 +33,6 @@ function parse(id: string): StagedId | undefined {
 	return name === undefined || object === undefined ? undefined : { name, object };
 }
 
-export function noSuchUpload(cause?: unknown): Failure {
-	return new Failure('notFound', 'That upload is not known.', { cause });
+export function noSuchUpload(): Failure {
+	return new Failure('notFound', 'That upload is not known.');
 }
