@@ -26,7 +26,6 @@ import { hasSessionCookie, keepOwnCookies } from '../../packages/core/src/accoun
 import { type Aggregate, shortened } from '../../packages/core/src/audit/aggregate.js';
 import { parseAuditLine } from '../../packages/core/src/audit/auditLine.js';
 import { JsonShape } from '../../packages/core/src/bodies/JsonShape.js';
-import { unescapeOctal } from '../../packages/core/src/config/access/systemMounts.js';
 import { isHostPattern } from '../../packages/core/src/config/allowedHosts.js';
 import { parseNetwork } from '../../packages/core/src/config/networks.js';
 import { configSchema, parseByteSize, parseDuration } from '../../packages/core/src/config/schema.js';
@@ -43,6 +42,7 @@ import { createFormParser } from '../../packages/core/src/uploads/form/formParse
 import { parsePartHeader } from '../../packages/core/src/uploads/form/partHeader.js';
 import { parseUploadMetadata } from '../../packages/core/src/uploads/resumable/uploadMetadata.js';
 import { endsAbove } from '../../packages/database/src/searchIndex/IndexReader.js';
+import { unescapeOctal } from '../../packages/plugin-api/src/disk/systemMounts.js';
 import { decoderErrors } from '../../plugins/handbrake/src/encode.js';
 import { asfObjects } from '../../plugins/handbrake/src/films/containers/asf/asfObjects.js';
 import { aviChunks } from '../../plugins/handbrake/src/films/containers/avi/aviChunks.js';

@@ -23,12 +23,14 @@ export {
 	findSandbox,
 	hasInspection,
 	hasLeftovers,
+	listMounts,
 	runAlone,
 	type Sandbox,
 	type TrashRecord,
 	type TrashSelection,
 	type UnusableItem,
 	type UnusableReason,
+	unescapeOctal,
 } from '@stowage/plugin-api';
 export type { Accounts } from './accounts/accounts.js';
 export type { FilesAction } from './accounts/removeUser.js';
@@ -38,7 +40,6 @@ export { type AuditRecord, accountFields, auditActions } from './audit/auditLine
 export type { Administrator } from './audit/createAudit.js';
 export { readAudit } from './audit/readAudit.js';
 export { recordCommand } from './audit/recordCommand.js';
-export { listMounts, unescapeOctal } from './config/access/systemMounts.js';
 export { type Step, walkPath } from './config/access/walkPath.js';
 export {
 	linkOfOthersIn,

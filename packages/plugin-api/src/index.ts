@@ -16,6 +16,7 @@ export * from './disk/durableFiles.js';
 export * from './disk/localFile.js';
 export * from './disk/makeFolders.js';
 export * from './disk/regularFile.js';
+export * from './disk/systemMounts.js';
 export * from './limits/forEachConcurrently.js';
 export * from './limits/MemoryPool.js';
 export * from './limits/timeLimit.js';

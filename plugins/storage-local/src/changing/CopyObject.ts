@@ -2,9 +2,9 @@ import * as fs from 'node:fs';
 import { Failure } from '@stowage/rules';
 import type { Disk } from '../root/Disk.js';
 import { copyPrefix, randomName, removedFolder, scratchPrefix } from '../root/privateFolder.js';
-import { closeSync, lstat, mkdir, open, rename, setModifiedAt } from '../system/descriptors.js';
+import { closeSync, mkdir, open, rename, setModifiedAt } from '../system/descriptors.js';
 import { objectId } from '../system/fileStat.js';
-import { Folder, openChild } from '../system/openFolder.js';
+import { exists, Folder, openChild } from '../system/openFolder.js';
 import { rawName } from '../system/rawNames.js';
 import { isSystemError } from '../system/systemErrors.js';
 import { formatStagedId, type StagedId } from '../writing/stagedIds.js';
@@ -152,16 +152,6 @@ async function openObject(
 	} catch (error) {
 		if (isSystemError(error, 'ENOENT')) return undefined;
 		if (isSystemError(error, 'ENOTDIR', 'EISDIR')) return 'other type';
-		throw error;
-	}
-}
-
-async function exists(folder: Folder, name: string): Promise<boolean> {
-	try {
-		await lstat(folder.at(name));
-		return true;
-	} catch (error) {
-		if (isSystemError(error, 'ENOENT')) return false;
 		throw error;
 	}
 }

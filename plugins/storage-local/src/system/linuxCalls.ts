@@ -5,7 +5,7 @@ import { mountOf, mountPoints } from './mounts.js';
 import { mayReadByMode } from './permissions.js';
 import type { RawEntry, RawName } from './rawNames.js';
 import type { SystemCalls } from './systemCalls.js';
-import { isSystemError, systemError } from './systemErrors.js';
+import { isAllowed, isSystemError, systemError } from './systemErrors.js';
 
 type NativeFunction = ReturnType<LibraryHandle['func']>;
 
@@ -222,23 +222,10 @@ export async function loadLinuxCalls(): Promise<SystemCalls | undefined> {
 		},
 		mountOf,
 		mountPoints,
-		async mayRead(folder, name, type) {
-			try {
-				await call('faccessat', faccessat, folder.fd, name, readRights[type], effectiveRights);
-				return true;
-			} catch (error) {
-				if (isSystemError(error, 'EACCES', 'EPERM')) return false;
-				throw error;
-			}
-		},
-		async mayChange(folder) {
-			try {
-				await call('faccessat', faccessat, folder.fd, '.', changeRights, effectiveRights);
-				return true;
-			} catch (error) {
-				return !isSystemError(error, 'EACCES', 'EPERM');
-			}
-		},
+		mayRead: (folder, name, type) =>
+			isAllowed(call('faccessat', faccessat, folder.fd, name, readRights[type], effectiveRights)),
+		mayChange: (folder) =>
+			isAllowed(call('faccessat', faccessat, folder.fd, '.', changeRights, effectiveRights)).catch(() => true),
 		mayReadSync: (fd, name, type) => faccessat(fd, name, readRights[type], effectiveRights) === 0,
 		entrySync(fd, name) {
 			const row = statusNow(fd, name, entryMask) ? readEntry(fields, name) : undefined;

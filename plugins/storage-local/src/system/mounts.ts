@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { listMounts } from '@stowage/plugin-api';
 import { fstatSync } from './descriptors.js';
 import { isSystemError } from './systemErrors.js';
 
@@ -17,15 +17,5 @@ export function mountOf(fd: number): string {
 	return `device ${fstatSync(fd, { bigint: true }).dev}`;
 }
 
-/** The paths at which something is mounted (proc_pid_mountinfo(5)); none where the system has no such list. */
-export async function mountPoints(): Promise<string[]> {
-	const lines = (await readFile('/proc/self/mountinfo', 'utf8').catch(() => '')).split('\n');
-	return lines.flatMap((line) => {
-		const point = line.split(' ')[4];
-		return point === undefined ? [] : [unescapeOctal(point)];
-	});
-}
-
-/** The escape of a space: `\040`. */
-const unescapeOctal = (text: string): string =>
-	text.replaceAll(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
+/** The paths at which something is mounted; none where the system has no list of mounts. */
+export const mountPoints = async (): Promise<string[]> => (await listMounts()).map(({ point }) => point);

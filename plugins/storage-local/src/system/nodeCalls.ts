@@ -5,7 +5,9 @@ import { access, readdir } from './descriptors.js';
 import { mountOf, mountPoints } from './mounts.js';
 import type { RawName } from './rawNames.js';
 import type { SystemCalls } from './systemCalls.js';
-import { isSystemError, systemError } from './systemErrors.js';
+import { isAllowed, systemError } from './systemErrors.js';
+
+const { R_OK, W_OK, X_OK } = fileConstants;
 
 /** Names in a batch if a folder can only be read as a whole. */
 const batchSize = 1000;
@@ -35,23 +37,7 @@ export const nodeCalls: SystemCalls = {
 	mountOf,
 	mountPoints,
 	/** Checks with the real user id of the process, since Node has no call for the effective one. */
-	async mayRead(folder, name, type) {
-		const { R_OK, X_OK } = fileConstants;
-		try {
-			await access(folder.at(name), type === 'file' ? R_OK : R_OK | X_OK);
-			return true;
-		} catch (error) {
-			if (isSystemError(error, 'EACCES', 'EPERM')) return false;
-			throw error;
-		}
-	},
+	mayRead: (folder, name, type) => isAllowed(access(folder.at(name), type === 'file' ? R_OK : R_OK | X_OK)),
 	/** Checks with the real user id as well. */
-	async mayChange(folder) {
-		try {
-			await access(folder.at('.'), fileConstants.W_OK | fileConstants.X_OK);
-			return true;
-		} catch (error) {
-			return !isSystemError(error, 'EACCES', 'EPERM');
-		}
-	},
+	mayChange: (folder) => isAllowed(access(folder.at('.'), W_OK | X_OK)).catch(() => true),
 };

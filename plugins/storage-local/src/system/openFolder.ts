@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { closeSync, fstat, fstatSync, lstat, open, realpath } from './descriptors.js';
 import { type FileStat, toFileStat } from './fileStat.js';
-import { systemError } from './systemErrors.js';
+import { isSystemError, systemError } from './systemErrors.js';
 
 /**
  * An open folder. On Linux its items are named through the descriptor, so the path to it can't be replaced by a link while we
@@ -32,6 +32,17 @@ export class Folder implements Disposable {
 
 	[Symbol.dispose](): void {
 		closeSync(this.fd);
+	}
+}
+
+/** Whether a folder has anything of that name. */
+export async function exists(folder: Folder, name: string): Promise<boolean> {
+	try {
+		await lstat(folder.at(name));
+		return true;
+	} catch (error) {
+		if (isSystemError(error, 'ENOENT')) return false;
+		throw error;
 	}
 }
 

@@ -124,3 +124,14 @@ export function nameRoot(error: unknown, root: string): void {
 		);
 	}
 }
+
+/** Whether a check of access says that it is allowed. Throws any other error. */
+export async function isAllowed(check: Promise<unknown>): Promise<boolean> {
+	try {
+		await check;
+		return true;
+	} catch (error) {
+		if (isSystemError(error, 'EACCES', 'EPERM')) return false;
+		throw error;
+	}
+}

@@ -5,9 +5,8 @@ import type { Disk } from '../root/Disk.js';
 import { copyPrefix, removedFolder, replacingPrefix, scratchPrefix, stagingFolder } from '../root/privateFolder.js';
 import { closeSync, lstat, open } from '../system/descriptors.js';
 import { toFileStat } from '../system/fileStat.js';
-import { type Folder, readFileFlags } from '../system/openFolder.js';
+import { exists, type Folder, readFileFlags } from '../system/openFolder.js';
 import { pathPart, type RawName } from '../system/rawNames.js';
-import { isSystemError } from '../system/systemErrors.js';
 import { intentOf, isIntent } from './ReplaceIntent.js';
 import { formatStagedId } from './stagedIds.js';
 
@@ -66,16 +65,6 @@ async function sweep(disk: Disk, folder: Folder, remove: (name: RawName) => Prom
 async function isBeingReplaced(staging: Folder, name: RawName): Promise<boolean> {
 	if (!name.startsWith(replacingPrefix)) return false;
 	return isIntent(name) || (await exists(staging, intentOf(name)));
-}
-
-async function exists(folder: Folder, name: string): Promise<boolean> {
-	try {
-		await lstat(folder.at(name));
-		return true;
-	} catch (error) {
-		if (isSystemError(error, 'ENOENT')) return false;
-		throw error;
-	}
 }
 
 async function removeIfAbandoned(disk: Disk, staging: Folder, name: RawName): Promise<void> {

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { open, readFile, readlink } from 'node:fs/promises';
 import path from 'node:path';
-import { listMounts } from './systemMounts.js';
+import { listMounts } from '@stowage/plugin-api';
 
 /** Linux's O_PATH: found, but not opened. */
 const pathOnly = 0o10000000;

@@ -1,7 +1,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { listMounts } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
-import { listMounts } from '../../config/access/systemMounts.js';
 
 /**
  * Throws `invalid` where a folder of this machine lies inside another root, or another root inside it: each would
