@@ -1,4 +1,4 @@
-import { PathMap, type StoragePath } from '@stowage/rules';
+import { PathMap, parentPath, type StoragePath } from '@stowage/rules';
 import { ownTurn } from '../connection/ownTurn.js';
 import { type Block, blocksOf, type IndexedItem, partsFor } from './blocks.js';
 import { homeOf } from './homeOf.js';
@@ -191,7 +191,7 @@ export class IndexWriter {
 		const { mark } = answer;
 		const [root] = await this.#connection.all<{ id: number }>('select id from roots where root_id = ?', mark.rootId);
 		if (root === undefined) return;
-		const parent = mark.path === '' ? null : await this.#folderId(root.id, parentOf(mark.path));
+		const parent = mark.path === '' ? null : await this.#folderId(root.id, parentPath(mark.path));
 		if (answer.kind === 'gone') {
 			await this.#removeBelow(root.id, mark.path);
 			if (parent !== null && parent !== undefined) await this.#markParent(mark);
@@ -217,7 +217,7 @@ export class IndexWriter {
 	}
 
 	async #markParent({ rootId, path }: WaitingMark): Promise<void> {
-		if (path !== '') await this.#mark(rootId, [{ kind: 'rows', path: parentOf(path) }]);
+		if (path !== '') await this.#mark(rootId, [{ kind: 'rows', path: parentPath(path) }]);
 	}
 
 	async #folderId(root: number, path: StoragePath): Promise<number | undefined> {
@@ -310,8 +310,4 @@ export class IndexWriter {
 		);
 		await this.#connection.all(`delete from blocks as b where ${chosen} returning 1`, ...bindings);
 	}
-}
-
-function parentOf(path: StoragePath): StoragePath {
-	return path.slice(0, Math.max(0, path.lastIndexOf('/'))) as StoragePath;
 }

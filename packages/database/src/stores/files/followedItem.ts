@@ -1,7 +1,7 @@
 import type { StoragePath } from '@stowage/rules';
 
 /** What the rows of `temp_links` have of an item that is followed, with the name of its owner. */
-interface FollowedRow {
+export interface FollowedRow {
 	id: string;
 	user_id: string;
 	username: string;

@@ -19,7 +19,7 @@ import { transact } from '../../connection/transact.js';
 import { lockUser, lockUsers } from '../accounts/lockUser.js';
 import { batches, idBatches, type SizedRow } from '../batches.js';
 import { deleteInParts } from '../inParts.js';
-import { followedItem } from './followedItem.js';
+import { type FollowedRow, followedItem } from './followedItem.js';
 import { pathBytes, readInParts, rowsAtOnce } from './itemRows.js';
 import { changesOf, countChanges } from './memberChanges.js';
 
@@ -27,16 +27,6 @@ interface MemberRow {
 	folder_id: string;
 	user_id: string;
 	role: string;
-	created_at: number;
-}
-
-interface FolderRow {
-	id: string;
-	user_id: string;
-	username: string;
-	path: string;
-	next_path: string | null;
-	item_id: string;
 	created_at: number;
 }
 
@@ -88,7 +78,7 @@ export function memberStore(knex: Knex, now: () => number): MemberStore {
 			.where({ 'members.user_id': userId })
 			.where({ 'owner.is_disabled': false, 'member.is_disabled': false });
 
-	const withMembers = async (rows: readonly FolderRow[]): Promise<SharedFolderRecord[]> => {
+	const withMembers = async (rows: readonly FollowedRow[]): Promise<SharedFolderRecord[]> => {
 		const members = new Map<string, SharedFolderRecord['members']>();
 		for (const part of batches(rows.map(({ id }) => id))) {
 			const found: (MemberRow & { username: string })[] = await knex('members')
@@ -167,7 +157,7 @@ export function memberStore(knex: Knex, now: () => number): MemberStore {
 				// The sign keeps SQLite from beginning at all items of the owner's.
 				return ownerId === undefined ? rows : rows.whereRaw('+temp_links.user_id = ?', [ownerId]);
 			};
-			const read = (rows: Knex.QueryBuilder): Promise<(FolderRow & { role: string })[]> =>
+			const read = (rows: Knex.QueryBuilder): Promise<(FollowedRow & { role: string })[]> =>
 				rows
 					// The sign keeps SQLite from beginning at all folders with members that there are.
 					.whereRaw('+temp_links.share_id = ?', [membersMark])
@@ -227,7 +217,7 @@ export function memberStore(knex: Knex, now: () => number): MemberStore {
 			);
 			const found: SharedFolderRecord[] = [];
 			const read = async (some: readonly string[]) => {
-				const rows: FolderRow[] = await foldersWith(some);
+				const rows: FollowedRow[] = await foldersWith(some);
 				return withMembers(rows.sort((one, other) => some.indexOf(one.id) - some.indexOf(other.id)));
 			};
 			for await (const part of readInParts(knex, ids, read)) found.push(...part);
@@ -236,7 +226,7 @@ export function memberStore(knex: Knex, now: () => number): MemberStore {
 
 		async countsIn(ownerId, folder) {
 			const ids: string[] = await knex('temp_links').where({ user_id: ownerId, share_id: membersMark }).pluck('id');
-			const read = async (some: readonly string[]): Promise<Pick<FolderRow, 'id' | 'path' | 'next_path'>[]> =>
+			const read = async (some: readonly string[]): Promise<Pick<FollowedRow, 'id' | 'path' | 'next_path'>[]> =>
 				knex('temp_links').whereIn('id', some).select('id', 'path', 'next_path');
 			/** Without the folder, whose path may be long. */
 			const names = new Map<string, string>();
