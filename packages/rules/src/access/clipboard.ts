@@ -3,7 +3,7 @@ import { Failure } from '../failure.js';
 import type { Entry } from '../listing/listing.js';
 import { joinPath, type StoragePath } from '../names/paths.js';
 import { type Area, homePath, type Owner, type Viewer } from './areas.js';
-import { type Item, itemOf, type MoveDirection, notOwnedMessage, pasteDenials } from './permissions.js';
+import { type Item, itemOf, notOwnedMessage, pasteDenials } from './permissions.js';
 
 export type ClipboardItem = Pick<Entry, 'name' | 'path' | 'type' | 'owner' | 'role'> &
 	Partial<Pick<Entry, 'size' | 'mtime'>>;
@@ -73,6 +73,9 @@ export function planPaste(
 		? { kind: 'move', steps: pairs.map(({ item, from, to }) => moveStep(item, from, to)), skipped }
 		: { kind: 'copy', steps: pairs.map(({ item, from, to }) => copyStep(item, from, to)), skipped };
 }
+
+/** A move that changes who can read an item. */
+export type MoveDirection = 'toPublic' | 'toPrivate';
 
 /** The call of 'Move to Public' or 'Move back to Private': the item keeps its path in the other area. */
 export function moveToOtherArea(direction: MoveDirection, item: ClipboardItem): MoveStep {

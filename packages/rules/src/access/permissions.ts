@@ -182,30 +182,8 @@ function isSameTree(item: Item, target: Target): boolean {
 }
 
 function directionDenial(viewer: Viewer, item: Item, target: Target): Failure | undefined {
-	switch (directionOf(isPublic(item), target.isPublic)) {
-		case 'toPublic':
-			return moveToPublicDenial(viewer, item);
-		case 'toPrivate':
-			return moveToPrivateDenial(viewer, publicItem(item));
-		case undefined:
-			return protectedDenial(item, 'move');
-	}
-}
-
-/** A move that changes who can read an item. */
-export type MoveDirection = 'toPublic' | 'toPrivate';
-
-/**
- * Undefined for a move that stays private or stays public. Each end may be a path of either area: `docs` in public is `Public/docs` in
- * the home.
- */
-export function moveDirection(item: Item, target: Item): MoveDirection | undefined {
-	return directionOf(isPublic(item), isPublic(target));
-}
-
-function directionOf(fromPublic: boolean, toPublic: boolean): MoveDirection | undefined {
-	if (fromPublic === toPublic) return undefined;
-	return toPublic ? 'toPublic' : 'toPrivate';
+	if (isPublic(item) === target.isPublic) return protectedDenial(item, 'move');
+	return target.isPublic ? moveToPublicDenial(viewer, item) : moveToPrivateDenial(viewer, publicItem(item));
 }
 
 /** An item below `Public` in a home, as the public area has it. */
