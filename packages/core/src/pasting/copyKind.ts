@@ -15,8 +15,8 @@ import type { SharedFolders } from '../members/SharedFolders.js';
 import type { HourlyLimits } from '../uploads/admission/HourlyLimits.js';
 import { stepInFolders } from './boundFolders.js';
 import { countBytes } from './countBytes.js';
-import { type PasteInput, type PasteStep, pasteInput } from './pasteInput.js';
-import { detailOf, discardStaged, expectBytes, pasteItems, reportMs, shortPastes, stateOf } from './pasteItems.js';
+import type { PasteInput, PasteStep } from './pasteInput.js';
+import { detailOf, expectBytes, pasteItems, pasteKind, reportMs, stateOf } from './pasteItems.js';
 
 /**
  * The time between two checkpoints. A run that gets further than this counts as progress, so the job is not given up
@@ -44,15 +44,8 @@ export function copyKind({
 	monotonic,
 }: CopyDependencies): JobKind<PasteInput> {
 	return {
+		...pasteKind(files),
 		name: 'copy',
-		input: pasteInput,
-		onRestart: 'resume',
-		concurrency: 4,
-		// Jobs of other users can start although one user pastes four disks.
-		runningPerUser: 3,
-		short: shortPastes,
-		perUser: 20,
-		discard: (saved) => discardStaged(files, saved),
 		async run(job) {
 			const { viewer, input, signal } = job;
 			const state = stateOf(job);

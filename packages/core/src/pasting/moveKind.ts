@@ -11,8 +11,8 @@ import { conflictOf } from '../files/placing/placeItem.js';
 import { stepInFolders } from './boundFolders.js';
 import type { CopyDependencies } from './copyKind.js';
 import { moveAcross } from './moveAcross.js';
-import { type PasteInput, type PasteStep, pasteInput, withinOneArea } from './pasteInput.js';
-import { detailOf, discardStaged, expectBytes, pasteItems, shortPastes, stateOf } from './pasteItems.js';
+import { type PasteInput, type PasteStep, withinOneArea } from './pasteInput.js';
+import { detailOf, expectBytes, pasteItems, pasteKind, stateOf } from './pasteItems.js';
 
 /** Moves of many items. Each is one rename, so at most one of them is incomplete. */
 export function moveKind({
@@ -22,15 +22,8 @@ export function moveKind({
 	monotonic,
 }: Pick<CopyDependencies, 'files' | 'sharedFolders' | 'uploadLimits' | 'monotonic'>): JobKind<PasteInput> {
 	return {
+		...pasteKind(files),
 		name: 'move',
-		input: pasteInput,
-		onRestart: 'resume',
-		concurrency: 4,
-		// Jobs of other users can start although one user pastes four disks.
-		runningPerUser: 3,
-		short: shortPastes,
-		perUser: 20,
-		discard: (saved) => discardStaged(files, saved),
 		async run(job) {
 			const state = stateOf(job);
 			const { viewer, input } = job;

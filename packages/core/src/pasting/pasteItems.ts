@@ -1,9 +1,9 @@
 import { isOfDatabase } from '@stowage/database';
-import { type Files, type JobContext, type ShortJobs, Yielder } from '@stowage/plugin-api';
+import { type Files, type JobContext, type JobKind, type ShortJobs, Yielder } from '@stowage/plugin-api';
 import { baseName, type Entry, Failure, type FailureKind, isFailure, plural, truncateToBytes } from '@stowage/rules';
 import { z } from 'zod';
 import { withNewNames } from '../jobs/withNewNames.js';
-import { type PasteInput, type PasteStep, pasteDenialsOf, stepOf } from './pasteInput.js';
+import { type PasteInput, type PasteStep, pasteDenialsOf, pasteInput, stepOf } from './pasteInput.js';
 
 /** Bytes of JSON that a job keeps about the items that failed. */
 const faultsBytes = 8 * 1024;
@@ -59,7 +59,7 @@ export function stateOf({ saved: value, input }: Pick<JobContext<PasteInput>, 's
 }
 
 /** Removes the incomplete copy of a checkpoint. The marker of a move within a home is of no copy. */
-export async function discardStaged(files: Pick<Files, 'discardCopy'>, value: unknown): Promise<void> {
+async function discardStaged(files: Pick<Files, 'discardCopy'>, value: unknown): Promise<void> {
 	const { marker } = saved.parse(value);
 	if (marker !== undefined) await files.discardCopy(marker);
 }
@@ -82,7 +82,21 @@ interface PasteWork {
 }
 
 /** Two users with large pastes have all other places. Whoever pastes something small waits for it on the page. */
-export const shortPastes: ShortJobs = { places: 2, seconds: 10 };
+const shortPastes: ShortJobs = { places: 2, seconds: 10 };
+
+/** What copies and moves have in common. */
+export function pasteKind(files: Pick<Files, 'discardCopy'>): Omit<JobKind<PasteInput>, 'name' | 'run'> {
+	return {
+		input: pasteInput,
+		onRestart: 'resume',
+		concurrency: 4,
+		// Jobs of other users can start although one user pastes four disks.
+		runningPerUser: 3,
+		short: shortPastes,
+		perUser: 20,
+		discard: (saved) => discardStaged(files, saved),
+	};
+}
 
 /** What a disk copies in a second. */
 const usualSpeed = 100_000_000;
