@@ -3,6 +3,7 @@ import type { LiveProcess, ProcessFacts, ProcessStore } from '@stowage/plugin-ap
 import { nodeOf } from '../config/nodeOf.js';
 import type { Config } from '../config/schema.js';
 import type { Log } from '../log.js';
+import { Capabilities, type CapabilityParts } from './Capabilities.js';
 import { clockFaults, differingSettings, digestsOf, maxNodeClockMs } from './nodeFaults.js';
 import { identifyProcess, type ProcessIdentity } from './processIdentity.js';
 import type { RootReaders } from './RootReaders.js';
@@ -12,16 +13,6 @@ const beatMs = 5000;
 
 /** How long after its row was written a process counts as living without a doubt, and how long a newcomer waits for a heartbeat. */
 export const liveMs = 20_000;
-
-/**
- * A capability that has been lacking for so long, here and at all live processes, is not waited for any more: a process that starts
- * anew is there again by then, a program that is being exchanged works again, and a machine without room has some.
- */
-const awaitedMs = 10 * 60_000;
-
-/** How often a process checks its capabilities once its first minute is over: that costs more than all else of a beat. */
-const firstLooksMs = 60_000;
-const lookMs = 30_000;
 
 /** Rows that are so old are forgotten, and looked for so often. */
 export const forgottenMs = 60 * 60_000;
@@ -33,16 +24,12 @@ const keepMs = 30 * 60_000;
 /** How often a command looks whether others have answered. */
 const askMs = 500;
 
-interface Dependencies {
+interface Dependencies extends CapabilityParts {
 	config: Config;
 	database: { processes: ProcessStore | undefined };
 	identity: ProcessIdentity;
 	version: string;
-	/** The capabilities that plugins have registered, by name: whether this process has it now. */
-	capabilities(): ReadonlyMap<string, () => boolean>;
 	log: Log;
-	/** Milliseconds of a monotonic clock. */
-	monotonic(): number;
 	/** Milliseconds between two beats. @default 5000 */
 	beatMs?: number;
 	/** Called after each beat that has found processes of other nodes. */
@@ -60,6 +47,7 @@ interface Dependencies {
  */
 export class LiveProcesses implements RootReaders {
 	readonly #dependencies: Dependencies;
+	readonly #capabilities: Capabilities;
 	#timer: NodeJS.Timeout | undefined;
 	#beating: Promise<void> | undefined;
 	#clockOffset = 0;
@@ -76,17 +64,11 @@ export class LiveProcesses implements RootReaders {
 	/** The digest of the list of roots that was read last. */
 	#roots = '';
 	#others: readonly LiveProcess[] = [];
-	/** When each capability was seen last at another process. */
-	readonly #seenElsewhere = new Map<string, number>();
-	/** Since when this process lacks each capability that it lacks, and when that was seen last. */
-	readonly #lacking = new Map<string, { since: number; seenAt: number }>();
-	#begunAt = Number.NEGATIVE_INFINITY;
 	#sweptAt = Number.NEGATIVE_INFINITY;
-	/** The capabilities of this process, as looked up last. */
-	#here: { at: number; names: readonly string[] } = { at: Number.NEGATIVE_INFINITY, names: [] };
 
 	constructor(dependencies: Dependencies) {
 		this.#dependencies = dependencies;
+		this.#capabilities = new Capabilities(dependencies);
 	}
 
 	/** Whether the clock of this process, or that of its database, is wrong by more than two seconds. */
@@ -102,15 +84,14 @@ export class LiveProcesses implements RootReaders {
 
 	/** Whether this process or another live one has a capability, as known since the last beat. */
 	isOffered(capability: string): boolean {
-		return this.#hasHere(capability) || this.#others.some(({ capabilities }) => capabilities.includes(capability));
+		return (
+			this.#capabilities.has(capability) || this.#others.some(({ capabilities }) => capabilities.includes(capability))
+		);
 	}
 
 	/** Whether what needs this capability waits: this process lacks it, and it may be back in a moment, here or at another one. */
 	isAwaited(capability: string): boolean {
-		if (this.#hasHere(capability)) return false;
-		const lackingSince = this.#lacking.get(capability)?.since ?? Number.NEGATIVE_INFINITY;
-		const seenAt = Math.max(this.#seenElsewhere.get(capability) ?? this.#begunAt, lackingSince);
-		return this.#dependencies.monotonic() - seenAt < awaitedMs;
+		return this.#capabilities.isAwaited(capability);
 	}
 
 	/** @inheritdoc */
@@ -143,7 +124,7 @@ export class LiveProcesses implements RootReaders {
 	}
 
 	async begin(): Promise<void> {
-		this.#begunAt = this.#dependencies.monotonic();
+		this.#capabilities.begin();
 		if (this.#dependencies.database.processes === undefined) return;
 		this.#hasBegun = true;
 		await this.#beatOnce();
@@ -160,21 +141,6 @@ export class LiveProcesses implements RootReaders {
 		await database.processes?.remove(identity.name).catch((error: unknown) => {
 			log.warn({ err: error }, 'the row of this process could not be removed; it expires');
 		});
-	}
-
-	#hasHere(capability: string): boolean {
-		const hasIt = this.#dependencies.capabilities().get(capability)?.() ?? false;
-		if (hasIt) this.#lacking.delete(capability);
-		else this.#noteLacking(capability);
-		return hasIt;
-	}
-
-	#noteLacking(capability: string): void {
-		const now = this.#dependencies.monotonic();
-		const known = this.#lacking.get(capability);
-		// What nobody has asked for in the meantime may have been there.
-		const isKnown = known !== undefined && now - known.seenAt < awaitedMs;
-		this.#lacking.set(capability, { since: isKnown ? known.since : now, seenAt: now });
 	}
 
 	/** Begins a beat once the one under way has ended. */
@@ -226,7 +192,7 @@ export class LiveProcesses implements RootReaders {
 			version: this.#hasBegun ? version : '',
 			clockOffset: this.#isClockOff ? this.#clockOffset : 0,
 			settings: this.#hasBegun ? digestsOf(config) : {},
-			capabilities: this.#capabilities(),
+			capabilities: this.#capabilities.names(),
 			roots: this.#roots,
 		};
 	}
@@ -280,19 +246,10 @@ export class LiveProcesses implements RootReaders {
 		this.#sweptAt = now;
 	}
 
-	#capabilities(): readonly string[] {
-		const { capabilities, monotonic } = this.#dependencies;
-		const now = monotonic();
-		if (now - this.#begunAt < firstLooksMs || now - this.#here.at >= lookMs)
-			this.#here = { at: now, names: [...capabilities().keys()].filter((each) => this.#hasHere(each)) };
-		return this.#here.names;
-	}
-
 	#noteOthers(processes: readonly LiveProcess[]): void {
 		const others = processes.filter(({ name }) => name !== this.#dependencies.identity.name);
 		this.#others = others;
-		const now = this.#dependencies.monotonic();
-		for (const { capabilities } of others) for (const each of capabilities) this.#seenElsewhere.set(each, now);
+		for (const { capabilities } of others) this.#capabilities.noteElsewhere(capabilities);
 	}
 
 	/** Logs in what the nodes do not agree, each time that this is something else. */
