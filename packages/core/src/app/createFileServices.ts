@@ -101,7 +101,7 @@ export function createFileServices(dependencies: Dependencies) {
 			await rebindTrashedLinks(database.links, record, from, to);
 			await rebindTrashedVersions(database.versions, record, from, to);
 		},
-		onReplaced: (file) => links.replaced(file),
+		onReplaced: (file) => links.tracker.replaced(file),
 		log,
 		now,
 		monotonic,

@@ -116,15 +116,17 @@ export function createServices({
 	const states = createShareStates({ store: database.shares, config, log, now, monotonic });
 	const { links, sharedFolders } = given;
 	const shares = createShares({
-		...{ store: database.shares, states, config, storage, links, accounts, databaseReserve, now },
+		...{ store: database.shares, states, config, storage, links: links.tracker, accounts, databaseReserve, now },
 		encryption: createEncryption('shares', secret),
 	});
 	const members = createMembers({
-		...{ store: database.members, users, storage, folders: sharedFolders, links, notifications },
+		...{ store: database.members, users, storage, folders: sharedFolders, links: links.tracker, notifications },
 		...{ limits: database.limits, databaseReserve, now },
 	});
 	const shareUses = new ShareUses({ store: database.shareUses, processes, now, log });
-	const guests = createGuests({ store: database.shares, states, config, storage, links, accounts, uses: shareUses });
+	const guests = createGuests({
+		...{ store: database.shares, states, config, storage, links: links.tracker, accounts, uses: shareUses },
+	});
 	const walkQueue = createWalkQueue(share);
 	const listingQueue = createListingQueue(share);
 	const changeQueue = createChangeQueue(share);

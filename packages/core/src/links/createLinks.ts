@@ -14,14 +14,12 @@ import {
 	type User,
 	type Viewer,
 } from '@stowage/rules';
-import type { ItemTracker } from '../files/itemTracker.js';
 import type { Leases } from '../leases/createLeases.js';
 import type { DatabaseReserve } from '../limits/databaseReserve.js';
 import type { Log } from '../log.js';
 import { secretHash } from '../secretHash.js';
 import { identityOf } from '../trees/identity.js';
 import type { MountedStorage } from '../trees/storage/MountedStorage.js';
-import type { ReplacedFile } from '../trees/trash/trashParts.js';
 import { isTrashedLink } from '../trees/trash/trashPaths.js';
 import { Lifetimes } from './Lifetimes.js';
 import { linksOf } from './linksOf.js';
@@ -79,12 +77,8 @@ export interface Links {
 	purgeOf(user: User, signal: AbortSignal): Promise<number>;
 	/** Forgets those that expired long ago. */
 	sweep(): Promise<void>;
-	tracker: ItemTracker;
-	adding: LinkTracker['adding'];
-	/** Runs `work` while no linked or shared item of that user is being moved by this process, nor replaced, unless that takes long. */
-	withoutMoves<T>(ownerId: string, work: () => Promise<T>): Promise<T>;
-	/** Binds links to a file that was replaced to the one that is in its place. May be called again. */
-	replaced(file: ReplacedFile): Promise<void>;
+	/** Of shared items, too. */
+	tracker: LinkTracker;
 }
 
 export interface PageOptions {
@@ -241,7 +235,7 @@ export function createLinks({
 			return found;
 		},
 
-		list: (ownerId, options) => list(ownerId, options),
+		list,
 
 		async revoke(id, ownerId) {
 			const isId = /^[0-9a-f-]{36}$/.test(id);
@@ -261,12 +255,6 @@ export function createLinks({
 		},
 
 		tracker,
-
-		adding: (ownerId, paths, add) => tracker.adding(ownerId, paths, add),
-
-		withoutMoves: (ownerId, work) => tracker.withoutMoves(ownerId, work),
-
-		replaced: (file) => tracker.replaced(file),
 	};
 }
 

@@ -24,8 +24,8 @@ import {
 } from '@stowage/rules';
 import type { DatabaseReserve } from '../limits/databaseReserve.js';
 import { rateLimited } from '../limits/rateLimited.js';
-import type { Links } from '../links/createLinks.js';
 import { locateLink } from '../links/locateLink.js';
+import type { LinkTracker } from '../links/trackItems.js';
 import { identityOf } from '../trees/identity.js';
 import type { MountedStorage } from '../trees/storage/MountedStorage.js';
 import type { SharedFolders } from './SharedFolders.js';
@@ -73,7 +73,7 @@ interface Dependencies {
 	notifications: Pick<Notifications, 'publish'>;
 	limits: Pick<CounterStore, 'find' | 'hit'>;
 	databaseReserve: Pick<DatabaseReserve, 'assertRoom'>;
-	links: Pick<Links, 'adding'>;
+	links: Pick<LinkTracker, 'adding'>;
 	/** The time of day, milliseconds since the epoch. */
 	now(): number;
 }

@@ -3,8 +3,8 @@ import { type BoundItem, type SharedItemRecord, type ShareHead, type ShareStore,
 import { Failure, type Guest, isFailure } from '@stowage/rules';
 import type { Accounts, Caller } from '../accounts/accounts.js';
 import type { Config } from '../config/schema.js';
-import type { Links } from '../links/createLinks.js';
 import { locateLink } from '../links/locateLink.js';
+import type { LinkTracker } from '../links/trackItems.js';
 import { secretHash } from '../secretHash.js';
 import type { MountedStorage } from '../trees/storage/MountedStorage.js';
 import type { Receiver } from '../uploads/resumable/UploadParts.js';
@@ -77,7 +77,7 @@ interface Dependencies {
 	states: ShareStates;
 	config: Pick<Config, 'shares'>;
 	storage: Pick<MountedStorage, 'open' | 'stat'>;
-	links: Pick<Links, 'withoutMoves'>;
+	links: Pick<LinkTracker, 'withoutMoves'>;
 	accounts: Pick<Accounts, 'verify'>;
 	uses: Pick<ShareUses, 'mayDownload'>;
 }

@@ -28,8 +28,8 @@ import type { Accounts, Caller } from '../accounts/accounts.js';
 import type { Config } from '../config/schema.js';
 import type { Encryption } from '../events/encryption.js';
 import type { DatabaseReserve } from '../limits/databaseReserve.js';
-import type { Links } from '../links/createLinks.js';
 import { locateLink } from '../links/locateLink.js';
+import type { LinkTracker } from '../links/trackItems.js';
 import { secretHash } from '../secretHash.js';
 import { identityOf } from '../trees/identity.js';
 import type { MountedStorage } from '../trees/storage/MountedStorage.js';
@@ -86,7 +86,7 @@ interface Dependencies {
 	accounts: Pick<Accounts, 'hash'>;
 	encryption: Encryption;
 	databaseReserve: Pick<DatabaseReserve, 'assertRoom'>;
-	links: Pick<Links, 'adding'>;
+	links: Pick<LinkTracker, 'adding'>;
 	/** The time of day, milliseconds since the epoch. */
 	now(): number;
 }

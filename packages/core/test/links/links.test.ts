@@ -690,8 +690,8 @@ test('a version is completed later where a link could not be bound to the file t
 		former: link?.itemId ?? '',
 		file: 'another',
 	};
-	t.true(isFailure(await t.throwsAsync(() => links.replaced(replaced)), 'locked'));
-	await t.notThrowsAsync(() => linksAt(s, { now: Date.now() }, { rebind }).replaced(replaced));
+	t.true(isFailure(await t.throwsAsync(() => links.tracker.replaced(replaced)), 'locked'));
+	await t.notThrowsAsync(() => linksAt(s, { now: Date.now() }, { rebind }).tracker.replaced(replaced));
 });
 
 test('consecutive moves, each killed before its rows are updated, lose no link', async (t) => {
