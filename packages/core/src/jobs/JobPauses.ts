@@ -1,4 +1,4 @@
-import type { JobPause } from './runToEnd.js';
+import type { JobPause } from './runs/runToEnd.js';
 
 /** More are not remembered: a job whose pause is forgotten begins sooner. */
 const maxPauses = 1000;

@@ -1,35 +1,34 @@
-import { createHash, randomBytes } from 'node:crypto';
-import {
-	type Job,
-	type JobEnd,
-	type JobHold,
-	type JobKind,
-	type JobOwner,
-	type JobRecord,
-	type JobStore,
-	type Jobs,
-	keyOfAnother,
-	type UserStore,
+import type {
+	Job,
+	JobEnd,
+	JobHold,
+	JobKind,
+	JobOwner,
+	JobRecord,
+	JobStore,
+	Jobs,
+	UserStore,
 } from '@stowage/plugin-api';
-import { Failure, isFailure } from '@stowage/rules';
+import { Failure } from '@stowage/rules';
 import type { ObservableNotifications } from '../events/notifications.js';
 import { SiblingEvents } from '../events/SiblingEvents.js';
 import { noSiblings } from '../events/siblings.js';
 import type { LiveProcesses } from '../leases/LiveProcesses.js';
 import type { ProcessIdentity } from '../leases/processIdentity.js';
-import { currentNetwork } from '../limits/currentNetwork.js';
 import type { DatabaseReserve } from '../limits/databaseReserve.js';
 import { createKeyedMutex } from '../limits/keyedMutex.js';
 import type { Log } from '../log.js';
+import { JobHolds } from './JobHolds.js';
 import { JobPauses } from './JobPauses.js';
 import { JobPublisher } from './JobPublisher.js';
 import { JobWaiters } from './JobWaiters.js';
 import { jobDetail } from './jobDetail.js';
-import { jobLimits, shortened } from './jobLimits.js';
+import { jobLimits } from './jobLimits.js';
+import { boundsOf, jobStarter, noSuchJob } from './jobStarter.js';
 import { createJobRunner } from './runner/createJobRunner.js';
 import type { EndedJob } from './runner/JobRuns.js';
-import type { AnyKind, JobPause } from './runToEnd.js';
-import { holdOf, Suspects } from './Suspects.js';
+import type { AnyKind, JobPause } from './runs/runToEnd.js';
+import { Suspects } from './Suspects.js';
 
 export interface JobService extends Jobs {
 	/** The JSON of each job of its owner, as `list` has them, made one after the other as they are taken. */
@@ -90,47 +89,23 @@ const pauseKind = 'job pause';
 const administratorsJob = (action: 'cancel' | 'retry') =>
 	new Failure('forbidden', `The administrator has started this, and only the administrator can ${action} it.`);
 
-const paused: JobHold = { reason: 'The administrator has paused all jobs.', until: null };
-
-/** How long a full disk of the database holds from the last attempt to write there: there is one each second. */
-const obstacleMs = 10_000;
-
-const obstructed: JobHold = {
-	reason: 'The disk of the database is full. This goes on once there is room.',
-	until: null,
-};
-
-const noSuchJob = () => new Failure('notFound', 'There is no such job.');
-
 /** Long work that survives its page, its session and the process; see docs/architecture.md. */
 export function createJobs(parts: Dependencies): JobService {
 	const { store, users, notifications, databaseReserve, log, now, monotonic, identity, mayBegin } = parts;
 	const siblings = parts.siblings ?? new SiblingEvents(noSiblings);
 	const kinds = new Map<string, AnyKind>();
-	/** A user's starts are serialized: in the database they wait for each other, and would use all of its connections. */
 	const exclusively = createKeyedMutex();
 	const waiters = new JobWaiters(monotonic);
-
 	const pauses = new JobPauses(monotonic);
-
-	let obstructedAt = Number.NEGATIVE_INFINITY;
-	const holdIn = (record: JobRecord, suspects: Suspects): JobHold | null => {
-		if (record.status === 'queued' && !mayBegin()) return paused;
-		const hold = holdOf(record, suspects) ?? pauseOf(record);
-		const isObstructed = record.endTime === null && monotonic() - obstructedAt < obstacleMs;
-		// What waits until a certain time would also wait with room.
-		return isObstructed && (hold === null || hold.until === null) ? obstructed : hold;
-	};
-	/** Why a job waits for what is not there. */
-	const pauseOf = ({ id, kind, status }: JobRecord): JobHold | null => {
-		const needs = kinds.get(kind)?.needs;
-		if (status !== 'queued') return null;
-		if (needs !== undefined && !parts.capabilities.isOffered(needs.capability))
-			return { reason: needs.lack, until: null };
-		const pause = pauses.find(id);
-		return pause === undefined ? null : { reason: pause.reason, until: now() + pause.leftMs };
-	};
-	const jobOf = (record: JobRecord): Job => toJob(record, kinds, holdIn(record, runner.suspects()));
+	const holds = new JobHolds({
+		pauses,
+		kinds,
+		mayBegin,
+		isOffered: (name) => parts.capabilities.isOffered(name),
+		now,
+		monotonic,
+	});
+	const jobOf = (record: JobRecord): Job => toJob(record, kinds, holds.find(record, runner.suspects()));
 	const publisher = new JobPublisher({
 		notifications,
 		monotonic,
@@ -140,22 +115,17 @@ export function createJobs(parts: Dependencies): JobService {
 		onError: (error) => log.warn({ err: error }, 'a job event could not be published'),
 	});
 
-	const findOwn = async (owner: JobOwner, id: string): Promise<JobRecord> => {
+	const findAny = async (id: string): Promise<JobRecord> => {
 		const record = isJobId(id) ? await store.find(id) : undefined;
-		if (record === undefined || record.userId !== owner.id) throw noSuchJob();
+		if (record === undefined) throw noSuchJob();
+		return record;
+	};
+
+	const findOwn = async (owner: JobOwner, id: string): Promise<JobRecord> => {
+		const record = await findAny(id);
+		if (record.userId !== owner.id) throw noSuchJob();
 		return runner.find(id)?.record ?? record;
 	};
-
-	const assertInput = (input: string) => {
-		if (Buffer.byteLength(input) > jobLimits.inputBytes)
-			throw new Failure('tooLarge', 'This is too much for one job. Please do it in several parts.');
-	};
-
-	/** How much a user may have waiting. What the administrator starts is accepted however many bytes that is. */
-	const boundsOf = ({ perUser }: AnyKind, { isOrdered }: Pick<JobRecord, 'isOrdered'>) => ({
-		jobs: perUser,
-		bytes: isOrdered ? Number.MAX_SAFE_INTEGER : jobLimits.userBytes,
-	});
 
 	/** Removes what a job has left that has ended without a run of its own. */
 	const discard = async ({ id, userId, kind }: EndedJob): Promise<void> => {
@@ -185,7 +155,7 @@ export function createJobs(parts: Dependencies): JobService {
 		isPolling: () => siblings.isLeader,
 		onChange: (id) => waiters.notify(id),
 		onPolled(obstacle) {
-			obstructedAt = obstacle === undefined ? Number.NEGATIVE_INFINITY : monotonic();
+			holds.noteFullDisk(obstacle !== undefined);
 			if (obstacle !== undefined) siblings.send(obstacleKind, { kind: obstacleKind });
 		},
 		onPause: pauseEverywhere,
@@ -193,9 +163,7 @@ export function createJobs(parts: Dependencies): JobService {
 		onEnd: parts.onEnd,
 	});
 	siblings.onLead(() => runner.wake());
-	siblings.on(obstacleKind, () => {
-		obstructedAt = monotonic();
-	});
+	siblings.on(obstacleKind, () => holds.noteFullDisk(true));
 	siblings.on(pauseKind, (message) => {
 		const { id, ms, reason } = message as unknown as { id: string } & JobPause;
 		pauses.begin(id, { ms, reason });
@@ -220,78 +188,12 @@ export function createJobs(parts: Dependencies): JobService {
 		runner.wake();
 	};
 
-	const findAny = async (id: string): Promise<JobRecord> => {
-		const record = isJobId(id) ? await store.find(id) : undefined;
-		if (record === undefined) throw noSuchJob();
-		return record;
-	};
-
 	const jobs: JobService = {
 		define<Input>(kind: JobKind<Input>) {
 			if (kinds.has(kind.name)) throw new Error(`Two plugins define the kind of job '${kind.name}'.`);
 			// The input is parsed by its own schema before it is passed to `run`.
-			const known = kind as AnyKind;
-			kinds.set(kind.name, known);
-			return {
-				async start(owner, input, title, { expectedSeconds = 0, orderedBy = 'user', key } = {}) {
-					const text = JSON.stringify(input ?? null);
-					assertInput(text);
-					await databaseReserve.assertRoom(Buffer.byteLength(text));
-					const id = key === undefined ? randomBytes(16).toString('hex') : idOfKey(owner, kind.name, key);
-					const job = {
-						...{
-							id,
-							kind: kind.name,
-							userId: owner.id,
-							network: currentNetwork(),
-							input: text,
-							onRestart: kind.onRestart,
-						},
-						isLong: kind.short !== undefined && expectedSeconds > kind.short.seconds,
-						isOrdered: orderedBy === 'administrator',
-						title: shortened(title, jobLimits.titleBytes),
-					};
-					try {
-						await exclusively(owner.id, () => store.add(job, boundsOf(known, job)));
-					} catch (error) {
-						// Another attempt at this request was faster.
-						if (key === undefined || !isFailure(error, 'alreadyExists')) throw error;
-						return jobOf(await findOwn(owner, id));
-					}
-					const started = jobOf(await findOwn(owner, id));
-					publisher.publish(id, owner.id);
-					runner.wake();
-					return started;
-				},
-
-				async findByKey(owner, key, { maxBytes } = {}) {
-					const id = idOfKey(owner, kind.name, key);
-					const record = await store.find(id);
-					if (record === undefined) return undefined;
-					const text = await store.input(id, maxBytes);
-					// It may have been removed meanwhile, with the input of others.
-					if (text === undefined && (await store.find(id))?.hasInput) throw keyOfAnother();
-					const input = text === undefined ? undefined : await kind.input.parseAsync(JSON.parse(text));
-					return { job: jobOf(runner.find(id)?.record ?? record), input };
-				},
-
-				async takeSaved(owner, isChosen) {
-					const taken: unknown[] = [];
-					for (const { id, saved } of await store.failedCheckpoints(kind.name, owner.id)) {
-						const value: unknown = JSON.parse(saved);
-						if (isChosen(value) && (await store.forgetCheckpoint(id))) taken.push(value);
-					}
-					return taken;
-				},
-
-				async find(owner, id) {
-					await runner.refreshSuspects();
-					const record = await findOwn(owner, id);
-					const input = record.kind === kind.name ? await store.input(id) : undefined;
-					if (input === undefined) throw noSuchJob();
-					return { job: jobOf(record), input: await kind.input.parseAsync(JSON.parse(input)) };
-				},
-			};
+			kinds.set(kind.name, kind as AnyKind);
+			return jobStarter(kind, { store, databaseReserve, publisher, runner, exclusively, findOwn, jobOf });
 		},
 
 		async find(owner, id) {
@@ -339,7 +241,7 @@ export function createJobs(parts: Dependencies): JobService {
 		async listOf(userId) {
 			const records = await store.list(jobLimits.keptEnded, userId);
 			const suspects = new Suspects(await store.listInterruptions());
-			return records.map((record) => ({ ...record, hold: holdIn(record, suspects) }));
+			return records.map((record) => ({ ...record, hold: holds.find(record, suspects) }));
 		},
 
 		async release(choice) {
@@ -381,11 +283,6 @@ export function createJobs(parts: Dependencies): JobService {
 		sweep: ({ byAge }) => store.sweep(byAge ? now() - jobLimits.keptMs : 0, jobLimits.keptEnded),
 	};
 	return jobs;
-}
-
-/** The id of the job with an idempotency key: equal for every attempt, and different for all other users and kinds. */
-function idOfKey({ id }: JobOwner, kind: string, key: string): string {
-	return createHash('sha256').update(`job ${kind} ${id} ${key}`).digest('hex').slice(0, 32);
 }
 
 function toJob(record: JobRecord, kinds: ReadonlyMap<string, AnyKind>, hold: JobHold | null): Job {

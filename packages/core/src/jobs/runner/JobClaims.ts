@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import type { HeldJob, JobChoice, JobStore } from '@stowage/plugin-api';
 import type { JobPauses } from '../JobPauses.js';
-import type { JobPlace, JobRun } from '../JobRun.js';
-import type { AnyKind } from '../runToEnd.js';
+import type { JobPlace, JobRun } from '../runs/JobRun.js';
+import type { AnyKind } from '../runs/runToEnd.js';
 import type { Suspect, Suspects } from '../Suspects.js';
 import type { JobRuns, WaitingJob } from './JobRuns.js';
 

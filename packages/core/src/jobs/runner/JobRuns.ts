@@ -2,9 +2,9 @@ import type { HeldJob, JobEnd, JobOwner, JobRecord, JobRunKey, JobStore, UserSto
 import { runInContext } from '../../context.js';
 import type { Log } from '../../log.js';
 import type { JobPublisher } from '../JobPublisher.js';
-import { type JobPlace, JobRun } from '../JobRun.js';
 import { jobLimits } from '../jobLimits.js';
-import { type AnyKind, isEnd, type JobPause, recordEnd, runToEnd, type StoredInput } from '../runToEnd.js';
+import { type JobPlace, JobRun } from '../runs/JobRun.js';
+import { type AnyKind, isEnd, type JobPause, recordEnd, runToEnd, type StoredInput } from '../runs/runToEnd.js';
 import { waitOrAborted } from '../waitOrAborted.js';
 
 export interface RunDependencies {

@@ -2,7 +2,7 @@ import type { HeldJob, JobEnd, JobStore } from '@stowage/plugin-api';
 import type { ProcessIdentity } from '../../leases/processIdentity.js';
 import type { Log } from '../../log.js';
 import { jobLimits } from '../jobLimits.js';
-import { interrupted } from '../runToEnd.js';
+import { interrupted } from '../runs/runToEnd.js';
 import { type Suspects, suspectsAmong } from '../Suspects.js';
 import type { JobRuns } from './JobRuns.js';
 

@@ -1,23 +1,9 @@
-import type {
-	JobContext,
-	JobOwner,
-	JobProgress,
-	JobProgressRecord,
-	JobRecord,
-	JobRunKey,
-	JobStore,
-} from '@stowage/plugin-api';
-import { bytesPerSecond, Failure, isFailure, measureSpeed, type SpeedMeter } from '@stowage/rules';
-import { jobLimits } from './jobLimits.js';
-
-/** Least time between two samples of the speed. */
-const sampleMs = 250;
-
-/** Beyond these seconds, a month, a time that is left is no estimate: the work stands still. */
-const maxTimeLeft = 30 * 24 * 60 * 60;
-
-/** How long a checkpoint waits before a retry, while the database is not available. */
-const retryMs = 500;
+import type { JobContext, JobOwner, JobRecord, JobRunKey, JobStore } from '@stowage/plugin-api';
+import { Failure } from '@stowage/rules';
+import { jobLimits } from '../jobLimits.js';
+import { RunLease, type RunLeaseParts } from './RunLease.js';
+import { RunProgress } from './RunProgress.js';
+import { isForNow } from './retryForNow.js';
 
 interface StartedRun {
 	key: JobRunKey;
@@ -39,31 +25,34 @@ export interface JobPlace {
 	shortSeconds?: number;
 }
 
-interface Dependencies {
+interface Dependencies extends Pick<RunLeaseParts, 'monotonic' | 'wait'> {
 	store: Pick<JobStore, 'checkpoint' | 'renew' | 'setLong' | 'endTrial'>;
-	/** Milliseconds of a monotonic clock. */
-	monotonic(): number;
-	/** Resolves after this many milliseconds, or sooner if the signal fires. */
-	wait(ms: number, signal: AbortSignal): Promise<void>;
 	/** Fires when a stopping server waits for its runs no longer. */
 	giveUp: AbortSignal;
 	/** From how many seconds on a job counts as long; infinite for a kind without places for short jobs. */
 	longAfterSeconds: number;
-	/** Called with the size of a detail that is too large to be stored. */
+	/** Called for a detail that is too large to be stored. */
 	onTooLarge(): void;
 }
 
 /** A job while this process runs it: its lease, its end and how far it is. */
 export class JobRun {
 	readonly key: JobRunKey;
-	readonly #started: StartedRun;
+	readonly owner: JobOwner;
+	/** The network that asked for it. */
+	readonly network: string;
+	/** The number of this run, from 1. */
+	readonly attempt: number;
+	readonly place: JobPlace;
+	readonly #claimed: JobRecord;
 	readonly #parts: Dependencies;
 	readonly #ending = new AbortController();
 	/** Aborted once checkpoints are given up: when the run is revoked, or the server has stopped waiting for it. */
 	readonly #savingEnded: AbortSignal;
 	readonly #revoking = new AbortController();
+	readonly #lease: RunLease;
+	readonly #progress: RunProgress;
 	#isCancelled = false;
-	#hasLost = false;
 	#hasYielded = false;
 	/** How much of what it does now is for itself alone. */
 	#privateWork = 0;
@@ -71,24 +60,24 @@ export class JobRun {
 	/** When it was told first that it is to end for good here. */
 	#revokedAt = Number.POSITIVE_INFINITY;
 	#isOnTrial: boolean;
-	/** Its end by the monotonic clock, counted from before the renewal was requested, so that it is never later than in the database. */
-	#leaseEnd: number;
-	#renewedAt: number;
-	#progress: JobProgressRecord | undefined;
-	#meter: SpeedMeter | undefined;
-	#isPublished = true;
-	#isStored = true;
 
 	/** `claimedAt` is the time before the claim was sent. */
 	constructor(begun: StartedRun, claimedAt: number, parts: Dependencies) {
 		this.key = begun.key;
-		this.#started = begun;
+		this.owner = begun.owner;
+		this.network = begun.network;
+		this.attempt = begun.attempt;
+		this.place = begun.place;
+		this.#claimed = begun.record;
 		this.#parts = parts;
 		this.#isOnTrial = begun.isOnTrial;
 		this.#claimedAt = claimedAt;
-		this.#renewedAt = claimedAt;
-		this.#leaseEnd = claimedAt + jobLimits.leaseMs;
 		this.#savingEnded = AbortSignal.any([this.#revoking.signal, parts.giveUp]);
+		this.#lease = new RunLease(begun.key, claimedAt, {
+			...{ store: parts.store, monotonic: parts.monotonic, wait: parts.wait },
+			savingEnded: this.#savingEnded,
+		});
+		this.#progress = new RunProgress(parts.monotonic, parts.onTooLarge);
 	}
 
 	get signal(): AbortSignal {
@@ -104,49 +93,30 @@ export class JobRun {
 		return this.#hasYielded;
 	}
 
-	/** The number of this run, from 1. */
-	get attempt(): number {
-		return this.#started.attempt;
-	}
-
-	get place(): JobPlace {
-		return this.#started.place;
-	}
-
 	/** Whether no other suspect is tried meanwhile. */
 	get isOnTrial(): boolean {
 		return this.#isOnTrial;
 	}
 
-	get owner(): JobOwner {
-		return this.#started.owner;
-	}
-
-	/** The network that asked for it. */
-	get network(): string {
-		return this.#started.network;
-	}
-
 	/** The job with how far it is right now. */
 	get record(): JobRecord {
-		return { ...this.#started.record, ...this.#progress };
+		return { ...this.#claimed, ...this.#progress.record };
 	}
 
 	/** Whether it has progressed since the last call. */
 	takeChangedProgress(): boolean {
-		const hasProgress = !this.#isPublished;
-		this.#isPublished = true;
+		const hasProgress = !this.#progress.isPublished;
+		this.#progress.isPublished = true;
 		return hasProgress;
 	}
 
 	contextOf<Input>(input: Input, saved: unknown): JobContext<Input> {
 		const run = this;
-		const { owner, attempt, key } = this.#started;
 		return {
-			id: key.id,
-			viewer: owner,
+			id: this.key.id,
+			viewer: this.owner,
 			input,
-			attempt,
+			attempt: this.attempt,
 			saved,
 			signal: this.signal,
 			get isCancelled() {
@@ -155,7 +125,7 @@ export class JobRun {
 			checkpoint: (value) => this.#checkpoint(value),
 			privately: (work) => this.#privately(work),
 			expect: (seconds) => this.#expect(seconds),
-			progress: (progress) => this.#setProgress(progress),
+			progress: (progress) => this.#progress.report(progress),
 		};
 	}
 
@@ -193,7 +163,7 @@ export class JobRun {
 
 	/** Called when another process runs it, or may. */
 	lose(): void {
-		this.#hasLost = true;
+		this.#lease.lose();
 		this.#revoke('Another process runs this job now.');
 	}
 
@@ -208,16 +178,12 @@ export class JobRun {
 	 * until the database says so.
 	 */
 	loseIfExpired(): void {
-		if (this.#privateWork === 0 && this.#isExpired()) this.lose();
-	}
-
-	#isExpired(): boolean {
-		return this.#parts.monotonic() >= this.#leaseEnd;
+		if (this.#privateWork === 0 && this.#lease.isExpired) this.lose();
 	}
 
 	/** Ends its trial if that has lasted for long enough. Throws the database's errors. */
 	async endTrial(): Promise<void> {
-		if (!this.#isOnTrial || this.#hasLost) return;
+		if (!this.#isOnTrial || this.#lease.isLost) return;
 		if (this.#parts.monotonic() - this.#claimedAt < jobLimits.trialMs) return;
 		// Others wait for it, so an error is followed by another attempt.
 		await this.#parts.store.endTrial(this.key);
@@ -226,22 +192,16 @@ export class JobRun {
 
 	/** Renews its lease if that is due, or if there is progress to publish to other processes. Throws the database's errors. */
 	async renew(): Promise<void> {
-		const requestedAt = this.#parts.monotonic();
-		const progress = this.#isStored ? undefined : this.#progress;
-		if (this.#hasLost || (progress === undefined && requestedAt - this.#renewedAt < jobLimits.renewMs)) return;
-		this.#isStored = true;
+		const progress = this.#progress.isStored ? undefined : this.#progress.record;
+		if (this.#lease.isLost || (progress === undefined && !this.#lease.isDue)) return;
+		this.#progress.isStored = true;
 		try {
-			this.#setLease(await this.#parts.store.renew(this.key, jobLimits.leaseMs, progress), requestedAt);
+			await this.#lease.renew(progress);
+			if (this.#lease.isLost) this.lose();
 		} catch (error) {
-			this.#isStored = progress === undefined;
+			this.#progress.isStored = progress === undefined;
 			throw error;
 		}
-	}
-
-	#setLease(isHeld: boolean, requestedAt: number): void {
-		if (!isHeld) this.lose();
-		this.#renewedAt = Math.max(this.#renewedAt, requestedAt);
-		this.#leaseEnd = this.#renewedAt + jobLimits.leaseMs;
 	}
 
 	async #privately<T>(work: () => Promise<T>): Promise<T> {
@@ -253,26 +213,19 @@ export class JobRun {
 				return await work();
 			} finally {
 				// What follows may be for others.
-				await this.#hold();
+				await this.#lease.hold();
+				this.#throwIfLost();
 			}
 		} finally {
 			this.#privateWork--;
 		}
 	}
 
-	/** Renews the lease if it may have ended meanwhile, however long that takes. Throws if another process has the job. */
-	async #hold(): Promise<void> {
-		const { monotonic, store, wait } = this.#parts;
-		while (!this.#hasLost && this.#isExpired()) {
-			const requestedAt = monotonic();
-			try {
-				this.#setLease(await store.renew(this.key, jobLimits.leaseMs), requestedAt);
-			} catch (error) {
-				if (!isForNow(error) || this.#savingEnded.aborted) throw error;
-				await wait(retryMs, this.#savingEnded);
-			}
-		}
-		if (this.#hasLost) throw this.signal.reason;
+	/** Throws if another process has the job. */
+	#throwIfLost(): void {
+		if (!this.#lease.isLost) return;
+		this.lose();
+		throw this.signal.reason;
 	}
 
 	async #expect(seconds: number): Promise<void> {
@@ -295,51 +248,7 @@ export class JobRun {
 		const saved = JSON.stringify(value ?? null);
 		if (Buffer.byteLength(saved) > jobLimits.savedBytes)
 			throw new Failure('tooLarge', 'This job has too much to remember.');
-		const { monotonic, store, wait } = this.#parts;
-		for (;;) {
-			if (this.#hasLost) throw this.signal.reason;
-			const askedAt = monotonic();
-			try {
-				this.#setLease(await store.checkpoint(this.key, jobLimits.leaseMs, saved), askedAt);
-				if (this.#hasLost) throw this.signal.reason;
-				return;
-			} catch (error) {
-				// A short outage of the database does not end hours of work; during a long one the lease expires, but for private work.
-				if (!isForNow(error) || this.#savingEnded.aborted) throw error;
-				await wait(retryMs, this.#savingEnded);
-			}
-		}
+		await this.#lease.checkpoint(saved);
+		this.#throwIfLost();
 	}
-
-	#setProgress({ done, total, unit, detail }: JobProgress): void {
-		const text = detail === undefined ? null : JSON.stringify(detail);
-		const isTooLarge = text !== null && Buffer.byteLength(text) > jobLimits.detailBytes;
-		if (isTooLarge) this.#parts.onTooLarge();
-		const now = this.#parts.monotonic();
-		if (this.#progress !== undefined && this.#progress.unit !== unit) this.#meter = undefined;
-		if (this.#meter === undefined || now - this.#meter.at >= sampleMs)
-			this.#meter = measureSpeed(this.#meter, now, positive(done));
-		const speed = bytesPerSecond(this.#meter) ?? null;
-		const left = Math.max(0, positive(total) - positive(done));
-		const timeLeft = speed === null || speed <= 0 || positive(total) === 0 ? Number.POSITIVE_INFINITY : left / speed;
-		this.#progress = {
-			done: positive(done),
-			total: positive(total),
-			unit,
-			speed,
-			timeLeft: timeLeft > maxTimeLeft ? null : timeLeft,
-			detail: isTooLarge ? null : text,
-		};
-		this.#isPublished = false;
-		this.#isStored = false;
-	}
-}
-
-/** Whether the database is away or full: for now nobody can write there, neither this run nor who would take its job. */
-function isForNow(error: unknown): boolean {
-	return isFailure(error, 'unavailable') || isFailure(error, 'storageFull');
-}
-
-function positive(value: number): number {
-	return Number.isFinite(value) && value > 0 ? value : 0;
 }

@@ -1,10 +1,11 @@
 import { isOfDatabase } from '@stowage/database';
 import type { JobEnd, JobKind, JobReturn, JobRunKey, JobStore } from '@stowage/plugin-api';
 import { isFailure } from '@stowage/rules';
-import type { Log } from '../log.js';
+import type { Log } from '../../log.js';
+import { jobLimits, shortened } from '../jobLimits.js';
+import { waitOrAborted } from '../waitOrAborted.js';
 import type { JobRun } from './JobRun.js';
-import { jobLimits, shortened } from './jobLimits.js';
-import { waitOrAborted } from './waitOrAborted.js';
+import { retryForNow } from './retryForNow.js';
 
 export type AnyKind = JobKind<unknown>;
 
@@ -101,17 +102,11 @@ export async function recordEnd(
 	outcome: JobOutcome,
 	giveUp: AbortSignal,
 ): Promise<void> {
-	for (;;) {
-		try {
-			if (isEnd(outcome)) await store.end(key, outcome);
-			else await store.requeue(key, typeof outcome === 'string' ? outcome : 'released');
-			return;
-		} catch (error) {
-			if (!isFailure(error, 'unavailable') && !isFailure(error, 'storageFull')) throw error;
-			if (giveUp.aborted) throw error;
-			await waitOrAborted(jobLimits.pollMs, giveUp);
-		}
-	}
+	const record = async () => {
+		if (isEnd(outcome)) await store.end(key, outcome);
+		else await store.requeue(key, typeof outcome === 'string' ? outcome : 'released');
+	};
+	await retryForNow(record, giveUp, () => waitOrAborted(jobLimits.pollMs, giveUp));
 }
 
 function parsed(saved: string | null): unknown {
