@@ -19,6 +19,7 @@ export * from './disk/regularFile.js';
 export * from './disk/systemMounts.js';
 export * from './limits/forEachConcurrently.js';
 export * from './limits/MemoryPool.js';
+export * from './limits/Semaphore.js';
 export * from './limits/timeLimit.js';
 export * from './limits/Yielder.js';
 export * from './plugins/afterStart.js';

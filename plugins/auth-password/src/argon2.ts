@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { createRequire } from 'node:module';
 import type { Algorithm, ParsedHashOptions } from '@node-rs/argon2';
-import type { AuthProvider } from '@stowage/plugin-api';
+import { type AuthProvider, Semaphore } from '@stowage/plugin-api';
 import { Failure, passwordLength } from '@stowage/rules';
-import { createSemaphore } from './semaphore.js';
 
 /** The parameters of one hash. */
 export interface Argon2Cost {
@@ -13,7 +12,8 @@ export interface Argon2Cost {
 }
 
 /** Each hash takes a thread of four that the whole process shares with its file reads, and all of its memory at once. */
-const limits = { running: 2, waiting: 64 };
+const maxRunning = 2;
+const maxWaiting = 64;
 
 const argon2id: Algorithm.Argon2id = 2;
 
@@ -29,7 +29,12 @@ export function loadArgon2(): Native {
 
 /** Passwords kept as argon2id hashes. Hashing never runs on the main thread, and only a few at a time. */
 export function argon2Provider(cost: Argon2Cost): AuthProvider {
-	const semaphore = createSemaphore(limits);
+	const semaphore = new Semaphore(maxRunning, (waiting) => {
+		if (waiting >= maxWaiting)
+			throw new Failure('unavailable', 'Too many people are signing in right now. Please try again in a moment.', {
+				retryAfter: 2,
+			});
+	});
 	const options = {
 		algorithm: argon2id,
 		memoryCost: cost.memoryKiB,

@@ -1,11 +1,20 @@
 import { parseOptions, verify } from '@node-rs/argon2';
 import { authSuite } from '@stowage/conformance';
+import { isFailure } from '@stowage/rules';
 import test from 'ava';
 import { argon2Provider, dummySecret } from '../src/argon2.js';
 
 const quick = { memoryKiB: 8192, iterations: 1, parallelism: 1 };
 
 authSuite(test, 'argon2id', async () => argon2Provider(quick));
+
+test('whoever would wait behind 64 others is refused at once, with a time to retry', async (t) => {
+	const auth = argon2Provider(quick);
+	const all = await Promise.allSettled(Array.from({ length: 67 }, () => auth.hash('correct horse')));
+	const reasons = all.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+	t.true(reasons.every((reason) => isFailure(reason, 'unavailable') && reason.retryAfter === 2));
+	t.is(reasons.length, 1);
+});
 
 test('a secret of weaker parameters is outdated, one of stronger parameters is not', async (t) => {
 	const auth = argon2Provider({ memoryKiB: 8192, iterations: 2, parallelism: 2 });

@@ -1,5 +1,4 @@
 import './auth.test.js';
-import './semaphore.test.js';
 import { readFile } from 'node:fs/promises';
 import { plugin } from '@stowage/auth-password';
 import type { AuthProvider, Server } from '@stowage/plugin-api';

@@ -1,4 +1,5 @@
 import { constants } from 'node:os';
+import { Semaphore } from '@stowage/plugin-api';
 import type { LibraryHandle } from 'koffi';
 import { readEntry, readFileStat, readOwnership } from './fileStat.js';
 import { mountOf, mountPoints } from './mounts.js';
@@ -256,25 +257,4 @@ function parseNames(buffer: Buffer, length: number): RawEntry[] {
 		if (name !== '.' && name !== '..') entries.push({ name, type: types[buffer[at + 18] ?? 0] ?? 'other' });
 	}
 	return entries;
-}
-
-/** Limits concurrent calls; the others wait in order. */
-class Semaphore {
-	#running = 0;
-	readonly #waiting: (() => void)[] = [];
-
-	constructor(readonly limit: number) {}
-
-	async run<T>(work: () => Promise<T>): Promise<T> {
-		if (this.#running >= this.limit) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-		else this.#running++;
-		try {
-			return await work();
-		} finally {
-			const next = this.#waiting.shift();
-			// The place is handed on, not freed, so no new call gets ahead.
-			if (next === undefined) this.#running--;
-			else next();
-		}
-	}
 }
