@@ -70,6 +70,17 @@ export function withKeptPages(fixture: Fixture): Fixture {
 	return { enter: (t, options) => fixture.enter(t, { ...options, isContextKept: true, isPageKept: true }) };
 }
 
+/** Each test signs a user up, and a third of that was the hash of the password: the strength of hashes is tested with the plugin. */
+function withQuickHashes(settings: readonly string[]): string[] {
+	const at = settings.indexOf('--plugins');
+	const plugins = {
+		'@stowage/auth-password': { memoryKiB: 19_456, iterations: 2, parallelism: 1 },
+		...(at === -1 ? {} : JSON.parse(settings[at + 1] ?? '')),
+	};
+	const others = at === -1 ? settings : settings.toSpliced(at, 2);
+	return [...others, '--plugins', JSON.stringify(plugins)];
+}
+
 function makeFixture(test: TestFn, settings: readonly string[]): Fixture {
 	const endings: (() => Promise<void>)[] = [];
 	const suite = { teardown: (end: () => Promise<void>) => void endings.unshift(end) };
@@ -78,7 +89,7 @@ function makeFixture(test: TestFn, settings: readonly string[]): Fixture {
 		suite.teardown(() => rm(folder, { recursive: true, force: true }));
 		const [server] = await Promise.all([
 			// Tests put files there themselves, which an index notices later.
-			startServer(suite, { args: serveArgs(folder, '--search-index', 'false', ...settings) }),
+			startServer(suite, { args: serveArgs(folder, '--search-index', 'false', ...withQuickHashes(settings)) }),
 			launchBrowser(),
 		]);
 		return { server, files: path.join(folder, 'files') };
