@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { isOfDatabase } from '@stowage/database';
 import { assertUnmounted, type JobKind, type ReboundVersions } from '@stowage/plugin-api';
-import { Failure, joinPath, rootPath } from '@stowage/rules';
+import { Failure, isFailure, joinPath, rootPath } from '@stowage/rules';
 import { copyFolderTime } from '../trees/across/copyContents.js';
 import { measureHome } from '../trees/across/walkHome.js';
 import { copiedFiles } from '../trees/trash/versions/rebindVersions.js';
@@ -27,6 +28,9 @@ export const homeMoveName = 'move-root';
 const quickMs = 5_000;
 const maxPasses = 4;
 
+/** A disk that is away once the home has moved is looked for again after so long. */
+const awaySeconds = 60;
+
 /**
  * Moves a home to another storage root. It is copied and compared while its user goes on working; then changes are
  * blocked for as long as it takes to copy and compare what was changed meanwhile, and from one transaction on it lies
@@ -45,8 +49,7 @@ export function homeMoveKind(parts: HomeMoveParts): JobKind<HomeMoveInput> {
 			const move = await beginMove(parts, job);
 			const result = { root: move.target.name };
 			if (move.state.step === 'switching' && (await hasMoved(parts, move))) {
-				await removeOld(parts, move);
-				await moveTrash(parts, move);
+				await finish(parts, move);
 				return result;
 			}
 			try {
@@ -60,8 +63,7 @@ export function homeMoveKind(parts: HomeMoveParts): JobKind<HomeMoveInput> {
 				const isOver = move.state.step === 'switching' && (await hasMoved(parts, move));
 				if (!isOver && !(await abandon(parts, move))) throw error;
 			}
-			await removeOld(parts, move);
-			await moveTrash(parts, move);
+			await finish(parts, move);
 			return result;
 		},
 	};
@@ -108,9 +110,29 @@ function reboundVersions({ database }: HomeMoveParts, { job, source, target, hom
 	return copiedFiles(database.versions, job.viewer.id, rootPath, (path) => joinPath(home, path), source, target);
 }
 
-/** What is in the trash follows once the home has moved: until then it is restored from where it is. */
-function moveTrash({ trashBin }: HomeMoveParts, { job, target }: Move): Promise<void> {
-	return trashBin.moveAllTo(job.viewer.id, target, job.signal);
+/**
+ * Removes the old tree, and then lets what is in the trash follow: until then it is restored from where it is. The home has moved by now
+ * and no other move to this root can be ordered, so that what is away is waited for.
+ */
+async function finish(parts: HomeMoveParts, move: Move): Promise<void> {
+	try {
+		await removeOld(parts, move);
+		await moveTrash(parts, move);
+	} catch (error) {
+		// After an outage of the database each job goes on by itself.
+		if (!isFailure(error, 'unavailable') || isOfDatabase(error)) throw error;
+		throw new Failure('unavailable', error.message, { cause: error, retryAfter: awaySeconds });
+	}
+}
+
+async function moveTrash({ trashBin }: HomeMoveParts, { job, state, target }: Move): Promise<void> {
+	try {
+		await trashBin.moveAllTo(job.viewer.id, target, job.signal);
+	} catch (error) {
+		if (!isFailure(error, 'unavailable') || isOfDatabase(error)) throw error;
+		const message = `The home of ${state.name} lies on ${target.name} now. Not all of its trash has followed: ${error.message}`;
+		throw new Failure('unavailable', message, { cause: error });
+	}
 }
 
 /** Resolves to whether the home has moved after all: then nothing was undone. */

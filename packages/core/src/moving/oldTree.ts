@@ -1,3 +1,4 @@
+import { isOfDatabase } from '@stowage/database';
 import { Failure, isFailure, joinPath, parentPath, type StoragePath } from '@stowage/rules';
 import { copiesFolder, findTree, newTree, treeId } from '../trees/across/copies.js';
 import { removeUnchanged } from '../trees/across/removeUnchanged.js';
@@ -12,7 +13,7 @@ export async function removeOld(parts: HomeMoveParts, move: Move): Promise<void>
 		// Where there was no home, nothing was left.
 		if (state.digest !== undefined) await removeOldTree(parts, move);
 	} catch (error) {
-		if (isFailure(error, 'unavailable'))
+		if (isFailure(error, 'unavailable') && !isOfDatabase(error))
 			throw new Failure(
 				'unavailable',
 				`The home of ${state.name} lies on ${target.name} now. Its old files are still on ${source.name}: ${error.message}`,
