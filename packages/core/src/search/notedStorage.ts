@@ -64,7 +64,7 @@ export function notedStorage(storage: StorageProvider, journal: Pick<ChangeJourn
 				() => plain.copy(from, to, options),
 				(item) => [rowsAround(to), ...ifFolder(item, sibling(to, item))],
 			),
-		remove: (path) => noted([rowsAround(path), treeAt(path)], () => plain.remove(path)),
+		remove: (path, options) => noted([rowsAround(path), treeAt(path)], () => plain.remove(path, options)),
 		removeEmptyFolder: (path) => noted([rowsAround(path), treeAt(path)], () => plain.removeEmptyFolder(path)),
 		stage: async (id) =>
 			wrapStaged(await plain.stage(id), (staged) => ({

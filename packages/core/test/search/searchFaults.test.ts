@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, open, readdir, readlink, rm, stat, writeFile } from 'no
 import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
+import { memoryStorageDriver, storageSuite } from '@stowage/conformance';
 import type { IndexWriter } from '@stowage/database';
 import type { StorageProvider } from '@stowage/plugin-api';
 import { Failure, parsePath, type SearchQuery, type Viewer } from '@stowage/rules';
@@ -13,6 +14,7 @@ import { IndexBuilder } from '../../src/search/building/IndexBuilder.js';
 import { ChangeJournal } from '../../src/search/ChangeJournal.js';
 import { Journals } from '../../src/search/Journals.js';
 import { concerns } from '../../src/search/marks.js';
+import { notedStorage } from '../../src/search/notedStorage.js';
 import { below, breakFolders } from '../brokenFolder.js';
 import { Client, json, type TestApp, testApp } from '../testApp.js';
 import { until } from '../until.js';
@@ -156,6 +158,31 @@ test('a storage may be given another way to stage files, which may use the one i
 	await new Client(app).upload('/api/upload/public', [{ name: 'file', fileName: 'holiday.txt', value: 'a' }]);
 	t.is(staged, 1);
 	t.deepEqual((await search(app)).paths, ['holiday.txt']);
+});
+
+storageSuite(test, 'a storage whose changes are noted for the index', async () => {
+	const driver = memoryStorageDriver();
+	const open = async (rootId?: string) => notedStorage(await driver.open(rootId), { begin: () => ({ end() {} }) });
+	return { driver: { ...driver, open } };
+});
+
+test('who removes a folder learns what was removed and when its space is free, also with an index', async (t) => {
+	const app = await testApp(t, withIndex);
+	await mkdir(path.join(app.filesDir, 'Public/folder'));
+	await place(app, 'folder/file');
+	const { storage } = app.services.roots.first;
+	const removed: string[] = [];
+	let freed: Promise<void> | undefined;
+	await storage.remove(parsePath('Public/folder'), {
+		onRemoved: ({ name }) => void removed.push(name),
+		onFreeing(ended) {
+			freed = ended;
+		},
+	});
+	t.deepEqual(removed, ['folder']);
+	t.not(freed, undefined);
+	await freed;
+	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/trash-in-progress')), []);
 });
 
 test('a root that is left out is not read in the background, and is searched all the same', async (t) => {
