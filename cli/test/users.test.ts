@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { parsePath } from '@stowage/rules';
@@ -262,4 +262,17 @@ test('a user who is removed with all files while a disk with some of their trash
 	);
 	await new Client(app).register('bob');
 	t.is((await run(['user', 'remove', 'bob', '--delete-files', ...flags])).stdout, 'Removed bob with all files.');
+});
+
+test('a command that removes a home ends once all of its files are gone from the disk', async (t) => {
+	const app = await testApp(t);
+	await new Client(app).register('ada');
+	const home = path.join(app.filesDir, 'users/ada');
+	for (let folder = 0; folder < 10; folder++) {
+		await mkdir(path.join(home, `${folder}`));
+		for (let n = 0; n < 200; n++) await writeFile(path.join(home, `${folder}`, `${n}`), '');
+	}
+	const removed = await run(['user', 'remove', 'ada', '--delete-files', '--data-dir', app.dataDir]);
+	t.is(removed.stdout, 'Removed ada with all files.', removed.stderr);
+	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/trash-in-progress')), []);
 });

@@ -31,6 +31,7 @@ import { SearchIndex } from './search/SearchIndex.js';
 import type { Services } from './services.js';
 import { RootClaims } from './trees/roots/RootClaims.js';
 import { Roots } from './trees/roots/Roots.js';
+import { Removals } from './trees/space/Removals.js';
 import { MountedStorage } from './trees/storage/MountedStorage.js';
 
 export interface ServicesOptions {
@@ -207,13 +208,14 @@ async function assemble<Host extends AppHost>(
 					...{ store: database.leases, identity, node: nodeInFileNames(node), monotonic, log },
 					onLost: () => void roots.reloadInBackground(),
 				});
+	const removals = serves ? undefined : new Removals();
 	const roots: Roots = await Roots.open({
 		...{ drivers: providers.storage, config, database, log, identity, monotonic },
 		claims,
 		readers: database.processes === undefined ? otherServers : liveProcesses,
-		wrap: (storage) => searchIndex.noted(storage),
+		wrap: (storage) => searchIndex.noted(removals?.watched(storage) ?? storage),
 	});
-	parts.push(roots, searchIndex);
+	parts.push(roots, ...(removals === undefined ? [] : [removals]), searchIndex);
 	const storage = new MountedStorage(roots);
 	openStorage = storage;
 	if (serves) await otherServers.announce();

@@ -49,7 +49,7 @@ import { findLostAccess, inheritAccess, readAccess, writeAccess } from './writin
 import { findPublished } from './writing/commit.js';
 import { finishReplacements } from './writing/replaceFile.js';
 import { StagedLocalFile } from './writing/StagedLocalFile.js';
-import { sweepLeftovers, sweepStaging } from './writing/sweep.js';
+import { sweepLeftovers, sweepRemovals, sweepStaging } from './writing/sweep.js';
 
 /** Files as plain files below one folder. Each call first checks that the folder is still our root. */
 export class LocalStorage
@@ -229,7 +229,11 @@ export class LocalStorage
 	}
 
 	sweepStaging(before: StagingCutoffs, isNeeded: (id: string) => Promise<boolean>): Promise<void> {
-		return withFailures(rootPath, () => sweepStaging(this.disk, before, isNeeded));
+		return withFailures(rootPath, async () => {
+			await sweepStaging(this.disk, before, isNeeded);
+			// Not awaited: it may take hours.
+			void this.#later(() => sweepRemovals(this.disk));
+		});
 	}
 
 	freeSpace(): Promise<number> {

@@ -11,7 +11,7 @@ import { Root } from '../src/root/Root.js';
 import type { SystemCalls } from '../src/system/systemCalls.js';
 import { systemError } from '../src/system/systemErrors.js';
 import { sweepLeftovers, sweepStaging } from '../src/writing/sweep.js';
-import { best, localStorage, p, plant, put, readText, refused } from './steps.js';
+import { best, eventually, localStorage, p, plant, put, readText, refused } from './steps.js';
 
 /** Removes scratch files as a sweep of another process does that opens the same root. */
 async function sweepScratch(root: string): Promise<number> {
@@ -92,6 +92,26 @@ test.serial(
 		});
 		await sweepStaging(other, cutoffs, async () => false);
 		t.deepEqual(await readdir(staging), []);
+	},
+);
+
+test.serial(
+	'what a process has not removed before it ended is removed by a sweep of another one, once it is old',
+	async (t) => {
+		const { storage, root } = await localStorage(t);
+		const removed = '.stowage/trash-in-progress';
+		await plant(root, { 'folder/file': 'x', [`${removed}/killed/deep/file`]: 'x' });
+		const sweep = () => storage.sweepStaging({ staged: 0, copies: 0 }, async () => false);
+		await sweep();
+		await storage.remove(p('folder'));
+		await eventually(t, async () => `${await readdir(join(root, removed))}` === 'killed');
+		const { now } = Date;
+		Date.now = () => now() + 61 * 60_000;
+		t.teardown(() => {
+			Date.now = now;
+		});
+		await sweep();
+		await eventually(t, async () => (await readdir(join(root, removed))).length === 0);
 	},
 );
 

@@ -7,7 +7,7 @@ import { rename, rmdir, unlink } from '../system/descriptors.js';
 import { rawName } from '../system/rawNames.js';
 import { isSystemError } from '../system/systemErrors.js';
 import { assertUnmounted } from './assertUnmounted.js';
-import { removeTree } from './removeTree.js';
+import { removeDiscarded } from './removeTree.js';
 
 /**
  * Removes a file or folder in one step, unless something is mounted in it. Resolves, when it is durably gone, to what it was, and to
@@ -37,7 +37,7 @@ export async function removeItem(
 	await disk.syncs.sync(folder);
 	const freeSpace = async () => {
 		using again = await disk.privateFolder(removedFolder, 'path');
-		await removeTree(disk, again, rawName(discarded));
+		await removeDiscarded(disk, again, rawName(discarded));
 	};
 	return { removed: found, freeSpace };
 }

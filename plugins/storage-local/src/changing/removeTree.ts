@@ -4,7 +4,7 @@ import { randomName, scratchPrefix } from '../root/privateFolder.js';
 import { lstat, readlink, rename, rmdir, unlink } from '../system/descriptors.js';
 import { type Folder, openChild } from '../system/openFolder.js';
 import { pathPart, type RawName, rawName } from '../system/rawNames.js';
-import { isSystemError } from '../system/systemErrors.js';
+import { ignoreMissing, isSystemError } from '../system/systemErrors.js';
 
 /** Concurrent removals in one folder. */
 const removalConcurrency = 8;
@@ -27,6 +27,17 @@ export async function removeTree(disk: Disk, folder: Folder, name: RawName): Pro
 	if (first === undefined) return;
 	disk.onNotRemoved({ ...first, count: failed });
 	throw first.error;
+}
+
+/** Removes what is in the folder of what was removed. What is left of it is not tried again until the next start. */
+export async function removeDiscarded(disk: Disk, folder: Folder, name: RawName): Promise<void> {
+	disk.removals.add(name);
+	await removeTree(disk, folder, name);
+	if (!(await isThere(folder, name))) disk.removals.delete(name);
+}
+
+async function isThere(folder: Folder, name: RawName): Promise<boolean> {
+	return (await lstat(folder.at(pathPart(name))).catch(ignoreMissing)) !== undefined;
 }
 
 interface Removal {

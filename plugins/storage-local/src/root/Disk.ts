@@ -5,6 +5,7 @@ import { Failure, isWithin, parentPath, pathSegments, type StoragePath } from '@
 import { fstat, lstat } from '../system/descriptors.js';
 import { type FileStat, type Ownership, toFileStat } from '../system/fileStat.js';
 import { Folder, type FolderAccess, OpeningFolder, pathOnly } from '../system/openFolder.js';
+import type { RawName } from '../system/rawNames.js';
 import type { SystemCalls } from '../system/systemCalls.js';
 import { isSystemError, noSuchEntry, systemError } from '../system/systemErrors.js';
 import { ExchangeFlag } from './ExchangeFlag.js';
@@ -35,6 +36,8 @@ export class Disk {
 	readonly failedSyncs = new Set<string>();
 	/** Names of the staged files whose names are certainly durable, so that a sync of their bytes is enough. */
 	readonly syncedNames = new Set<string>();
+	/** What this process removes in the folder of what was removed, or could not: no sweep tries it again. */
+	readonly removals = new Set<RawName>();
 	/** Set when background work shall end. */
 	isClosing = false;
 	readonly #shared = new OpenFolderCache();

@@ -1,6 +1,6 @@
 import type { StagingCutoffs } from '@stowage/plugin-api';
 import { discardObject } from '../changing/CopyObject.js';
-import { removeTree } from '../changing/removeTree.js';
+import { removeDiscarded, removeTree } from '../changing/removeTree.js';
 import type { Disk } from '../root/Disk.js';
 import { copyPrefix, removedFolder, replacingPrefix, scratchPrefix, stagingFolder } from '../root/privateFolder.js';
 import { closeSync, lstat, open } from '../system/descriptors.js';
@@ -10,15 +10,29 @@ import { pathPart, type RawName } from '../system/rawNames.js';
 import { intentOf, isIntent } from './ReplaceIntent.js';
 import { formatStagedId } from './stagedIds.js';
 
+/** What is removed by a process that goes on changes more often, but where a folder in it is very large: two may remove that. */
+const hourMs = 60 * 60 * 1000;
+
 /** The age of files that are swept where no lock shows whether they are in use. */
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** Completes removals and removes incomplete copies after a crash. Uploads are left alone: they may be continued. */
 export async function sweepLeftovers(disk: Disk): Promise<void> {
 	using trash = await disk.privateFolder(removedFolder, 'read');
-	await sweep(disk, trash, (name) => removeTree(disk, trash, name));
+	await sweep(disk, trash, (name) => removeDiscarded(disk, trash, name));
 	using staging = await disk.privateFolder(stagingFolder, 'read');
 	await sweep(disk, staging, (name) => removeIfAbandoned(disk, staging, name));
+}
+
+/** Completes removals of other processes that have ended in the middle of them, as a killed command has. */
+export async function sweepRemovals(disk: Disk): Promise<void> {
+	using trash = await disk.privateFolder(removedFolder, 'read');
+	await sweep(disk, trash, async (name) => {
+		if (disk.removals.has(name)) return;
+		// Changed by the rename that brought it there, and by each removal in it.
+		const { ctimeMs } = await lstat(trash.at(pathPart(name)));
+		if (ctimeMs < Date.now() - hourMs) await removeDiscarded(disk, trash, name);
+	});
 }
 
 /** Removes unused staged files and copies that were not modified since. */
