@@ -228,7 +228,7 @@ async function assemble<Host extends AppHost>(
 	const services = createServices({
 		...{ ...base, version: buildVersion, drain, audit, bodies, providers, secret, siblings, diskUses },
 		processes: { name: identity.name, hasEnded },
-		...{ databaseReserve, notifications, leases, jobs, liveProcesses },
+		...{ databaseReserve, notifications, leases, jobs, liveProcesses, versionPaths: fileServices.versionPaths },
 		...{
 			storage,
 			roots,

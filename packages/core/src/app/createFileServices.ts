@@ -81,6 +81,7 @@ export function createFileServices(dependencies: Dependencies) {
 		store: database.trash,
 		versions: database.versions,
 		inVain: database.keyValues('trash-in-vain'),
+		moves: dependencies.databaseReserve.optional(database.keyValues('version-moves')),
 		creators: dependencies.databaseReserve.optional(database.keyValues('file-creators')),
 		users,
 		storage,
@@ -147,5 +148,8 @@ export function createFileServices(dependencies: Dependencies) {
 	};
 	const trash = auditedTrash(sharedTrash(createTrash(parts), parts, sharedFolders), audit, names);
 	const versions = auditedVersions(sharedVersions(createFileVersions(parts), sharedFolders), naming, names);
-	return { links, quotas, feeds, diskUses, trees, files, sharedFolders, memberChanges, trashBin, trash, versions };
+	return {
+		...{ links, quotas, feeds, diskUses, trees, files, sharedFolders, memberChanges },
+		...{ trashBin, trash, versions, versionPaths: versionBin.paths },
+	};
 }

@@ -35,6 +35,7 @@ import { auditedRoots } from '../trees/roots/auditedRoots.js';
 import { RootAdministration } from '../trees/roots/RootAdministration.js';
 import type { DiskUses } from '../trees/space/DiskUses.js';
 import { availableSpace } from '../trees/space/freeSpace.js';
+import type { VersionPaths } from '../trees/trash/versions/VersionPaths.js';
 import { Admission } from '../uploads/admission/Admission.js';
 import { HourlyLimits } from '../uploads/admission/HourlyLimits.js';
 import { UnfinishedLimit } from '../uploads/admission/UnfinishedLimit.js';
@@ -72,6 +73,7 @@ type Made =
 
 interface Dependencies extends Omit<Services, Made> {
 	providers: Providers;
+	versionPaths: Pick<VersionPaths, 'complete'>;
 	/** The key that seals what the database keeps. */
 	secret: string;
 	siblings: SiblingEvents;
@@ -89,6 +91,7 @@ export function createServices({
 	siblings,
 	diskUses,
 	processes,
+	versionPaths,
 	monotonic,
 	...given
 }: Dependencies): Services {
@@ -215,6 +218,7 @@ export function createServices({
 				database,
 				config,
 				trashBin: given.trashBin,
+				versionPaths,
 				log,
 				monotonic,
 			}),

@@ -8,7 +8,7 @@ import type { ItemTracker } from './itemTracker.js';
 /**
  * Wraps the tracker: moved items take their versions with them. What is made public leaves them behind, since its
  * former contents are not meant for others. The paths of versions are written after the disk has changed, since they
- * belong to the file itself, whatever its path is.
+ * belong to the file itself, whatever its path is; what is interrupted in between is completed before they are used again.
  */
 export function followVersions(tracker: ItemTracker, versions: Versions): ItemTracker {
 	// Moves of one user, or a path might be written that another move has changed since.
@@ -21,26 +21,34 @@ export function followVersions(tracker: ItemTracker, versions: Versions): ItemTr
 			if (viewer.kind !== 'user' || !(await hasAny(viewer))) return tracker.moving(viewer, from, move);
 			const home = homeRoot(viewer.username);
 			const source = relativePath(from, home);
-			return exclusively(viewer.id, () =>
-				tracker.moving(viewer, from, async (before) => {
+			return exclusively(viewer.id, async () => {
+				await versions.paths.complete(viewer.id);
+				return tracker.moving(viewer, from, async (before) => {
 					let target = source;
+					let isPlanned = false;
 					const moved = await move(async (to) => {
 						target = relativePath(to, home);
 						await versions.paths.assertRoomAt(viewer, source, target);
+						isPlanned = await versions.paths.begin(viewer.id, source, target);
 						await before(to);
+					}).catch(async (error: unknown) => {
+						// It may be at its target all the same: only a sync, or an answer, has failed.
+						if (isPlanned) await versions.paths.complete(viewer.id, source);
+						throw error;
 					});
-					await versions.paths.moved(viewer.id, source, target);
+					await versions.paths.moved(viewer.id, source, target, isPlanned);
 					// What is restored goes to where it was.
 					const isMadePublic = isPublicPath(target) && !isPublicPath(source) && !isTrashedLink(source);
 					if (isMadePublic) await endAll(viewer, target);
 					return moved;
-				}),
-			);
+				});
+			});
 		},
 
 		async removing(viewer, at, remove) {
 			if (viewer.kind !== 'user' || !(await hasAny(viewer))) return tracker.removing(viewer, at, remove);
 			const path = relativePath(at, homeRoot(viewer.username));
+			await exclusively(viewer.id, () => versions.paths.complete(viewer.id));
 			const files = await versions.counts.filesWithin(viewer, path);
 			await tracker.removing(viewer, at, remove);
 			if (files.size === 0) return;

@@ -10,6 +10,7 @@ import type { Log } from '../log.js';
 import type { Roots } from '../trees/roots/Roots.js';
 import type { Mount } from '../trees/storage/Mounts.js';
 import type { TrashBin } from '../trees/trash/TrashBin.js';
+import type { VersionPaths } from '../trees/trash/versions/VersionPaths.js';
 
 /** What moves of homes work with. */
 export interface HomeMoveParts {
@@ -17,6 +18,7 @@ export interface HomeMoveParts {
 	database: Pick<Database, 'homes' | 'links' | 'members' | 'versions'>;
 	config: Pick<Config, 'uploads'>;
 	trashBin: Pick<TrashBin, 'moveAllTo'>;
+	versionPaths: Pick<VersionPaths, 'complete'>;
 	log: Log;
 	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;

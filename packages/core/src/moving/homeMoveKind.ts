@@ -106,7 +106,12 @@ async function copyAndSwitch(parts: HomeMoveParts, move: Move): Promise<void> {
 }
 
 /** The files of the user that have versions, with their copies. Those in the trash follow with what is there. */
-function reboundVersions({ database }: HomeMoveParts, { job, source, target, home }: Move): Promise<ReboundVersions[]> {
+async function reboundVersions(
+	{ database, versionPaths }: HomeMoveParts,
+	{ job, source, target, home }: Move,
+): Promise<ReboundVersions[]> {
+	// By paths that are wrong none would be found.
+	await versionPaths.complete(job.viewer.id);
 	return copiedFiles(database.versions, job.viewer.id, rootPath, (path) => joinPath(home, path), source, target);
 }
 

@@ -795,7 +795,7 @@ test('notes that are put together are also those of items that an older database
 const purgeParts = ({ services: { config, database, databaseReserve, log, storage } }: TestApp) => ({
 	...{ config, databaseReserve, log, store: database.trash, storage: () => storage },
 	...{ versions: database.versions, users: database.users, inVain: database.keyValues('trash-in-vain') },
-	creators: database.keyValues('file-creators'),
+	...{ creators: database.keyValues('file-creators'), moves: database.keyValues('version-moves') },
 	...{ now: Date.now, monotonic: () => 0 },
 	...{ onEnded: async () => {}, onChanged: () => {}, onPurged: () => {} },
 	...{ onMovedAcross: async () => {}, onReplaced: async () => {} },

@@ -371,6 +371,74 @@ test('hits of a search say how many versions their files have, and only to their
 	t.deepEqual(await hits(new Client(app), '/public?'), ['public hit.txt undefined']);
 });
 
+/** What fails once `docs` was moved on the disk, until the returned function is called. */
+function failAfterMoves({ services }: TestApp, fails: { disk: boolean; database: boolean }): () => void {
+	const { versions } = services.database;
+	const { storage } = services.roots.first;
+	const [move, moveRows] = [storage.move, versions.move];
+	const away = () => new Failure('unavailable', 'away');
+	storage.move = async (from, to, options) => {
+		const moved = await move.call(storage, from, to, options);
+		if (fails.disk && from.endsWith('docs')) throw away();
+		return moved;
+	};
+	versions.move = async (...args) => {
+		if (fails.database) throw away();
+		return moveRows(...args);
+	};
+	return () => {
+		storage.move = move;
+		versions.move = moveRows;
+	};
+}
+
+for (const [title, fails] of [
+	['though the sync after it has failed', { disk: true, database: false }],
+	['though the database was away just after it', { disk: false, database: true }],
+	['though its process ended just after it', { disk: true, database: true }],
+] as const) {
+	test(`versions follow a folder that is moved ${title}, and are of no other file`, async (t) => {
+		const { app, ada, home, call, write, contents } = await setUp(t);
+		const { database } = app.services;
+		await write('docs/a', 'private', 'two');
+		const recover = failAfterMoves(app, fails);
+		const renamed = await ada.post('/api/renameItem', { oldPath: 'docs', newName: 'former', type });
+		t.is(renamed.statusCode, fails.disk ? 503 : 200);
+		recover();
+
+		await call('POST', '/api/createFolder', { directory: '', folderName: 'docs', type });
+		await write('docs/a', 'another');
+		const bob = await new Client(app).register('bob');
+		await call('PUT', '/api/members', { path: 'docs', members: [{ username: 'bob', role: 'edit' }] });
+		t.deepEqual(json(await bob.get('/api/versions/docs/a?type=shared')).versions, []);
+		await write('docs/a', 'changed');
+		t.deepEqual(await contents('docs/a'), ['another']);
+		t.deepEqual(await contents('former/a'), ['private']);
+		t.is(
+			await database.keyValues('version-moves').get(String((await app.services.accounts.find('ada'))?.id)),
+			undefined,
+		);
+		t.deepEqual((await readdir(home)).sort(), ['Public', 'docs', 'former']);
+	});
+
+	test(`versions of a folder that is moved ${title} go with the home to another root`, async (t) => {
+		const { app, ada, write, contents } = await setUp(t);
+		const { rootAdministration, homeMoves, jobs, accounts } = app.services;
+		const disk = await mkdtemp(path.join(os.tmpdir(), 'stowage-disk-'));
+		// The server still writes there for a moment.
+		t.teardown(() => rm(disk, { recursive: true, force: true, maxRetries: 10 }));
+		await rootAdministration.add('big', 'local', path.join(disk, 'root'));
+		await write('docs/a', 'one', 'two');
+		const recover = failAfterMoves(app, fails);
+		await ada.post('/api/renameItem', { oldPath: 'docs', newName: 'former', type });
+		recover();
+		const job = await homeMoves.start('ada', 'big');
+		const owner = { ...(await accounts.find('ada')), kind: 'user' as const };
+		t.like(await jobs.waitForEnd(owner, job.id, 5 * 60_000), { status: 'completed' });
+		t.deepEqual(await contents('former/a'), ['one']);
+	});
+}
+
 test('a version is only given for its own file and to its owner', async (t) => {
 	const { app, ada, write, list, read } = await setUp(t);
 	await write('a', 'secret', 'two');
@@ -589,6 +657,7 @@ test('of the versions of a user few are looked up at the same time, however many
 	const parts = {
 		config: { versions: { keepFor: 1 } },
 		versions: { hasAny: async () => true, unfinished: async () => [], of: async () => rows },
+		moves: { get: async () => undefined },
 		storage: () => ({ mounts: () => [{ storage: { rootId: 'root', stat } }] }),
 	} as unknown as TrashParts;
 	const versions = new Versions(parts, {} as never);

@@ -15,6 +15,8 @@ export interface TrashParts {
 	versions: VersionStore;
 	/** Where more of the trash would give way in vain: none of the processes tries it for a while. */
 	inVain: Pick<KeyValueStore, 'get' | 'set'>;
+	/** The moves under way of files with versions (`PlannedMoves`). */
+	moves: Pick<KeyValueStore, 'get' | 'set' | 'remove'>;
 	/** The members who have written the first contents of files, of which no version can tell it. */
 	creators: Pick<KeyValueStore, 'get' | 'set'>;
 	users: Pick<UserStore, 'get'>;

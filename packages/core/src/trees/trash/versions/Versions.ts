@@ -71,6 +71,8 @@ export class Versions {
 		replace: (keepAs: StoragePath, beforeNaming: () => Promise<void>) => Promise<StorageItem>,
 	): Promise<StorageItem> {
 		const replacedId = identityOf(item);
+		// A move that is completed later would take these with it.
+		await this.paths.complete(user.id);
 		// Most replacements are the owner's: these don't look up who has created the file, as its first version stays in any case.
 		const writtenBy = await this.#writers.of(user.id, item, { isCreatorSought: user.member !== undefined });
 		const version = {
@@ -121,6 +123,8 @@ export class Versions {
 	async list(ownerId: string, path: StoragePath, item: StorageItem): Promise<FileVersion[]> {
 		const { versions } = this.#parts;
 		if (!this.isOn || !(await versions.hasAny(ownerId))) return [];
+		// Those of what was here before would be this file's.
+		await this.paths.complete(ownerId);
 		// What a process had no time to bind.
 		for (const version of await versions.unfinished(ownerId, path))
 			if (version.replacedId !== identityOf(item) && (await isTrashed(this.#parts, version)))
