@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import test, { type ExecutionContext } from 'ava';
 import { startCaddy } from '../../../../test/caddy.js';
 import { ownAddress } from '../../../../test/ownAddress.js';
-import { Client, field, file, type TestApp, testApp } from '../testApp.js';
+import { Client, field, file, recordsOf, type TestApp, testApp } from '../testApp.js';
 
 const caddyAddress = `${ownAddress()}:7423`;
 
@@ -41,3 +43,28 @@ test.serial('through Caddy a request with too long headers is answered 431, and 
 	t.is((await caddy.get('/api/health', { 'x-long': 'x'.repeat(60_000) })).statusCode, 431);
 	t.is((await caddy.get('/api/health')).statusCode, 200);
 });
+
+test.serial(
+	'a client behind Caddy hides its address by no number of headers, behind which Caddy sorts its own',
+	async (t) => {
+		const app = await testApp(t, { '--trusted-proxies': proxyAddress });
+		await caddyInFrontOf(t, app);
+		const [host, port] = caddyAddress.split(':');
+		const clientAddress = '127.0.0.9';
+		const body = JSON.stringify({ username: 'ada', password: 'wrong horse' });
+		const signIn = async (headers: number) => {
+			const socket = connect({ host, port: Number(port), localAddress: clientAddress });
+			const head = `POST /api/login HTTP/1.1\r\nHost: ${caddyAddress}\r\nContent-Type: application/json\r\nConnection: close\r\n`;
+			socket.write(`${head}Content-Length: ${body.length}\r\n${'D:\r\n'.repeat(headers)}\r\n${body}`);
+			return (await buffer(socket)).toString('latin1');
+		};
+		t.regex(await signIn(900), /^HTTP\/1\.1 401 /);
+		t.regex(await signIn(1000), /^HTTP\/1\.1 431 /);
+		await app.stop();
+		const failures = (await recordsOf(app)).filter(({ action }) => action === 'signInFailed');
+		t.deepEqual(
+			failures.map(({ address }) => address),
+			[clientAddress],
+		);
+	},
+);

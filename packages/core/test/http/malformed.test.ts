@@ -93,6 +93,13 @@ test(
 	'HEADERS_TOO_LARGE',
 );
 test(
+	'more than 1,000 headers, of which Node would drop the last ones, are refused with 431',
+	refused,
+	`GET /api/health HTTP/1.1\r\nHost: x\r\n${'a:\r\n'.repeat(1000)}\r\n`,
+	431,
+	'HEADERS_TOO_LARGE',
+);
+test(
 	'a request without a Host header is refused with 400',
 	refused,
 	'GET /api/health HTTP/1.1\r\n\r\n',
@@ -117,6 +124,14 @@ test(
 test('an HTTP/1.0 request without a Host header is answered', async (t) => {
 	const { status } = await rawRequest(await testApp(t), 'GET /api/health HTTP/1.0\r\n\r\n');
 	t.is(status, 200);
+});
+
+test('of 1,000 headers the last one counts like the first', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const head = `GET /api/checkLoginStatus HTTP/1.1\r\nHost: x\r\n${'a:\r\n'.repeat(997)}Connection: close\r\n`;
+	const { text } = await rawRequest(app, `${head}Cookie: ${ada.cookie}\r\n\r\n`);
+	t.regex(text, /"username":"ada"/);
 });
 
 test('malformed bytes after a request do not change its answer', async (t) => {

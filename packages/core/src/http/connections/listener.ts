@@ -1,6 +1,7 @@
 import http from 'node:http';
 import type { Socket } from 'node:net';
 import { runInContext } from '../../context.js';
+import { maxHeaders } from '../requests/checkHeaders.js';
 import { createPacedRequests } from './pacedRequest.js';
 
 /** Open at once; for a further one another is closed, or else the new one (`limitConnections.ts`). */
@@ -24,6 +25,8 @@ export function createListener(): http.Server {
 		requireHostHeader: false,
 	});
 	listener.maxConnections = maxConnections + maxAtATime;
+	// One more than is accepted, by which a request that had more is recognized.
+	listener.maxHeadersCount = maxHeaders + 1;
 	const emit = listener.emit.bind(listener) as (...event: unknown[]) => boolean;
 	listener.emit = (...event: unknown[]) =>
 		event[0] === 'connection' ? inContextOfConnection(event[1] as Socket, () => emit(...event)) : emit(...event);

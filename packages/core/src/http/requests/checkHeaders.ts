@@ -2,12 +2,26 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Failure } from '@stowage/rules';
 import { trimBlanks } from './trimBlanks.js';
 
+/** Lines of headers that a request may have. Node drops those behind its own limit, and says nothing of it. */
+export const maxHeaders = 1000;
+
 /** Refuses a request by headers that two readers could take in different ways, or that nothing here can fulfil. */
 export function checkHeaders(request: IncomingMessage, response: ServerResponse): void {
+	assertAllRead(request, response);
 	assertHost(request, response);
 	assertLength(request);
 	assertPlainBody(request);
 	collapseBlanks(request);
+}
+
+/**
+ * Throws `headersTooLarge` where lines may have been dropped. A proxy that sorts them puts its own behind those of the client, which could
+ * so hide the address that it comes from.
+ */
+function assertAllRead({ rawHeaders }: IncomingMessage, response: ServerResponse): void {
+	if (rawHeaders.length <= 2 * maxHeaders) return;
+	response.setHeader('connection', 'close');
+	throw new Failure('headersTooLarge', 'The request has too many headers.');
 }
 
 /**
