@@ -204,6 +204,39 @@ test('a form that ends early is refused and leaves no staged file', async (t) =>
 	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
 });
 
+test('a part is not lost where blanks follow the boundary before it', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const files = ['a', 'b'].map((name) => rawFile(`name=file; filename=${name}`, name));
+	for (const ending of ['\r\n', '', ' \r\n', '\n']) {
+		const body = `--b \r\n${files.join('\r\n--b\t \r\n')}\r\n--b--${ending}`;
+		const answer = await ada.call('POST', '/api/upload', body, { 'content-type': 'multipart/form-data; boundary=b' });
+		t.is(answer.statusCode, 200, answer.payload);
+		t.deepEqual(
+			json(answer).entries.map(({ size }: { size: number }) => size),
+			[1, 1],
+			JSON.stringify(ending),
+		);
+	}
+});
+
+for (const more of ['more', '-', '-x', '--x', '\rx', ' x', '\n']) {
+	test(
+		`a file in which a line begins with the boundary and ${JSON.stringify(more)} is refused, not cut there`,
+		refused,
+		[rawFile('name=file; filename=a', `begin\r\n--b${more}${more === '\n' ? '' : '\r\n'}end`)],
+		/boundary/,
+	);
+}
+
+test('an empty boundary is refused', async (t) => {
+	const ada = await new Client(await testApp(t)).register('ada');
+	const body = `--\r\n${rawFile('name=file; filename=a')}\r\n----\r\n`;
+	const answer = await ada.call('POST', '/api/upload', body, { 'content-type': 'multipart/form-data; boundary=""' });
+	t.is(answer.statusCode, 400);
+	t.regex(json(answer).message, /boundary/);
+});
+
 test('a boundary has 70 characters at most', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');

@@ -43,7 +43,7 @@ export function createFormParser(request: IncomingMessage, onRefusal: (error: un
 		throw new Failure('unsupportedMediaType', 'Send the files as multipart/form-data.');
 	}
 	const parser = createBusboy(request);
-	const search = searchFast(parser as busboy.Busboy & Searching);
+	const search = searchFast(parser as busboy.Busboy & Searching, () => onRefusal(malformedLine()));
 	let current: PartHeader = { name: '', fileName: undefined };
 	readHeadersWith(parser, (header) => {
 		try {
@@ -73,16 +73,22 @@ function createBusboy(request: IncomingMessage): busboy.Busboy {
 }
 
 /** Puts our search in the place of busboy's, which has seen nothing yet but the line break that busboy puts before a form. */
-function searchFast(parser: Searching): BoundarySearch {
+function searchFast(parser: Searching, onMalformed: () => void): BoundarySearch {
 	if (parser._bparser instanceof BoundarySearch) return parser._bparser;
 	const { _needle, _cb } = parser._bparser;
-	if (_needle.length > '\r\n--'.length + maxBoundaryLength) {
-		throw new Failure('invalid', `The boundary of the form has more than ${maxBoundaryLength} characters.`);
+	const length = _needle.length - '\r\n--'.length;
+	if (length === 0 || length > maxBoundaryLength) {
+		throw new Failure('invalid', `The boundary of the form must have 1 to ${maxBoundaryLength} characters.`);
 	}
-	const search = new BoundarySearch(_needle, _cb);
+	const search = new BoundarySearch(_needle, _cb, onMalformed);
 	parser._bparser = search;
 	search.push(Buffer.from('\r\n'));
 	return search;
+}
+
+function malformedLine(): Failure {
+	const why = 'a line begins with its boundary, and has more than that.';
+	return new Failure('invalid', `The form is not valid multipart/form-data: ${why}`);
 }
 
 /** Intercepts each header before busboy parses it: busboy offers no way to read one whole. */
