@@ -86,6 +86,22 @@ test('refused requests whose client has gone leave no connections that count for
 	}
 });
 
+test('a client of HTTP/1.0 gets its answer and no 100 Continue before it', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const form = '--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nx\r\n--b--\r\n';
+	const tus = 'Tus-Resumable: 1.0.0\r\nUpload-Length: 1\r\nUpload-Metadata: filename YQ==';
+	for (const [path, headers, body, status] of [
+		['/api/upload', 'Content-Type: multipart/form-data; boundary=b', form, 200],
+		['/api/uploads', `${tus}\r\nContent-Type: application/offset+octet-stream`, 'x', 201],
+		['/api/createFolder', 'Content-Type: application/json', '{}', 400],
+	]) {
+		const head = `POST ${path} HTTP/1.0\r\nHost: x\r\nCookie: ${ada.cookie}\r\nExpect: 100-continue\r\n${headers}`;
+		const answer = await rawRequest(app, `${head}\r\nContent-Length: ${String(body).length}\r\n\r\n${body}`);
+		t.is(answer.status, Number(status), answer.text);
+	}
+});
+
 test('a refused upload with Expect: 100-continue gets no 100 Continue', async (t) => {
 	const app = await testApp(t);
 	const answer = await rawRequest(

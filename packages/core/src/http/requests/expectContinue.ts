@@ -1,4 +1,4 @@
-import type { Server as HttpServer } from 'node:http';
+import type { Server as HttpServer, IncomingMessage } from 'node:http';
 import type { Server } from '@hapi/hapi';
 import { maxPayloadBytesFor } from '@stowage/contract';
 import type { Request } from '@stowage/plugin-api';
@@ -12,11 +12,18 @@ export function handleExpectContinue(server: Server, listener: HttpServer): void
 	listener.removeAllListeners('checkContinue');
 	listener.on('checkContinue', (request, response) => listener.emit('request', request, response));
 	addStep(server, 'onPreHandler', (request) => {
-		const { headers } = request.raw.req;
-		if (/100-continue/i.test(headers.expect ?? '') && shouldContinue(request)) {
-			request.raw.res.writeContinue();
-		}
+		if (awaitsContinue(request.raw.req) && shouldContinue(request)) request.raw.res.writeContinue();
 	});
+}
+
+/** `Expect: 100-continue` waits for this: the request is not going to be refused. */
+export function sendContinue({ raw: { req, res } }: Request): void {
+	if (awaitsContinue(req)) res.writeContinue();
+}
+
+/** A client of HTTP/1.0 would take `100 Continue` for the answer (RFC 9110, section 10.1.1). */
+function awaitsContinue({ httpVersion, headers }: IncomingMessage): boolean {
+	return httpVersion !== '1.0' && /100-continue/i.test(headers.expect ?? '');
 }
 
 /** Whether the route will read a body of this type and length. */

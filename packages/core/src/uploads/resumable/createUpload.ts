@@ -1,13 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Request, UploadRecord } from '@stowage/plugin-api';
 import { Failure, isFailure, type Viewer } from '@stowage/rules';
+import { sendContinue } from '../../http/requests/expectContinue.js';
 import { secretHash } from '../../secretHash.js';
 import { parseChecksum } from '../checksum.js';
 import { announcedBytes, assertChunkType, byteCount, textHeader, uploadKeyOf } from '../uploadHeaders.js';
 import { beginUpload } from './beginUpload.js';
 import { inspectUpload, publishOrGetOffset } from './inspectUpload.js';
 import { withLockedUpload } from './lockStaged.js';
-import { receiveBody, sendContinue } from './receiveBody.js';
+import { receiveBody } from './receiveBody.js';
 import { discardUpload } from './removeUpload.js';
 import { receivingOf, type UploadParts } from './UploadParts.js';
 import type { Writer } from './Writer.js';

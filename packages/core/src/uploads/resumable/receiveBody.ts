@@ -68,11 +68,6 @@ export async function receiveBody(
 	}
 }
 
-/** `Expect: 100-continue` waits for this: all headers are valid. */
-export function sendContinue({ raw }: Request): void {
-	if (/100-continue/i.test(raw.req.headers.expect ?? '')) raw.res.writeContinue();
-}
-
 /** Records the offset once the bytes before it would survive a power cut. */
 async function saveOffset(
 	{ database, expiry }: UploadParts,

@@ -1,10 +1,11 @@
 import type { Request, UploadRecord } from '@stowage/plugin-api';
 import { Failure, type Viewer } from '@stowage/rules';
+import { sendContinue } from '../../http/requests/expectContinue.js';
 import { parseChecksum } from '../checksum.js';
 import { announcedBytes, assertAnnounced, assertChunkType, byteCount, hasBody, textHeader } from '../uploadHeaders.js';
 import { withLockedUpload } from './lockStaged.js';
 import { publishIfComplete } from './publishUpload.js';
-import { receiveBody, sendContinue } from './receiveBody.js';
+import { receiveBody } from './receiveBody.js';
 import { findUpload, payerOf, type UploadParts } from './UploadParts.js';
 
 /** Receives the request's body as the next chunk. */
