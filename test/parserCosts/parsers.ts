@@ -531,7 +531,10 @@ export const parsers: readonly Parser[] = [
 		name: 'preconditions',
 		fragments: ['"a"', 'W/', ',', '*', ' ', 'Mon, 01 Jan 2031', '('],
 		run: (text) =>
-			checkPreconditions({ 'if-none-match': text, 'if-unmodified-since': text }, { etag: '"b"', mtime: 0 }),
+			checkPreconditions(
+				{ method: 'GET', headers: { 'if-none-match': text, 'if-unmodified-since': text } },
+				{ etag: '"b"', mtime: 0 },
+			),
 	},
 	{
 		name: 'cookies',

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { trimBlanks } from '../http/requests/trimBlanks.js';
 
 /**
@@ -10,20 +10,27 @@ export interface Validators {
 	mtime: number;
 }
 
-/** The outcome of the conditional headers, in the order of RFC 9110, section 13.2.2. The package fresh knows two of the five. */
+/**
+ * The outcome of the conditional headers, in the order of RFC 9110, section 13.2.2. The package fresh knows two of the five. Only what a
+ * GET or HEAD asks for may be `notModified`.
+ */
 export function checkPreconditions(
-	headers: IncomingHttpHeaders,
+	{ headers, method }: Pick<IncomingMessage, 'headers' | 'method'>,
 	{ etag, mtime }: Validators,
 ): 'go' | 'notModified' | 'failed' {
+	const isRead = method === 'GET' || method === 'HEAD';
 	const seconds = Math.floor(mtime / 1000);
 	const ifMatch = headers['if-match'];
 	if (ifMatch !== undefined) {
 		if (!listsTag(ifMatch, etag, 'strong')) return 'failed';
 	} else if (dateOf(headers['if-unmodified-since']) < seconds) return 'failed';
 	const ifNoneMatch = headers['if-none-match'];
-	if (ifNoneMatch !== undefined) return listsTag(ifNoneMatch, etag, 'weak') ? 'notModified' : 'go';
+	if (ifNoneMatch !== undefined) {
+		if (!listsTag(ifNoneMatch, etag, 'weak')) return 'go';
+		return isRead ? 'notModified' : 'failed';
+	}
 	// Not of an older one either: a former version that was restored has its own time again.
-	return dateOf(headers['if-modified-since']) === seconds ? 'notModified' : 'go';
+	return isRead && dateOf(headers['if-modified-since']) === seconds ? 'notModified' : 'go';
 }
 
 /**
@@ -43,7 +50,12 @@ export function listsTag(header: string, etag: string, comparison: 'strong' | 'w
 	});
 }
 
-/** Whole seconds; NaN, for which no comparison is true, without a date. */
+/** The three forms of a date in a header (RFC 9110, section 5.6.7), of which the last one names no zone. */
+const httpDate =
+	/^(?:[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} [\d:]{8} GMT|[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} [\d:]{8} GMT|[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4})$/;
+
+/** Whole seconds; NaN, for which no comparison is true, without a date. `Date.parse` alone takes `0` and `1` for one, too. */
 function dateOf(header: string | undefined): number {
-	return header === undefined ? Number.NaN : Math.floor(Date.parse(header) / 1000);
+	if (header === undefined || !httpDate.test(header)) return Number.NaN;
+	return Math.floor(Date.parse(header.endsWith('GMT') ? header : `${header} GMT`) / 1000);
 }

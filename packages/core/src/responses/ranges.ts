@@ -7,7 +7,8 @@ const maxRanges = 64;
 /**
  * Parses a Range header for something of `size` bytes. `whole`: there is none, or one that must be ignored; `unsatisfiable`: answer 416.
  * Ranges that overlap or touch are joined, so that a response is never longer than the file (RFC 9110, section 17.15). The package
- * range-parser takes `0-5x` and `1-2-3` for ranges and any number of them.
+ * range-parser takes `0-5x` and `1-2-3` for ranges and any number of them. Something empty is answered whole to who asks for its first or
+ * last bytes, as by nginx: the last ones may be asked for (section 14.1.2), and no `Content-Range` could name them.
  */
 export function parseRanges(header: string | undefined, size: number): ByteRange[] | 'whole' | 'unsatisfiable' {
 	const match = /^bytes=(.*)$/i.exec(header ?? '');
@@ -25,6 +26,7 @@ export function parseRanges(header: string | undefined, size: number): ByteRange
 		if (first !== '' && last !== '' && Number(last) < Number(first)) return 'whole';
 		const start = first === '' ? Math.max(0, size - Number(last)) : Number(first);
 		const end = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1);
+		if (size === 0 && start === 0) return 'whole';
 		if (start <= end && start < size) ranges.push({ start, end });
 	}
 	return ranges.length === 0 ? 'unsatisfiable' : joinRanges(ranges);

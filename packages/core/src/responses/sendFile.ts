@@ -52,7 +52,7 @@ export async function sendFile(
 	try {
 		const { size, mtime, version } = file.item;
 		const validators: Validators = { etag: `"${version}"`, mtime };
-		const outcome = checkPreconditions(req.headers, validators);
+		const outcome = checkPreconditions(req, validators);
 		if (outcome === 'failed') throw new Failure('preconditionFailed', 'The file has changed.');
 		endWhenStalled(response);
 		if (hasUnreadBody(req)) leaveBodyUnread(req, response);

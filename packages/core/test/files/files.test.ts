@@ -454,6 +454,57 @@ test('downloads answer single, suffix, several and unsatisfiable ranges, and HTT
 	t.is(head.payload, '');
 });
 
+test('an empty file is answered whole to who asks for its first or last bytes, and 416 to others', async (t) => {
+	const app = await testApp(t);
+	await put(app, 'Public/empty.log', '');
+	const get = (range: string) => new Client(app).get('/api/download/empty.log', { range });
+	for (const range of ['bytes=0-', 'bytes=-5', 'bytes=0-0', 'bytes=7-9,-2']) {
+		const { statusCode, headers, payload } = await get(range);
+		t.is(statusCode, 200, range);
+		t.is(headers['content-length'], '0');
+		t.is(headers['content-range'], undefined);
+		t.is(payload, '');
+	}
+	for (const range of ['bytes=1-', 'bytes=7-9,12-']) {
+		const { statusCode, headers } = await get(range);
+		t.is(statusCode, 416, range);
+		t.is(headers['content-range'], 'bytes */0');
+	}
+});
+
+test('a condition with a date is one in each form that HTTP has, and in no other', async (t) => {
+	const app = await testApp(t);
+	await put(app, 'Public/a.txt');
+	await utimes(path.join(app.filesDir, 'Public/a.txt'), 784_111_777, 784_111_777);
+	const status = async (headers: Record<string, string>) =>
+		(await new Client(app).get('/api/download/a.txt', headers)).statusCode;
+	for (const date of [
+		'Sun, 06 Nov 1994 08:49:37 GMT',
+		'Sunday, 06-Nov-94 08:49:37 GMT',
+		// Without a zone, which is not that of the server.
+		'Sun Nov  6 08:49:37 1994',
+	]) {
+		t.is(await status({ 'if-modified-since': date }), 304, date);
+		t.is(await status({ 'if-unmodified-since': date }), 200, date);
+	}
+	t.is(await status({ 'if-unmodified-since': 'Sun, 06 Nov 1994 08:49:36 GMT' }), 412);
+	for (const date of ['0', '1', '-1', '1990', '1994-11-06T08:49:36Z', 'Sun, 06 Nov 1994', 'garbage'])
+		t.is(await status({ 'if-unmodified-since': date }), 200, date);
+});
+
+test('an archive that is asked for by POST is never answered 304', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	await put(app, 'users/ada/a.txt');
+	const zip = (headers: Record<string, string>) =>
+		ada.post('/api/downloadZip', { files: [{ path: 'a.txt' }], type: 'private', directory: '' }, headers);
+	const { etag, 'last-modified': modified = new Date().toUTCString() } = (await zip({})).headers;
+	t.is((await zip({ 'if-none-match': String(etag) })).statusCode, 412);
+	t.is((await zip({ 'if-none-match': '*' })).statusCode, 412);
+	t.is((await zip({ 'if-none-match': '"other"' })).statusCode, 200);
+	t.is((await zip({ 'if-modified-since': modified })).statusCode, 200);
+});
+
 test('a visitor who names the owner can download public files, and only the owner private ones', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');

@@ -33,11 +33,11 @@ export async function sendThumbnail(
 	ref: ItemRef,
 	size: PictureSize,
 ) {
-	const asked = request.raw.req.headers;
+	const { req } = request.raw;
 	const requester = { ...queueClient(caller, request.client.address), signal: clientGone(request) };
-	const isKnown = (etag: string) => checkPreconditions(asked, { etag, mtime: Number.NaN }) === 'notModified';
+	const isKnown = (etag: string) => checkPreconditions(req, { etag, mtime: Number.NaN }) === 'notModified';
 	// `*` matches any picture, so one must exist.
-	const isNamed = (etag: string) => asked['if-none-match'] !== '*' && isKnown(etag);
+	const isNamed = (etag: string) => req.headers['if-none-match'] !== '*' && isKnown(etag);
 	const begunAt = performance.now();
 	const { etag, bytes } = await thumbnails.get(viewer, ref, size, requester, isNamed);
 	if (performance.now() - begunAt > longMs) await files.find(viewer, ref);
