@@ -39,6 +39,13 @@ export async function readPart(url: string, start: number, end: number, signal?:
 	return { bytes: bytes.slice(start, end), size: length };
 }
 
+/** The first bytes of a file that is probably empty: a range of an empty one is refused, which the browser reports as an error. */
+export async function readBeginning(url: string, length: number, signal?: AbortSignal): Promise<FilePart> {
+	const response = await fetchBytes(url, {}, signal);
+	const bytes = await bodyOf(response, length, signal);
+	return { bytes, size: Number(response.headers.get('content-length') ?? bytes.length) };
+}
+
 /** A whole file. Throws `tooLarge` as soon as more than `limit` bytes have arrived. */
 export async function readWhole(url: string, limit: number, signal?: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
 	const bytes = await bodyOf(await fetchBytes(url, {}, signal), limit + 1, signal);
