@@ -308,7 +308,7 @@ export const thorough = {
 		'letters typed quickly find a name, also if a busy page handles them late',
 		'a key pressed as soon as a folder is shown acts on its rows, and so does a click as soon as it is sorted',
 		'dialogs list five paths and the number of others, and their keys do not change the list',
-		'an open trash follows what another client deletes, restores and removes for good',
+		'an open trash, and a notice, follow what another client deletes, restores and removes for good',
 		'without a trash the question says that it cannot be undone, and there is no Trash in the menu',
 		'the trash works by keyboard alone, and is sorted by each of its columns',
 		'what cannot be restored is named with the reason, and stays in the trash',

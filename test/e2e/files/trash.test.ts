@@ -63,20 +63,39 @@ async function openTrash(page: Page, username: string): Promise<void> {
 	await page.waitForURL('**/trash');
 }
 
-test.serial('an open trash follows what another client deletes, restores and removes for good', async (t) => {
-	const app = await fixture.enter(t);
-	await writeFiles(app.home, contents);
-	const page = await app.open('/browser?type=private');
-	await openTrash(page, app.username);
-	await page.getByText('The trash is empty').waitFor();
-	await remove(app, 'c.txt', 'docs/deep');
-	await eventually(t, () => namesOf(page), ['deep', 'c.txt']);
-	const { entries } = await call(app, 'GET', 'trash');
-	await call(app, 'POST', 'trash/restore', { ids: [entries[0].id] });
-	await eventually(t, () => namesOf(page), ['c.txt']);
-	await call(app, 'DELETE', 'trash');
-	await page.getByText('The trash is empty').waitFor();
-});
+test.serial(
+	'an open trash, and a notice, follow what another client deletes, restores and removes for good',
+	async (t) => {
+		const app = await fixture.enter(t);
+		await writeFiles(app.home, contents);
+		const page = await app.open('/browser?type=private');
+		await mouse.onEntry(page, 'c.txt', 'Delete');
+		await mouse.confirm(page, 'Delete');
+		const notice = page.getByRole('status').filter({ hasText: 'Deleted c.txt' });
+		// It stays while it is pointed at.
+		await notice.hover();
+		await gone(t, rowOf(page, 'c.txt'));
+		// The event of the deletion itself may come as late.
+		await page.waitForFunction(
+			(begun) => performance.now() - begun > 1500,
+			await page.evaluate(() => performance.now()),
+		);
+		const [kept] = (await call(app, 'GET', 'trash')).entries;
+		await call(app, 'POST', 'trash/restore', { ids: [kept.id] });
+		await rowOf(page, 'c.txt').waitFor();
+		await gone(t, notice);
+
+		await openTrash(page, app.username);
+		await page.getByText('The trash is empty').waitFor();
+		await remove(app, 'c.txt', 'docs/deep');
+		await eventually(t, () => namesOf(page), ['deep', 'c.txt']);
+		const { entries } = await call(app, 'GET', 'trash');
+		await call(app, 'POST', 'trash/restore', { ids: [entries[0].id] });
+		await eventually(t, () => namesOf(page), ['c.txt']);
+		await call(app, 'DELETE', 'trash');
+		await page.getByText('The trash is empty').waitFor();
+	},
+);
 
 test.serial('what was deleted is in the trash with its folder, and restored to it from there', async (t) => {
 	const app = await fixture.enter(t);

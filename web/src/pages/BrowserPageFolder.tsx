@@ -56,13 +56,13 @@ export function BrowserPageFolder({ location, viewer, user, isSessionChecked, se
 	useTitle(name);
 	const navigation = useBrowserNavigation(location, viewer);
 	const folder = useFolderView(location, navigation.arrival, user);
-	useFolderEvents(useFileSource().events, directory);
 	useRefreshNotice(folder);
 	const [previewed, preview] = useScopedState<Entry>(folder.key);
 	// Until a shared folder is listed, nothing is offered in it that may not be allowed.
 	const role = area === 'shared' ? (folder.role ?? 'view') : undefined;
 	const uploads = useFolderUploads(viewer, location, role);
-	const { remember, undoLast } = useUndo(viewer.kind === 'user' ? viewer.username : undefined);
+	const { remember, undoLast, onTrashChanged } = useUndo(viewer.kind === 'user' ? viewer.username : undefined);
+	useFolderEvents(useFileSource().events, directory, onTrashChanged);
 	const actions = useFolderActions({
 		location,
 		viewer,

@@ -1,5 +1,6 @@
 import { parsePath } from '@stowage/rules';
 import test from 'ava';
+import { RestoreOffers } from '../../src/features/files/undo/RestoreOffers.js';
 import {
 	undoCopies,
 	undoDeletion,
@@ -156,4 +157,59 @@ test('an undo that is cancelled says how many items are left, and why others cou
 		{ message: 'Undo cancelled', detail: '1 item left.' },
 		{ intent: 'danger', message: 'Cannot undo for 2 items', detail: 'a.\nb.' },
 	]);
+});
+
+/** Offers of a clock that is set by hand, and the items whose notices were withdrawn. */
+function offersAt() {
+	const clock = { now: 0 };
+	const offers = new RestoreOffers(() => clock.now);
+	const withdrawn: string[] = [];
+	const offer = (...trashIds: string[]) => {
+		const items = trashIds.map((trashId) => ({ name: trashId, trashId }));
+		offers.add({ kind: 'restore', items }, () => withdrawn.push(trashIds.join()));
+	};
+	const list = (...ids: string[]) => offers.onListed({ entries: ids.map((id) => ({ id })) });
+	return { clock, offers, withdrawn, offer, list };
+}
+
+test('a notice does not offer any longer to restore what somebody else has restored', (t) => {
+	const { clock, offers, withdrawn, offer, list } = offersAt();
+	offer('a');
+	offer('b', 'c');
+	clock.now = 2000;
+	list('a', 'b', 'c');
+	t.deepEqual(withdrawn, []);
+	list('c');
+	t.deepEqual(withdrawn, ['a']);
+	list();
+	t.deepEqual(withdrawn, ['a', 'b,c']);
+	list();
+	t.is(withdrawn.length, 2);
+	t.false(offers.isToCheck);
+});
+
+test('what lists the trash as it was before a deletion, or in part, withdraws no offer', (t) => {
+	const { clock, offers, withdrawn, offer, list } = offersAt();
+	offer('a');
+	list();
+	clock.now = 2000;
+	offers.onListed({ entries: [], truncated: true });
+	t.deepEqual(withdrawn, []);
+	list();
+	t.deepEqual(withdrawn, ['a']);
+});
+
+test('the trash is listed for an offer that is on screen, and not for the event of its own deletion', (t) => {
+	const { clock, offers, offer } = offersAt();
+	t.false(offers.isToCheck);
+	offer('a');
+	clock.now = 500;
+	t.false(offers.isToCheck);
+	clock.now = 2000;
+	t.true(offers.isToCheck);
+	clock.now = 60_001;
+	t.false(offers.isToCheck);
+	offers.add({ kind: 'impossible', reason: '' }, () => t.fail());
+	clock.now = 62_000;
+	t.false(offers.isToCheck);
 });

@@ -11,14 +11,19 @@ import { isStreaming, openEventStream } from './eventStream.js';
 import { FolderRefresh } from './FolderRefresh.js';
 import { subscribedTickets, subscribeToTicketList } from './ticketEvents.js';
 
-/** Refetches the listings of the folder on screen when anybody changes it, if there are events of the source. */
-export function useFolderEvents(source: FileSource['events'], directory: string): void {
-	usePageEvents('changed', source?.area ?? 'public', directory, source?.isSignedIn);
+/**
+ * Refetches the listings of the folder on screen when anybody changes it, if there are events of the source. `onTrash`, always the
+ * same function for a user, is called when their trash has changed, or may have.
+ */
+export function useFolderEvents(source: FileSource['events'], directory: string, onTrash: () => void): void {
+	usePageEvents('changed', source?.area ?? 'public', directory, source?.isSignedIn, onTrash);
 }
+
+const ignore = () => {};
 
 /** Refetches the trash on screen when another page or client of its user changes it. */
 export function useTrashEvents(isSignedIn: boolean): void {
-	usePageEvents('trash', 'private', '', isSignedIn ? true : undefined);
+	usePageEvents('trash', 'private', '', isSignedIn ? true : undefined, ignore);
 }
 
 /**
@@ -30,6 +35,7 @@ function usePageEvents(
 	area: Area,
 	directory: string,
 	isSignedIn: boolean | undefined,
+	onTrash: () => void,
 ): void {
 	const queryClient = useQueryClient();
 	const isShown = useSyncExternalStore(subscribeVisibility, () => document.visibilityState === 'visible');
@@ -58,7 +64,7 @@ function usePageEvents(
 		);
 		const stream = openEventStream(urls, {
 			onChanged: event === 'changed' ? refetch : () => {},
-			onTrash: event === 'trash' ? refetch : () => {},
+			onTrash: event === 'trash' ? refetch : onTrash,
 			onShared: (isOfFolder) => {
 				refetchShared();
 				// The role in the folder on screen may be another one, or none, and so may the members of what is in it.
@@ -68,6 +74,7 @@ function usePageEvents(
 			onReconnected: (isOfFolder) => {
 				// A folder that was never listed goes on saying why until it is there.
 				if (isOfFolder || fetched().length > 0) refetch();
+				onTrash();
 				refetchShared();
 				refetchJobs(queryClient);
 				// A server that was restarted may have other settings, such as no trash any more.
@@ -90,7 +97,7 @@ function usePageEvents(
 			stream.close();
 			stop();
 		};
-	}, [queryClient, event, area, directory, isSignedIn, isShown, named]);
+	}, [queryClient, event, area, directory, isSignedIn, isShown, named, onTrash]);
 }
 
 /** More folders above a missing one are not asked for. */

@@ -1,4 +1,8 @@
-import { createContext, type ReactNode, useContext, useState } from 'react';
+import { matchQuery, useQueryClient } from '@tanstack/react-query';
+import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
+import { queryKeys } from '../../../api/queryKeys.js';
+import type { TrashListing } from '../../../api/trash.js';
+import { RestoreOffers } from './RestoreOffers.js';
 import { emptyUndoStack, reduceUndo, type UndoAction, type UndoStack } from './undoStack.js';
 
 /** Holds what can be undone until the page is left. */
@@ -7,6 +11,8 @@ export interface UndoStore {
 	dispatch: (action: UndoAction) => void;
 	/** A new id for a step. */
 	nextId: () => number;
+	/** The notices on screen that offer to restore something. They outlive the page that has deleted it. */
+	offers: RestoreOffers;
 }
 
 const UndoContext = createContext<UndoStore | undefined>(undefined);
@@ -14,6 +20,14 @@ const UndoContext = createContext<UndoStore | undefined>(undefined);
 /** Provides the store of `useUndo` to all pages. It is no state: nothing is rendered from it. */
 export function UndoProvider({ children }: { children: ReactNode }) {
 	const [store] = useState(createUndoStore);
+	const queryClient = useQueryClient();
+	useEffect(() => {
+		const queryKey = queryKeys.trash.all;
+		return queryClient.getQueryCache().subscribe((event) => {
+			if (event.type !== 'updated' || event.action.type !== 'success' || !matchQuery({ queryKey }, event.query)) return;
+			store.offers.onListed(event.query.state.data as TrashListing);
+		});
+	}, [store, queryClient]);
 	return <UndoContext value={store}>{children}</UndoContext>;
 }
 
@@ -26,6 +40,7 @@ function createUndoStore(): UndoStore {
 			stack = reduceUndo(stack, action);
 		},
 		nextId: () => ++last,
+		offers: new RestoreOffers(),
 	};
 }
 

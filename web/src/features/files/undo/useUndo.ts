@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { queryKeys } from '../../../api/queryKeys.js';
 import { sessionQuery } from '../../../api/session/sessionQuery.js';
+import { trashQuery } from '../../../api/trash.js';
 import type { Notice } from '../../../ui/notifications/notifications.js';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
 import { nameItems } from '../messages.js';
@@ -24,6 +25,8 @@ export interface Undoing {
 	remember: (undo: Undo) => UndoOffer;
 	/** Undoes the last operation that was not undone yet. */
 	undoLast: () => void;
+	/** The trash has changed: what a notice offers to restore may be restored already. */
+	onTrashChanged: () => void;
 }
 
 /** Undoes what a user has done since the page was opened; a visitor has nothing to be undone. */
@@ -83,13 +86,21 @@ export function useUndo(username: string | undefined): Undoing {
 				const id = store.nextId();
 				store.dispatch({ type: 'added', username, step: { id, undo: done } });
 				if (done.kind === 'impossible') return {};
+				const key = noticeKey(id);
+				// The step stays, or Ctrl+Z would undo an earlier one without a word.
+				store.offers.add(done, () => dismiss(key));
 				return {
-					key: noticeKey(id),
+					key,
 					action: { text: undoMessages.undo, onClick: () => undo(id) },
 					hidesAfter: offeredMs,
 				};
 			},
 			undoLast: () => undo(),
+			onTrashChanged() {
+				if (username === undefined || !isSignedIn(username) || !store.offers.isToCheck) return;
+				// Where it fails, the notice goes on offering it, and undoing says what it finds.
+				queryClient.fetchQuery({ ...trashQuery(username), staleTime: 0 }).catch(() => {});
+			},
 		};
 	}, [username, store, queryClient, notify, dismiss, runBatch]);
 }
