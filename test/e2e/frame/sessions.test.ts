@@ -130,6 +130,34 @@ test.serial(
 	},
 );
 
+test.serial(
+	'a name that is being typed is kept when the session ends in another tab, and used after a sign-in',
+	async (t) => {
+		const ada = await fixture.enter(t);
+		const page = await ada.open('/browser?type=private');
+		await rowOf(page, 'Public').focus();
+		await page.getByRole('button', { name: 'Actions', exact: true }).click();
+		await page.getByRole('menuitem', { name: 'Create Folder' }).click();
+		const dialog = page.getByRole('dialog', { name: 'Create Folder' });
+		await dialog.getByLabel('Folder name').fill('holiday by the sea');
+		const cookies = await ada.context.cookies();
+		await fetch(`${ada.origin}/api/logout`, {
+			headers: { cookie: cookies.map(({ name, value }) => `${name}=${value}`).join('; ') },
+		});
+		await expectNotice(page, 'You are signed out');
+		await dialog.getByRole('alert').filter({ hasText: 'Your session has ended.' }).waitFor();
+		await dialog.getByRole('button', { name: 'Sign In' }).click();
+		const account = page.getByRole('dialog', { name: 'Sign In' });
+		await account.getByLabel('Username').fill(ada.username);
+		await account.getByLabel('Password').fill('correct horse');
+		await account.getByRole('button', { name: 'Sign In' }).click();
+		await gone(t, dialog.getByRole('alert'));
+		await dialog.getByRole('button', { name: 'Create' }).click();
+		await rowOf(page, 'holiday by the sea').waitFor();
+		t.deepEqual(ada.faults, []);
+	},
+);
+
 test.serial('a chosen logout is not reported as a session that ended', async (t) => {
 	const ada = await fixture.enter(t);
 	const page = await ada.open('/browser?type=private');

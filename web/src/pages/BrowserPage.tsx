@@ -9,7 +9,7 @@ import { FileSourceContext } from '../api/sources/FileSource.js';
 import { LoadError } from '../features/files/folder/LoadError.js';
 import { hrefOf, parseLocation } from '../features/files/location/location.js';
 import { messages } from '../messages.js';
-import { useIsPageHeld } from '../ui/unsavedWork.js';
+import { useIsPageHeld, useIsTyping } from '../ui/unsavedWork.js';
 import styles from './BrowserPage.module.css';
 import { BrowserPageFolder } from './BrowserPageFolder.js';
 import { SignInNeeded } from './SignInNeeded.js';
@@ -26,7 +26,9 @@ export function BrowserPage() {
 	const viewer = useMemo(() => viewerOf(session, access), [session, access]);
 	const isSessionChecked = session.status === 'signedIn' || (session.status === 'signedOut' && isFetched);
 	const isHeld = useIsPageHeld();
+	// What is typed is for the files of its user only.
 	const { generation, user } = useUserGeneration(isHeld);
+	const isKept = useIsTyping() || isHeld;
 	const location = useMemo(() => parseLocation(pathname, query), [pathname, query]);
 	const area = location?.area ?? 'public';
 	const isSignedIn = isSessionChecked ? viewer.kind === 'user' : undefined;
@@ -39,15 +41,15 @@ export function BrowserPage() {
 			</div>
 		);
 	}
-	// What is being edited stays, and can be saved once its user has signed in again.
-	if (!isHeld && location.area === 'private' && session.status === 'signedOut') {
+	// What is being edited or typed stays, and can be saved once its user has signed in again.
+	if (!isKept && location.area === 'private' && session.status === 'signedOut') {
 		const wanted = session.isAssumed ? { wanted: hrefOf(location) } : null;
 		return <Navigate replace to={hrefOf({ ...location, area: 'public' })} state={wanted} />;
 	}
 	// The server has answered meanwhile.
 	if (state?.wanted !== undefined && isAnswered(session))
 		return <Navigate replace to={session.status === 'signedIn' ? state.wanted : hrefOf(location)} />;
-	if (!isHeld && isSessionChecked && browseDenial(viewer, location.area)) {
+	if (!isKept && isSessionChecked && browseDenial(viewer, location.area)) {
 		const hint = location.area === 'shared' ? messages.signInToSeeSharedHint : messages.signInToSeeHint;
 		return <SignInNeeded title={messages.signInToSee} hint={hint} />;
 	}

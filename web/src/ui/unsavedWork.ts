@@ -56,6 +56,30 @@ export function isPageHeld(): boolean {
 	return held !== undefined;
 }
 
+let typing = 0;
+
+/**
+ * While something is typed into a dialog the page is not replaced by itself, as when the session ends: it can be sent once its user has
+ * signed in again. Leaving the page does not ask. Returns the function that says that it is not typed any more.
+ */
+export function holdTyping(): () => void {
+	typing++;
+	notify();
+	return () => {
+		typing--;
+		notify();
+	};
+}
+
+/** Whether something is typed into a dialog. */
+export function useIsTyping(): boolean {
+	return useSyncExternalStore(subscribe, isTyping);
+}
+
+export function isTyping(): boolean {
+	return typing > 0;
+}
+
 /** The router numbers the entries that it makes; one that it has not made lies before all of them. */
 function historyIndex(state: unknown): number {
 	const { idx } = (state ?? {}) as { idx?: unknown };
@@ -69,5 +93,9 @@ function subscribe(listener: () => void): () => void {
 
 function set(hold: Hold | undefined): void {
 	held = hold;
+	notify();
+}
+
+function notify(): void {
 	for (const listener of listeners) listener();
 }

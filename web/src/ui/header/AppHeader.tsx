@@ -5,7 +5,7 @@ import { Link } from 'react-router';
 import { messages } from '../../messages.js';
 import { isFocusLost } from '../keyboard/keptFocus.js';
 import { type LazyModule, useLazyModule } from '../lazyComponent.js';
-import { isPageHeld } from '../unsavedWork.js';
+import { isPageHeld, isTyping } from '../unsavedWork.js';
 import styles from './AppHeader.module.css';
 import { ProductMark } from './ProductMark.js';
 import { UserButton } from './UserButton.js';
@@ -65,7 +65,7 @@ export function AppHeader(props: AppHeaderProps) {
 /** Moves the focus to the account's button after signing in or out, since the control that had it was removed. */
 export function focusAccount(): void {
 	// It goes back to the work by itself.
-	if (isPageHeld()) return;
+	if (isPageHeld() || isTyping()) return;
 	// A closing dialog keeps the focus if the element that had it before is gone.
 	if (!isFocusLost() && !document.activeElement?.closest('[role="dialog"]')) return;
 	focusButton();

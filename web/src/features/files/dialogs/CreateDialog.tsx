@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { FormDialog } from '../../../ui/dialogs/FormDialog.js';
 import type { DialogProps } from './fileDialog.js';
 import { dialogMessages as messages } from './messages.js';
-import { NameField } from './NameField.js';
+import { NameField, useSignInAgain } from './NameField.js';
 
 export interface CreateDialogProps extends DialogProps {
 	what: 'file' | 'folder';
@@ -15,6 +15,7 @@ export function CreateDialog({ what, onCreate, ...dialog }: CreateDialogProps) {
 	const texts = messages.createDialog[what];
 	const [name, setName] = useState('');
 	const [isEmptyRefused, setEmptyRefused] = useState(false);
+	const signIn = useSignInAgain();
 	const isEmpty = trimName(name) === '';
 	const error = isEmpty ? (isEmptyRefused ? texts.enterName : undefined) : nameError(name);
 	return (
@@ -24,7 +25,10 @@ export function CreateDialog({ what, onCreate, ...dialog }: CreateDialogProps) {
 			confirm={messages.create}
 			onConfirm={async () => {
 				setEmptyRefused(isEmpty);
-				return !isEmpty && isValidName(name) && (await onCreate(name));
+				if (isEmpty || !isValidName(name)) return false;
+				// Who has signed in elsewhere by now has other files.
+				if (signIn) signIn();
+				return !signIn && (await onCreate(name));
 			}}
 		>
 			<NameField

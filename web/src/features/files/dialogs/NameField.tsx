@@ -1,5 +1,9 @@
-import { FormGroup, InputGroup } from '@blueprintjs/core';
+import { Button, FormGroup, InputGroup } from '@blueprintjs/core';
 import { useId, useLayoutEffect, useRef } from 'react';
+import { useSession } from '../../../api/session/useSession.js';
+import { useFrame } from '../../../ui/frame.js';
+import styles from './dialogs.module.css';
+import { dialogMessages as messages } from './messages.js';
 
 export interface NameFieldProps {
 	label: string;
@@ -17,37 +21,53 @@ export function NameField({ label, value, onChange, error, placeholder, selected
 	const errorId = useId();
 	const input = useRef<HTMLInputElement>(null);
 	const initial = useRef(selected);
+	const signIn = useSignInAgain();
 	// Before any key can arrive, or it would replace what was typed by then.
 	useLayoutEffect(() => input.current?.setSelectionRange(0, initial.current), []);
 	return (
-		<FormGroup
-			label={label}
-			labelFor={id}
-			intent={error === undefined ? 'none' : 'danger'}
-			helperText={
-				error !== undefined && (
-					<span id={errorId} role="alert">
-						{error}
-					</span>
-				)
-			}
-		>
-			<InputGroup
-				id={id}
-				value={value}
-				size="large"
-				fill
-				autoFocus
-				autoComplete="off"
-				autoCapitalize="off"
-				spellCheck={false}
-				placeholder={placeholder}
-				title={error}
-				aria-invalid={error !== undefined}
-				aria-describedby={error === undefined ? undefined : errorId}
-				inputRef={input}
-				onValueChange={onChange}
-			/>
-		</FormGroup>
+		<>
+			<FormGroup
+				label={label}
+				labelFor={id}
+				intent={error === undefined ? 'none' : 'danger'}
+				helperText={
+					error !== undefined && (
+						<span id={errorId} role="alert">
+							{error}
+						</span>
+					)
+				}
+			>
+				<InputGroup
+					id={id}
+					value={value}
+					size="large"
+					fill
+					autoFocus
+					autoComplete="off"
+					autoCapitalize="off"
+					spellCheck={false}
+					placeholder={placeholder}
+					title={error}
+					aria-invalid={error !== undefined}
+					aria-describedby={error === undefined ? undefined : errorId}
+					inputRef={input}
+					onValueChange={onChange}
+				/>
+			</FormGroup>
+			{signIn && (
+				<div className={styles.ended} role="alert">
+					<span>{messages.sessionEnded}</span>
+					<Button text={messages.signIn} onClick={signIn} />
+				</div>
+			)}
+		</>
 	);
+}
+
+/** Opens the sign-in, once the session has ended, as in another window; undefined before. A visitor has no dialog with names. */
+export function useSignInAgain(): (() => void) | undefined {
+	const session = useSession();
+	const { openSignIn } = useFrame();
+	return session.status === 'signedOut' ? openSignIn : undefined;
 }

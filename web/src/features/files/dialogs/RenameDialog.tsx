@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { FormDialog } from '../../../ui/dialogs/FormDialog.js';
 import type { DialogProps } from './fileDialog.js';
 import { dialogMessages as messages } from './messages.js';
-import { NameField } from './NameField.js';
+import { NameField, useSignInAgain } from './NameField.js';
 
 export interface RenameDialogProps extends DialogProps {
 	entry: Entry;
@@ -14,6 +14,7 @@ export interface RenameDialogProps extends DialogProps {
 /** An empty and an unchanged name are ignored (spec, section 5). */
 export function RenameDialog({ entry, onRename, ...dialog }: RenameDialogProps) {
 	const [name, setName] = useState(entry.name);
+	const signIn = useSignInAgain();
 	const isEmpty = trimName(name) === '';
 	// The current name may have white space around it, which a new name can't have.
 	const isUnchanged = name === entry.name || trimName(name) === entry.name;
@@ -24,7 +25,13 @@ export function RenameDialog({ entry, onRename, ...dialog }: RenameDialogProps) 
 			{...dialog}
 			title={messages.rename}
 			confirm={messages.rename}
-			onConfirm={async () => isUnchanged || (!isEmpty && isValid && (await onRename(entry, name)))}
+			onConfirm={async () => {
+				if (isUnchanged) return true;
+				if (isEmpty || !isValid) return false;
+				// Who has signed in elsewhere by now has other files.
+				if (signIn) signIn();
+				return !signIn && (await onRename(entry, name));
+			}}
 		>
 			<NameField
 				label={messages.newName}

@@ -20,6 +20,8 @@ export const dialogMessages = {
 
 	rename: 'Rename',
 	newName: 'New name',
+	sessionEnded: 'Your session has ended. Sign in again to go on; what you have typed is kept.',
+	signIn: 'Sign In',
 
 	delete: 'Delete',
 	deleteQuestion: (items: string) => `Delete ${items}? This cannot be undone.`,
