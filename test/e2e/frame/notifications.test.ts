@@ -1,7 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import type { Response } from 'playwright-core';
-import { absent, eventually } from '../support/expect.js';
+import { phone } from '../support/browser.js';
+import { absent, eventually, gone } from '../support/expect.js';
 import { rowOf, setUpFixture, withKeptContexts, writeFiles } from '../support/fileManager.js';
 import { holdTimers, noHeldTimers, releaseTimers } from '../support/heldTimers.js';
 import { expectNotice, noticeMs } from '../support/notices.js';
@@ -143,6 +144,27 @@ test.serial('notices lie below a high dialog, beside each other', async (t) => {
 			return [tops.length, tops.every((top) => top >= bottom)];
 		});
 	await eventually(t, areApart, [2, true]);
+	t.deepEqual(manager.faults, []);
+});
+
+test.serial('on a phone a new row is above its notice, and stays there when that goes', async (t) => {
+	const manager = await fixture.enter(t, { viewport: phone });
+	await writeFiles(manager.home, Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`file ${n}.txt`, 'a'])));
+	await holdTimers(manager.context, noticeMs);
+	const page = await manager.open('/browser?type=private');
+	await page.getByRole('button', { name: 'Actions', exact: true }).click();
+	await page.getByRole('menuitem', { name: 'Create File' }).click();
+	await page.getByRole('textbox', { name: 'File name' }).fill('file 30.txt');
+	await page.keyboard.press('Enter');
+	const notice = page.getByRole('status').filter({ hasText: 'Created file 30.txt' });
+	await notice.waitFor();
+	const rowTop = async () => (await rowOf(page, 'file 30.txt').boundingBox())?.y ?? Number.NaN;
+	const noticeTop = async () => (await notice.boundingBox())?.y ?? 0;
+	await eventually(t, async () => (await rowTop()) + 40 <= (await noticeTop()), true);
+	const before = await rowTop();
+	await releaseTimers(page);
+	await gone(t, notice);
+	await eventually(t, rowTop, before);
 	t.deepEqual(manager.faults, []);
 });
 

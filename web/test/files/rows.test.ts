@@ -2,7 +2,7 @@ import { type Entry, type Owner, sortEntries, sortModes } from '@stowage/rules';
 import test from 'ava';
 import { sortedEntries } from '../../src/api/listings/sortedEntries.js';
 import { patchEntries } from '../../src/features/files/folder/useListingPatch.js';
-import { gridLayout, listLayout, positionOf, totalHeight } from '../../src/features/files/layout/layout.js';
+import { gridLayout, listLayout, noticeRoom, positionOf, totalHeight } from '../../src/features/files/layout/layout.js';
 import { anchoredScroll } from '../../src/features/files/layout/useScrollAnchor.js';
 import { nameParts, rowLabel, tileName } from '../../src/features/files/list/items/rowText.js';
 import { entryAt, filterByLetter, keyOf, rowsOf, selectedEntries } from '../../src/features/files/list/rows.js';
@@ -324,4 +324,10 @@ test('the entries on screen stay there when the list becomes a grid and back', (
 
 test('a shared folder has its path as its key, by which it is found from below', (t) => {
 	t.is(keyOf({ ...file('Photos', 'ada'), role: 'view' }), 'Photos');
+});
+
+test('what is scrolled to stays above a notice where that is as wide as the rows', (t) => {
+	t.true(noticeRoom(390) >= 64, 'one line of a notice, and its distance from the edge');
+	t.is(noticeRoom(390) % listLayout.lineStep, 0, 'no row is cut by it');
+	t.is(noticeRoom(600), 0);
 });

@@ -40,6 +40,14 @@ export function gridLayout(available: number): Layout {
 	return { columns, width, height, columnStep: width + gap, lineStep: height + gap, padding };
 }
 
+/**
+ * The room that a short notice takes at the lower edge of a narrow window, where it is as wide as the rows: what is scrolled to stays above
+ * it. `FileList.module.css` leaves as much behind the last row, so that no row moves when the notice goes.
+ */
+export function noticeRoom(windowWidth: number): number {
+	return windowWidth < 600 ? 80 : 0;
+}
+
 export function lineOf({ columns }: Layout, index: number): number {
 	return Math.floor(index / columns);
 }

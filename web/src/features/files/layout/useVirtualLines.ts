@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type RefObject, useCallback, useLayoutEffect } from 'react';
 import type { View } from '../../../ui/useView.js';
-import { type Layout, lineCount, lineOf } from './layout.js';
+import { type Layout, lineCount, lineOf, noticeRoom } from './layout.js';
 
 /** Lines that are rendered beyond the edges, so that fast scrolling shows no gap. */
 const overscan: Readonly<Record<View, number>> = { list: 6, grid: 1 };
@@ -33,7 +33,7 @@ export function useVirtualLines(
 		estimateSize: () => layout.lineStep,
 		paddingStart: layout.padding,
 		paddingEnd: layout.padding,
-		scrollPaddingEnd: covered,
+		scrollPaddingEnd: covered || noticeRoom(window.innerWidth),
 		overscan: overscan[view],
 	});
 	// Before anything scrolls: the sizes of another layout are cached.
