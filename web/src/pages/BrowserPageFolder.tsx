@@ -132,7 +132,7 @@ export function BrowserPageFolder({ location, viewer, user, isSessionChecked, se
 				drag={drag}
 				commands={commands}
 				area={area}
-				mayUpload={uploads.mayUpload}
+				uploadHint={uploads.hint}
 				dropsInto={isOverPage ? name : undefined}
 			/>
 			{menu.props && <ContextMenu {...menu.props} />}

@@ -18,15 +18,15 @@ export interface FolderContentProps
 	navigation: Pick<FolderNavigation, 'goHome' | 'sort'>;
 	/** The area of the folder; undefined for a share's. */
 	area?: Area;
-	/** @default false */
-	mayUpload?: boolean;
+	/** How files come into the folder while it is empty. */
+	uploadHint?: string | undefined;
 	/** The name of the folder, while files are being dragged over the page that would go into it. */
 	dropsInto?: string | undefined;
 }
 
 /** The list of the folder, or why there is none. */
 export function FolderContent(props: FolderContentProps) {
-	const { location, navigation, area, mayUpload = false, dropsInto, ...list } = props;
+	const { location, navigation, area, uploadHint, dropsInto, ...list } = props;
 	const { folder } = list;
 	const sort = sortOrder(location.sort);
 	return (
@@ -52,7 +52,7 @@ export function FolderContent(props: FolderContentProps) {
 							search={location.search}
 							filters={location.filters}
 							letter={folder.letter}
-							mayUpload={mayUpload}
+							uploadHint={uploadHint}
 							isSharedRoot={area === 'shared' && location.directory === rootPath}
 							onShowAll={() => folder.filter('ALL')}
 						/>

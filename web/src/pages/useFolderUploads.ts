@@ -1,14 +1,16 @@
 import { type MemberRole, type StoragePath, uploadDenial, type Viewer } from '@stowage/rules';
 import { type RefObject, useRef } from 'react';
 import type { BrowserLocation } from '../features/files/location/location.js';
+import { operationMessages } from '../features/files/operations/messages.js';
 import { chooseFolder } from '../features/uploadQueue/choosing/chooseFolder.js';
 import { type Chosen, droppedFiles } from '../features/uploadQueue/choosing/chosenFiles.js';
 import { useUploadQueue } from '../features/uploadQueue/useUploadQueue.js';
 import { useNotify } from '../ui/notifications/useNotify.js';
+import { useMediaQuery } from '../ui/useMediaQuery.js';
 
 export interface FolderUploads {
-	/** Whether the viewer may upload into the folder on screen. */
-	mayUpload: boolean;
+	/** How files come into the folder on screen while it is empty; undefined if the viewer may not upload there. */
+	hint: string | undefined;
 	/** The input of the `FilePicker`. */
 	picker: RefObject<HTMLInputElement | null>;
 	chooseFiles: () => void;
@@ -28,6 +30,7 @@ export function useFolderUploads(
 	const queue = useUploadQueue();
 	const { notify } = useNotify();
 	const picker = useRef<HTMLInputElement>(null);
+	const hint = operationMessages.uploadHint[useMediaQuery('(pointer: coarse)') ? 'touch' : 'mouse'];
 
 	function add(chosen: Chosen | Promise<Chosen>, target = directory) {
 		const refusal = uploadDenial(viewer, { area, path: target, ...(target === directory ? { role } : {}) });
@@ -37,7 +40,7 @@ export function useFolderUploads(
 	}
 
 	return {
-		mayUpload: uploadDenial(viewer, { area, path: directory, role }) === undefined,
+		hint: uploadDenial(viewer, { area, path: directory, role }) ? undefined : hint,
 		picker,
 		chooseFiles: () => picker.current?.click(),
 		chooseFolder: () => chooseFolder(add),

@@ -26,7 +26,6 @@ export const filesMessages = {
 	noResults: 'No results found',
 	noMatches: 'No results match filter',
 	emptyFolder: 'This folder is empty.',
-	emptyHint: 'Drop files here to upload them.',
 	nothingShared: 'Nothing is shared with you',
 	nothingSharedHint: 'Folders that others make you a member of appear here.',
 	emptySearch: (term: string) => `Nothing here or further down has “${term}” in its name.`,

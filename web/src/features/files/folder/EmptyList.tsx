@@ -7,14 +7,15 @@ import { filesMessages as messages } from '../messages.js';
 
 export interface EmptyListProps extends Search {
 	letter: LetterFilter;
-	mayUpload: boolean;
+	/** How files come into an empty folder, for who may upload there. */
+	uploadHint?: string | undefined;
 	/** Whether it is the list of the folders that are shared with the user. @default false */
 	isSharedRoot?: boolean | undefined;
 	onShowAll: () => void;
 }
 
 /** Shown instead of rows if there are none. */
-export function EmptyList({ search, filters, letter, mayUpload, isSharedRoot, onShowAll }: EmptyListProps) {
+export function EmptyList({ search, filters, letter, uploadHint, isSharedRoot, onShowAll }: EmptyListProps) {
 	if (letter !== 'ALL') {
 		return (
 			<EmptyState icon={<FilterIcon size={32} />} title={messages.noMatches} detail={messages.emptyFilter(letter)}>
@@ -36,6 +37,6 @@ export function EmptyList({ search, filters, letter, mayUpload, isSharedRoot, on
 			<EmptyState icon={<PeopleIcon size={32} />} title={messages.nothingShared} detail={messages.nothingSharedHint} />
 		);
 	}
-	const detail = mayUpload ? `${messages.emptyFolder} ${messages.emptyHint}` : messages.emptyFolder;
+	const detail = uploadHint ? `${messages.emptyFolder} ${uploadHint}` : messages.emptyFolder;
 	return <EmptyState icon={<FolderOpenIcon size={32} />} title={messages.noResults} detail={detail} />;
 }

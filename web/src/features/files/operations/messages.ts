@@ -1,5 +1,8 @@
 /** What operations on files say: while they run, how they ended, and why they do nothing. */
 export const operationMessages = {
+	/** How files come into an empty folder: a finger drops none. */
+	uploadHint: { mouse: 'Drop files here to upload them.', touch: 'Upload files with Actions.' },
+
 	refused: (name: string) => `No permission to read or change: ${name}`,
 
 	created: (name: string) => `Created ${name}`,
