@@ -1,6 +1,7 @@
 import { viewerLink } from '@stowage/contract';
 import { type Area, type Entry, Failure } from '@stowage/rules';
 import { call, failureFrom, NetworkFailure } from './client/client.js';
+import { isTransient } from './client/retries.js';
 
 /** The server answered with an error; the message is `HTTP {status}`, as viewers show it. */
 export class HttpFailure extends Failure {
@@ -12,6 +13,11 @@ export class HttpFailure extends Failure {
 	) {
 		super('unavailable', `HTTP ${answered}`);
 	}
+}
+
+/** Whether a file that could not be read may be read later: nothing was said about itself. */
+export function mayBeReadLater(error: Error): boolean {
+	return isTransient(error instanceof HttpFailure ? error.explained : error);
 }
 
 export interface FilePart {

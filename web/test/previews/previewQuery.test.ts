@@ -1,6 +1,8 @@
-import { sniffedBytes } from '@stowage/rules';
+import { Failure, sniffedBytes } from '@stowage/rules';
 import { onlineManager, QueryClient, QueryObserver } from '@tanstack/react-query';
 import test from 'ava';
+import { failureFrom, NetworkFailure } from '../../src/api/client/client.js';
+import { HttpFailure, mayBeReadLater } from '../../src/api/previews.js';
 import { firstBytesQuery } from '../../src/features/previews/common/bytes/firstBytes.js';
 import { previewFile } from '../../src/features/previews/common/bytes/previewFile.js';
 import { errorWithoutData, keptAsRead } from '../../src/features/previews/common/bytes/previewQuery.js';
@@ -56,4 +58,12 @@ test.serial('of a file that is listed as empty no range is asked for, and what i
 		t.is(Buffer.from(bytes).toString(), content.slice(0, sniffedBytes));
 		client.clear();
 	}
+});
+
+test('a file is tried again where the failure says nothing about it', (t) => {
+	const answered = (status: number) => new HttpFailure(status, failureFrom(status, undefined, null));
+	const ours = new HttpFailure(404, new Failure('notFound', 'Gone'));
+	for (const error of [new NetworkFailure(), answered(502), answered(503), answered(429)])
+		t.true(mayBeReadLater(error));
+	for (const error of [ours, new Failure('tooLarge', 'Too large'), new Error('Broken')]) t.false(mayBeReadLater(error));
 });

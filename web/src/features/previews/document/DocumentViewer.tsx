@@ -1,6 +1,7 @@
 import { extensionOf, previewLimits } from '@stowage/rules';
 import { useMemo, useRef, useState } from 'react';
 import { useWhole } from '../common/bytes/useWhole.js';
+import { NotRead } from '../common/viewer/NotRead.js';
 import { useZoomKeys, zoomKeys } from '../common/viewer/useZoomKeys.js';
 import { ViewerError } from '../common/viewer/ViewerError.js';
 import { ViewerLoading } from '../common/viewer/ViewerLoading.js';
@@ -20,7 +21,7 @@ export function DocumentViewer(props: ViewerProps) {
 }
 
 function DocxViewer({ file }: ViewerProps) {
-	const { data: bytes, error } = useWhole(file.url, file.id, previewLimits.document);
+	const { data: bytes, error, refetch } = useWhole(file.url, file.id, previewLimits.document);
 	const [state, setState] = useState<'loading' | 'shown' | 'failed'>('loading');
 	const [scale, setScale] = useState(1);
 	const frame = useRef<ViewerFrameHandle>(null);
@@ -29,9 +30,9 @@ function DocxViewer({ file }: ViewerProps) {
 	const zoom = state === 'shown' ? (to: 'in' | 'out') => frame.current?.send({ kind: 'zoom', to }) : undefined;
 	useZoomKeys(zoom);
 
-	if (error || state === 'failed') {
-		return <ViewerError file={file} title={messages.failures.document[0]} reason={error?.message} />;
-	}
+	const [title] = messages.failures.document;
+	if (error) return <NotRead file={file} title={title} error={error} onRetry={() => void refetch()} />;
+	if (state === 'failed') return <ViewerError file={file} title={title} />;
 	return (
 		<div className={styles.viewer} data-state={state}>
 			<div

@@ -3,6 +3,7 @@ import { ChevronLeftIcon, ChevronRightIcon, PropertiesIcon } from '@blueprintjs/
 import { previewLimits } from '@stowage/rules';
 import { useEffect, useMemo, useReducer, useRef, useState } from 'react';
 import { useWhole } from '../common/bytes/useWhole.js';
+import { NotRead } from '../common/viewer/NotRead.js';
 import { createSavedPositions } from '../common/viewer/savedPositions.js';
 import { useKeys } from '../common/viewer/useKeys.js';
 import { ViewerError } from '../common/viewer/ViewerError.js';
@@ -31,7 +32,7 @@ const beginReading = (id: string): Reading => ({ status: 'loading', position: pa
 
 /** Reads a book in a frame of its own, chapter by chapter, from the last position. */
 export function EpubViewer({ file }: ViewerProps) {
-	const { data: bytes, error } = useWhole(file.url, file.id, previewLimits.epub);
+	const { data: bytes, error, refetch } = useWhole(file.url, file.id, previewLimits.epub);
 	const [reading, act] = useReducer(nextReading, file.id, beginReading);
 	const [size, setSize] = useState(() => Number(sizes.read('percent') ?? 100) || 100);
 	const [hasContents, setContents] = useState(isWide);
@@ -88,10 +89,9 @@ export function EpubViewer({ file }: ViewerProps) {
 		return true;
 	});
 
-	if (error || reading.status === 'failed') {
-		const reason = error?.message ?? (reading.status === 'failed' ? reading.reason : undefined);
-		return <ViewerError file={file} title={messages.failures.epub[0]} text={reason} />;
-	}
+	const [title] = messages.failures.epub;
+	if (error) return <NotRead file={file} title={title} error={error} onRetry={() => void refetch()} />;
+	if (reading.status === 'failed') return <ViewerError file={file} title={title} text={reading.reason} />;
 	return (
 		<div className={styles.viewer}>
 			<div className={`${viewerStyles.bar} ${viewerStyles.topBar}`} role="toolbar" aria-label={messages.bookControls}>

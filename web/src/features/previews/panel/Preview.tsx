@@ -2,6 +2,7 @@ import { formatListSize, type PreviewKind, previewLimits } from '@stowage/rules'
 import { Component, type ReactNode, useState } from 'react';
 import { lazyComponent } from '../../../ui/lazyComponent.js';
 import { NotLoaded } from '../common/viewer/NotLoaded.js';
+import { NotRead } from '../common/viewer/NotRead.js';
 import { ViewerError } from '../common/viewer/ViewerError.js';
 import { ViewerLoading } from '../common/viewer/ViewerLoading.js';
 import type { ViewerProps } from '../common/viewer/ViewerProps.js';
@@ -26,11 +27,11 @@ export interface PreviewProps extends Omit<ViewerProps, 'picture'> {
 /** Shows a file with the viewer of its type. */
 export function Preview({ detected, ...props }: PreviewProps) {
 	const { file } = props;
-	const { kind, first, error } = detected;
+	const { kind, first, error, retry } = detected;
 	const [isMissing, setMissing] = useState(false);
 	if (error) {
 		const [title, text] = kind === 'unknown' ? [messages.notAvailable] : messages.failures[kind];
-		return <ViewerError file={file} title={title} text={text} reason={error.message} />;
+		return <NotRead file={file} title={title} text={text} error={error} onRetry={retry} />;
 	}
 	if (!first) return <ViewerLoading />;
 	if (kind === 'unknown') return <ViewerError file={file} title={messages.notAvailable} />;

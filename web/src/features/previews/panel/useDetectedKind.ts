@@ -10,6 +10,8 @@ export interface DetectedKind {
 	first: FirstBytes | undefined;
 	/** Why these could not be read; none once they were. */
 	error: Error | null;
+	/** Reads them again. */
+	retry: () => void;
 }
 
 /** Reads the first bytes of a file that is on show, which say what it really is. */
@@ -18,5 +20,5 @@ export function useDetectedKind(file: PreviewFile, isShown: boolean): DetectedKi
 	const reading = useQuery({ ...firstBytesQuery(file), enabled: isShown });
 	const { data: first } = reading;
 	const kind = first && named !== 'unknown' ? effectivePreviewKind(named, first.bytes) : named;
-	return { kind, first, error: errorWithoutData(reading) };
+	return { kind, first, error: errorWithoutData(reading), retry: () => void reading.refetch() };
 }

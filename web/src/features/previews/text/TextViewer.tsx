@@ -8,7 +8,7 @@ import { lazyComponent } from '../../../ui/lazyComponent.js';
 import { keptAsRead } from '../common/bytes/previewQuery.js';
 import { useWhole } from '../common/bytes/useWhole.js';
 import { NotLoaded } from '../common/viewer/NotLoaded.js';
-import { ViewerError } from '../common/viewer/ViewerError.js';
+import { NotRead } from '../common/viewer/NotRead.js';
 import { ViewerLoading } from '../common/viewer/ViewerLoading.js';
 import type { ViewerProps } from '../common/viewer/ViewerProps.js';
 import viewerStyles from '../common/viewer/viewers.module.css';
@@ -32,7 +32,7 @@ export function TextViewer({ viewer, area, file, entry, onShow }: ViewerProps) {
 	const rendering = renderingOf(file.name);
 	const [view, setView] = useState<View>(rendering === 'table' ? 'rendered' : 'source');
 	const [chosen, setChosen] = useState<Encoding>();
-	const { data: bytes, error } = useWhole(file.url, file.id, previewLimits.text);
+	const { data: bytes, error, refetch } = useWhole(file.url, file.id, previewLimits.text);
 	const detection = useQuery({
 		queryKey: queryKeys.previews.encoding(file.id),
 		queryFn: ({ signal }) => detectEncoding(bytes as Uint8Array, signal),
@@ -67,7 +67,9 @@ export function TextViewer({ viewer, area, file, entry, onShow }: ViewerProps) {
 			/>
 		);
 	}
-	if (error) return <ViewerError file={file} title={messages.failures.text[0]} reason={error.message} />;
+	if (error) {
+		return <NotRead file={file} title={messages.failures.text[0]} error={error} onRetry={() => void refetch()} />;
+	}
 	if (text === undefined && detection.isError && !detection.isFetching) {
 		return <NotLoaded file={file} onRetry={() => void detection.refetch()} />;
 	}
