@@ -238,7 +238,7 @@ export class HomeUsage {
 		// What is reserved already goes on to count, also what unfinished uploads have brought, by their rows as well.
 		this.#shared = new SharedCount(shared, {
 			...{ key: ownerKey(owner), owner, reserved: this.#reserved },
-			walk: () => this.#atTurn(() => this.#find()),
+			...{ walk: () => this.#find(), atTurn: (work) => this.#atTurn(work) },
 		});
 		return this.#shared;
 	}
@@ -310,15 +310,13 @@ export class HomeUsage {
 		}
 	}
 
-	/** Accounts of one network may have any number of homes: all others have a turn of their own for a walk, also for the same one. */
 	#measure(): Promise<void> {
-		return this.#walks.join('', ownerKey(this.dependencies.owner), currentNetwork(), () => this.#walk());
+		return this.#atTurn(() => this.#walk());
 	}
 
-	/** Walks at the turn of the network of who asks first. */
-	#atTurn<T>(walk: () => Promise<T>): Promise<T> {
-		const { walks, owner } = this.dependencies;
-		return walks.run({ client: ownerKey(owner), network: currentNetwork() }, walk);
+	/** Accounts of one network may have any number of homes: all others have a turn of their own for a walk, also for the same one. */
+	#atTurn(work: () => Promise<void>): Promise<void> {
+		return this.#walks.join('', ownerKey(this.dependencies.owner), currentNetwork(), work);
 	}
 
 	async #walk(): Promise<void> {

@@ -65,7 +65,7 @@ export class SharedCount {
 	#isInexact = false;
 	/** The others don't know that yet. */
 	#isDoubtUntold = false;
-	#measuring: Promise<void> | undefined;
+	#awaiting: Promise<void> | undefined;
 	#timer: NodeJS.Timeout | undefined;
 	#isClosed = false;
 	/** Writes are made one after another. */
@@ -210,12 +210,17 @@ export class SharedCount {
 		this.#isDoubtUntold = true;
 	}
 
-	/** Walks through the home, or waits for another process that does. */
-	measure(): Promise<void> {
-		this.#measuring ??= this.#measure().finally(() => {
-			this.#measuring = undefined;
-		});
-		return this.#measuring;
+	/** Walks through the home at the turn of the network that wants it, or waits for another process that does. */
+	async measure(): Promise<void> {
+		if (this.#state === undefined) await this.#read();
+		// Only what is measured from here on makes a walk needless.
+		const before = this.#number;
+		for (;;) {
+			await this.#home.atTurn(() => this.#measureUnlessOther(before));
+			if (this.#number !== before) return;
+			await this.#awaitOther();
+			if (this.#number !== before) return;
+		}
 	}
 
 	/** Tells the others what is left of this process's. */
@@ -316,37 +321,54 @@ export class SharedCount {
 		});
 	}
 
-	async #measure(): Promise<void> {
-		const { store, leases, monotonic } = this.#parts;
+	/** The number of the last measurement, as last read. */
+	get #number(): number {
+		return this.#state?.number ?? 0;
+	}
+
+	/** Walks through the home, unless that was done since `before`, or another process does it. */
+	async #measureUnlessOther(before: number): Promise<void> {
+		const { store, monotonic } = this.#parts;
 		const { key } = this.#home;
-		// Only what another process measures from here on makes this walk needless.
-		if (this.#state === undefined) await this.#read();
-		const before = this.#state?.number ?? 0;
-		for (;;) {
-			const lease = await leases.acquire(`usage ${key}`);
-			if (lease === undefined) {
-				await wait(pollMs);
-				await this.#read();
-				// Another process has measured.
-				if (this.#state?.number !== before) break;
-				continue;
-			}
-			try {
-				await this.#read();
-				if (this.#state?.number !== before) break;
-				this.#isInexact = false;
-				await this.#exclusively('', () => this.#row.save(zero()));
-				const rows = await this.#processes.rows();
-				const gone = await this.#processes.gone(rows);
-				const began = monotonic();
-				const found = await this.#home.walk();
-				if (!lease.isHeld()) continue;
-				await store.measured(key, found, rows, gone, monotonic() - began);
-				break;
-			} finally {
-				await lease.release();
-			}
+		const lease = await this.#acquireLease();
+		if (lease === undefined) return;
+		try {
+			await this.#read();
+			if (this.#number !== before) return;
+			this.#isInexact = false;
+			await this.#exclusively('', () => this.#row.save(zero()));
+			const rows = await this.#processes.rows();
+			const gone = await this.#processes.gone(rows);
+			const began = monotonic();
+			const found = await this.#home.walk();
+			if (lease.isHeld()) await store.measured(key, found, rows, gone, monotonic() - began);
+		} finally {
+			await lease.release();
 		}
 		await this.#read();
+	}
+
+	/** Waits until the process that measures the home has done so, or does it no more. Meanwhile others have the place of the walk. */
+	#awaitOther(): Promise<void> {
+		this.#awaiting ??= this.#lookForOther().finally(() => {
+			this.#awaiting = undefined;
+		});
+		return this.#awaiting;
+	}
+
+	async #lookForOther(): Promise<void> {
+		const before = this.#number;
+		for (;;) {
+			await wait(pollMs);
+			await this.#read();
+			if (this.#number !== before) return;
+			const lease = await this.#acquireLease();
+			await lease?.release();
+			if (lease !== undefined) return;
+		}
+	}
+
+	#acquireLease() {
+		return this.#parts.leases.acquire(`usage ${this.#home.key}`);
 	}
 }

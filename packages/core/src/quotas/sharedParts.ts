@@ -24,4 +24,8 @@ export interface CountedHome {
 	reserved: Readonly<Amount>;
 	/** What lies in the home and its trash, by a walk. */
 	walk(): Promise<Amount>;
+	/**
+	 * Does that at the first turn of any network for which this is called meanwhile: for all of them once, by the `work` of that one.
+	 */
+	atTurn(work: () => Promise<void>): Promise<void>;
 }

@@ -7,6 +7,7 @@ import { noNetwork } from '../../src/limits/currentNetwork.js';
 import { FairQueue } from '../../src/limits/FairQueue.js';
 import { createQuotas } from '../../src/quotas/createQuotas.js';
 import { HomeUsage } from '../../src/quotas/HomeUsage.js';
+import type { SharedParts } from '../../src/quotas/sharedParts.js';
 import { UnrecordedItems } from '../../src/trees/trash/recording/UnrecordedItems.js';
 import { unrecordedName } from '../../src/trees/trash/recording/unrecordedNames.js';
 import { TrashSizes } from '../../src/trees/trash/TrashSizes.js';
@@ -24,24 +25,57 @@ function askFromTwoNetworks(measure: (owner: string) => Promise<unknown>): Promi
 	return Promise.all([...strangers, ask('ada', '203.0.113.1')]);
 }
 
-/** Homes that are measured by one queue; `measured` has the owners as their walks look for the homes: twice each. */
-function homes() {
+const nothing = { bytes: 0, entries: 0 };
+
+/** What only tests of its own need of a home. */
+const emptyHome = {
+	...{ isShared: () => false, shared: {} as never, log: console as never, monotonic: () => 0 },
+	storage: () => ({}) as never,
+	...{ trashTotals: async () => nothing, unfinishedTotals: async () => nothing, onMeasured: async () => {} },
+};
+
+/**
+ * Homes that one process measures, with others where there is something `shared`; `measured` has the owners as their walks look for the
+ * homes: twice each.
+ */
+function homes(shared?: SharedParts, work: (owner: string) => Promise<unknown> = () => wait(5)) {
 	const walks = new FairQueue({ running: 2, runningPerClient: 1, waiting: 100, waitingPerClient: 10 }, 'Later.');
 	const measured: string[] = [];
 	const usageOf = (owner: string) =>
 		new HomeUsage({
-			...{ owner, isShared: () => false, shared: {} as never, log: console as never, walks, monotonic: () => 0 },
-			storage: () => ({}) as never,
+			...{ ...emptyHome, owner, walks },
+			...(shared === undefined ? {} : { shared, isShared: () => true }),
 			async home() {
 				measured.push(owner);
-				await wait(5);
+				await work(owner);
 				return undefined;
 			},
-			trashTotals: async () => ({ bytes: 0, entries: 0 }),
-			unfinishedTotals: async () => ({ bytes: 0, entries: 0 }),
-			onMeasured: async () => {},
 		});
 	return { measured, usageOf };
+}
+
+/** What processes share that count homes together; the result is that of one more process. */
+function sharedCounts(): (process: string) => SharedParts {
+	const numbers = new Map<string, number>();
+	const leased = new Set<string>();
+	const store = {
+		async state(home: string) {
+			const amounts = { base: nothing, others: nothing, unpublished: nothing, held: nothing };
+			return { ...amounts, number: numbers.get(home) ?? 0, ageMs: 0, isExact: true };
+		},
+		...{ rows: async () => [], begin: async () => 1, save: async () => true },
+		measured: async (home: string) => void numbers.set(home, (numbers.get(home) ?? 0) + 1),
+	};
+	const leases = {
+		async acquire(name: string) {
+			if (leased.has(name)) return undefined;
+			leased.add(name);
+			return { isHeld: () => true, release: async () => void leased.delete(name) };
+		},
+	};
+	const identity = (name: string) => ({ name, hasEnded: async () => false });
+	return (process) =>
+		({ store, leases, identity: identity(process), log: console, monotonic: () => 0 }) as unknown as SharedParts;
 }
 
 /** Folders in the trash, by their ids; `measured` has these in the order in which their walks begin. */
@@ -108,6 +142,42 @@ test('a home that a network with many others has asked for before is measured on
 	});
 	t.true([...new Set(measured)].indexOf('shared') <= 3, `${measured}`);
 	t.deepEqual([new Set(measured).size, measured.length], [9, 18]);
+});
+
+test('a home that several processes count is measured once, at the turn of who has none, whichever of them is asked', async (t) => {
+	for (const isOther of [false, true]) {
+		const partsOf = sharedCounts();
+		const first = homes(partsOf('first'));
+		const second = isOther ? homes(partsOf('second')) : first;
+		const shared = [first, second].map(({ usageOf }) => usageOf('shared'));
+		await askFromTwoNetworks(async (owner) => {
+			const own = owner === 'ada' ? [] : [first.usageOf(owner).measured()];
+			const last = owner === 'eve7' ? [shared[0]?.measured()] : owner === 'ada' ? [shared.at(-1)?.measured()] : [];
+			await Promise.all([...own, ...last]);
+		});
+		const measured = [...first.measured, ...(isOther ? second.measured : [])];
+		t.deepEqual([new Set(measured).size, measured.length], [9, 18], `${measured}`);
+		if (isOther) t.deepEqual(new Set(second.measured), new Set(['shared']));
+		else t.true([...new Set(measured)].indexOf('shared') <= 3, `${measured}`);
+	}
+});
+
+test('a process that waits for another one to measure a home measures others meanwhile', async (t) => {
+	const partsOf = sharedCounts();
+	let end = () => {};
+	const ended = new Promise<void>((resolve) => {
+		end = resolve;
+	});
+	const first = homes(partsOf('first'), () => ended);
+	const second = homes(partsOf('second'));
+	const known = first.usageOf('ada').measured();
+	const strangers = ['ada', 'ada', 'ada'].map((owner) => second.usageOf(owner).used());
+	for (let round = 0; round < 50; round++) await setImmediate();
+	await Promise.all(['bob', 'carol', 'dave'].map((owner) => second.usageOf(owner).measured()));
+	t.deepEqual(new Set(second.measured), new Set(['bob', 'carol', 'dave']));
+	end();
+	await Promise.all([known, ...strangers]);
+	t.false(second.measured.includes('ada'), 'measured by the other process');
 });
 
 test('folders that many accounts of one network have in the trash are measured in turns with those of other networks', async (t) => {
