@@ -71,7 +71,8 @@ export class HomeUsage {
 	#measuredAt = 0;
 	/** The count may be too high: something of unknown size was removed, or a write overlapped the walk. */
 	#isInexact = false;
-	#isUrgent = false;
+	/** How many callers wait for a walk. */
+	#urgent = 0;
 	readonly #walks: SharedWalks<void>;
 	/** Additions during a walk. The walk may have seen them or not; they are added, so the count may be too high but not too low. */
 	#added: Amount = { bytes: 0, entries: 0 };
@@ -90,7 +91,7 @@ export class HomeUsage {
 	/** The content of the home. Waits for a walk the first time only. */
 	async used(): Promise<Amount> {
 		const shared = this.#sharing();
-		if (shared !== undefined) await shared.refresh(sharedStaleMs);
+		if (shared !== undefined) await this.#urgently(() => shared.refresh(sharedStaleMs));
 		else {
 			await this.#findHeld(heldStaleMs);
 			if (this.#used === undefined) await this.#measureNow();
@@ -112,7 +113,8 @@ export class HomeUsage {
 
 	/** What others have done is known from now on. */
 	async refresh(): Promise<void> {
-		await this.#sharing()?.refresh(0);
+		const shared = this.#sharing();
+		if (shared !== undefined) await this.#urgently(() => shared.refresh(0));
 	}
 
 	/** The content at once, with what other processes have reserved; nothing as long as it was not measured. */
@@ -302,11 +304,11 @@ export class HomeUsage {
 	}
 
 	async #urgently(measure: () => Promise<void>): Promise<void> {
-		this.#isUrgent = true;
+		this.#urgent++;
 		try {
 			await measure();
 		} finally {
-			this.#isUrgent = false;
+			this.#urgent--;
 		}
 	}
 
@@ -330,8 +332,9 @@ export class HomeUsage {
 
 	async #find(): Promise<Amount> {
 		const pause = async (workedMs: number) => {
-			// No caller waits for it, so it leaves the disk and the processor to others.
-			if (!this.#isUrgent) await wait(workedMs * pauseFactor, undefined, { ref: false });
+			// No caller waits for it or for its place, so it leaves the disk and the processor to others.
+			if (this.#urgent === 0 && this.dependencies.walks.waiting === 0)
+				await wait(workedMs * pauseFactor, undefined, { ref: false });
 		};
 		let found: Amount;
 		let home: StoragePath | undefined;

@@ -78,6 +78,29 @@ function sharedCounts(): (process: string) => SharedParts {
 		({ store, leases, identity: identity(process), log: console, monotonic: () => 0 }) as unknown as SharedParts;
 }
 
+const batchMs = 50;
+
+/** A home of several batches; `pauses` has how long its walk paused after each of them. */
+function slowHome(parts: Partial<HomeUsage['dependencies']> & Pick<HomeUsage['dependencies'], 'walks'>) {
+	const pauses: number[] = [];
+	const storage = {
+		async *list() {
+			for (let batch = 0; batch < 5; batch++) {
+				await wait(batchMs);
+				const at = performance.now();
+				yield [];
+				pauses.push(performance.now() - at);
+			}
+		},
+	};
+	const home = async () => 'home' as never;
+	const usage = new HomeUsage({ ...emptyHome, owner: 'ada', home, storage: () => storage as never, ...parts });
+	return { usage, pauses };
+}
+
+/** Whether a walk has left the disk to others after each batch for longer than that took. */
+const hasPaused = (pauses: readonly number[]) => Math.min(...pauses) > 2 * batchMs;
+
 /** Folders in the trash, by their ids; `measured` has these in the order in which their walks begin. */
 function trashedFolders(work: (folder: string) => Promise<unknown> = () => wait(5)) {
 	const measured: string[] = [];
@@ -178,6 +201,47 @@ test('a process that waits for another one to measure a home measures others mea
 	end();
 	await Promise.all([known, ...strangers]);
 	t.false(second.measured.includes('ada'), 'measured by the other process');
+});
+
+test('a home that somebody waits for is measured without pauses, also where several processes count it', async (t) => {
+	const walks = () => new FairQueue({ running: 1, runningPerClient: 1, waiting: 1, waitingPerClient: 10 }, 'Later.');
+	const alone = slowHome({ walks: walks() });
+	const shared = slowHome({ walks: walks(), isShared: () => true, shared: sharedCounts()('first') });
+	await Promise.all([alone.usage.used(), shared.usage.used()]);
+	t.false(hasPaused(alone.pauses), `${alone.pauses}`);
+	t.false(hasPaused(shared.pauses), `${shared.pauses}`);
+
+	const queue = walks();
+	const leave = await queue.enter('somebody');
+	const { usage, pauses } = slowHome({ walks: queue });
+	const first = askFrom('ada', '203.0.113.1', () => usage.measured());
+	for (let round = 0; round < 10; round++) await setImmediate();
+	await t.throwsAsync(
+		askFrom('eve', '198.51.100.1', () => usage.measured()),
+		{ message: 'Later.' },
+	);
+	leave();
+	await first;
+	t.false(hasPaused(pauses), `${pauses}: one who was refused waits no longer, and the other one does`);
+});
+
+test('a home that is measured in the background pauses after each batch, but where others wait for its place', async (t) => {
+	const walks = new FairQueue({ running: 1, runningPerClient: 1, waiting: 10, waitingPerClient: 10 }, 'Later.');
+	let now = 0;
+	const { usage, pauses } = slowHome({ walks, monotonic: () => now });
+	const measureInBackground = async (meanwhile: () => Promise<unknown>) => {
+		await usage.used();
+		now += 3_600_000;
+		pauses.length = 0;
+		await usage.used();
+		while (walks.running === 0) await setImmediate();
+		await meanwhile();
+		while (walks.running > 0) await wait(10);
+		return hasPaused(pauses);
+	};
+	t.true(await measureInBackground(async () => {}));
+	const other = () => slowHome({ walks }).usage.measured();
+	t.false(await measureInBackground(other), `${pauses}`);
 });
 
 test('folders that many accounts of one network have in the trash are measured in turns with those of other networks', async (t) => {
