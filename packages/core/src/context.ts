@@ -29,6 +29,8 @@ export interface JobContext {
 	readonly id: string;
 	readonly kind: string;
 	readonly owner: Viewer;
+	/** The network of who has started it, where that is known. */
+	readonly network?: string;
 }
 
 const contexts = new AsyncLocalStorage<Context>();

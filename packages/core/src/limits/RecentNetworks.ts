@@ -1,3 +1,5 @@
+import { noNetwork } from './currentNetwork.js';
+
 /** Whoever works in the morning, or waits while another has all there is for hours, has places and room left from the day before. */
 export const rememberedMs = 24 * 3_600_000;
 
@@ -14,8 +16,9 @@ export class RecentNetworks {
 		private readonly now = () => performance.now(),
 	) {}
 
-	/** Notes that a network asks. */
+	/** Notes that a network asks. What nobody has asked for needs nothing kept for it. */
 	see(network: string): void {
+		if (network === noNetwork) return;
 		if (this.#latest?.network !== network) this.#other = this.#latest;
 		this.#latest = { network, at: this.now() };
 	}

@@ -281,6 +281,34 @@ test('one network does not have both places in which homes are measured, where o
 	t.deepEqual(await beginBesideHeldWalks(measure, begun, end), ['eve0', 'ada']);
 });
 
+test('all people of one network have both places in which folders are measured, also where the server has measured some itself', async (t) => {
+	const { begun, hold, end } = heldWalks();
+	const { sizeOf } = trashedFolders((folder) => hold(folder.split('/').at(-1) ?? ''));
+	await sizeOf('bob');
+	const all = ['eve0', 'eve1'].map((owner) => askFrom(owner, '198.51.100.1', () => sizeOf(owner)));
+	for (let round = 0; round < 50; round++) await setImmediate();
+	t.deepEqual(begun, ['eve0', 'eve1']);
+	end();
+	await Promise.all(all);
+});
+
+test('what a job wants to be measured counts for the network that has started the job', async (t) => {
+	const { begun, hold, end } = heldWalks();
+	const { sizeOf } = trashedFolders((folder) => hold(folder.split('/').at(-1) ?? ''));
+	await askFrom('bob', '203.0.113.1', () => sizeOf('bob'));
+	const owner = { kind: 'user', id: 'eve0', username: 'eve0' } as const;
+	const job = { id: '', kind: 'paste', owner, network: '198.51.100.1' };
+	const all = [
+		runInContext({ job }, () => sizeOf('eve0')),
+		askFrom('eve1', '198.51.100.1', () => sizeOf('eve1')),
+		askFrom('ada', '203.0.113.1', () => sizeOf('ada')),
+	];
+	for (let round = 0; round < 50; round++) await setImmediate();
+	t.deepEqual(begun, ['eve0', 'ada']);
+	end();
+	await Promise.all(all);
+});
+
 test('one network does not have both places in which deleted folders are measured, where others have asked', async (t) => {
 	const { begun, hold, end } = heldWalks();
 	const { sizeOf } = trashedFolders((folder) => hold(folder.split('/').at(-1) ?? ''));

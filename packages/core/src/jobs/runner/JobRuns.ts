@@ -111,7 +111,7 @@ export class JobRuns {
 		const { id } = run.key;
 		this.#byId.set(id, run);
 		this.#parts.publisher.publish(id, run.owner.id);
-		const context = { job: { id, kind: kind.name, owner: run.owner } };
+		const context = { job: { id, kind: kind.name, owner: run.owner, network: run.network } };
 		const execute = () => this.#execute(run, kind, given);
 		const ended = runInContext(context, execute).finally(() => this.#pending.delete(ended));
 		this.#pending.add(ended);
