@@ -208,9 +208,12 @@ function inServingOrder(
 		// By the network that it will count for: that in which it waits may have had nothing, and would go on to.
 		.map((waiter) => ({
 			waiter,
-			order: [networkHad(waiter.from.network), spent(waiter.from.client), turnOf(waiter.network)],
+			networkHad: networkHad(waiter.from.network),
+			had: spent(waiter.from.client),
+			turn: turnOf(waiter.network),
 		}))
-		.sort((a, b) => compare(a.order, b.order))
+		// As cheap as possible: thousands may wait, and the order is asked for whenever a place is free.
+		.sort((a, b) => a.networkHad - b.networkHad || a.had - b.had || a.turn - b.turn)
 		.map(({ waiter }) => waiter);
 	const lead = groupLead();
 	if (lead === 0) return ordered;
