@@ -1,6 +1,7 @@
 import type { RemovalOptions, StagedFile, StorageItem } from '@stowage/plugin-api';
 import { undefinedIf, type Viewer } from '@stowage/rules';
-import { type HomeUsage, plus } from './HomeUsage.js';
+import { plus } from './amounts.js';
+import type { HomeUsage } from './HomeUsage.js';
 import type { Amount } from './measureTree.js';
 import { LimitedReservation, type Reservation, type UnfinishedFile, unlimited } from './Reservation.js';
 
@@ -107,7 +108,7 @@ export class HomeQuota {
 
 	/** An unfinished upload was dropped. */
 	onUploadDropped(): void {
-		this.#home.knownUsage()?.invalidateHeld();
+		this.#home.knownUsage()?.reserved.uploadDropped();
 	}
 }
 

@@ -82,7 +82,7 @@ export class LimitedReservation implements Reservation {
 		this.#isUnfinished = unfinished !== undefined;
 		if (unfinished === undefined) return;
 		const { stagedId, bytes } = unfinished;
-		this.#own = { ...home.usage.continueUpload(stagedId, bytes) };
+		this.#own = { ...home.usage.reserved.continueUpload(stagedId, bytes) };
 		this.#recorded = bytes;
 		this.include(stagedId);
 	}
@@ -125,7 +125,7 @@ export class LimitedReservation implements Reservation {
 		const { usage, limit } = this.#home;
 		const taken = () => {
 			// Another part of the same work has failed meanwhile.
-			if (this.#isReleased) usage.release(amount);
+			if (this.#isReleased) usage.reserved.release(amount);
 			for (const sum of [this.#own, this.#arrived]) {
 				sum.bytes += amount.bytes;
 				sum.entries += amount.entries;
@@ -139,7 +139,7 @@ export class LimitedReservation implements Reservation {
 		const { reservedFiles, usage } = this.#home;
 		this.#stagedIds.push(stagedId);
 		reservedFiles.set(stagedId, this);
-		usage.stagedIds.add(stagedId);
+		usage.reserved.stagedIds.add(stagedId);
 	}
 
 	recorded(bytes: number): void {
@@ -149,7 +149,7 @@ export class LimitedReservation implements Reservation {
 		const counted = { bytes: Math.min(this.#own.bytes, Math.max(0, bytes - this.#recorded)), entries: 0 };
 		this.#recorded += counted.bytes;
 		this.#own = minus(this.#own, counted);
-		usage.recorded(counted);
+		usage.reserved.recorded(counted);
 	}
 
 	async published(amount: Amount): Promise<void> {
@@ -164,11 +164,11 @@ export class LimitedReservation implements Reservation {
 		this.#isReleased = true;
 		const { reservedFiles, usage } = this.#home;
 		const [stagedId] = this.#stagedIds;
-		if (outcome === 'complete' && usage.isShared && stagedId !== undefined) usage.linger(stagedId, this.#own);
-		else usage.release(this.#own, this.#isUnfinished || outcome !== undefined ? this.#own : undefined);
+		if (outcome === 'complete' && usage.isShared && stagedId !== undefined) usage.reserved.linger(stagedId, this.#own);
+		else usage.reserved.release(this.#own, this.#isUnfinished || outcome !== undefined ? this.#own : undefined);
 		for (const id of this.#stagedIds) {
 			reservedFiles.delete(id);
-			usage.stagedIds.delete(id);
+			usage.reserved.stagedIds.delete(id);
 		}
 	}
 

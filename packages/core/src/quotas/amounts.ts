@@ -9,6 +9,11 @@ export const sum = (...amounts: Readonly<Amount>[]): Amount => ({
 	entries: amounts.reduce((all, { entries }) => all + entries, 0),
 });
 
+/** The sum of two, never less than nothing. */
+export function plus(a: Amount, b: Amount): Amount {
+	return { bytes: Math.max(0, a.bytes + b.bytes), entries: Math.max(0, a.entries + b.entries) };
+}
+
 export const negative = ({ bytes, entries }: Readonly<Amount>): Amount => ({ bytes: -bytes, entries: -entries });
 
 export const smaller = (a: Readonly<Amount>, b: Readonly<Amount>): Amount => ({

@@ -8,7 +8,7 @@ import { HomeQuota } from './HomeQuota.js';
 import { HomeUsage, ownerKey } from './HomeUsage.js';
 import type { Amount } from './measureTree.js';
 import type { Reservation } from './Reservation.js';
-import type { SharedParts } from './sharedParts.js';
+import type { SharedParts } from './shared/sharedParts.js';
 
 interface Dependencies {
 	config: Pick<Config, 'quotas'>;

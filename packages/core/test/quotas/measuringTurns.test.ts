@@ -7,7 +7,7 @@ import { noNetwork } from '../../src/limits/currentNetwork.js';
 import { FairQueue } from '../../src/limits/FairQueue.js';
 import { createQuotas } from '../../src/quotas/createQuotas.js';
 import { HomeUsage } from '../../src/quotas/HomeUsage.js';
-import type { SharedParts } from '../../src/quotas/sharedParts.js';
+import type { SharedParts } from '../../src/quotas/shared/sharedParts.js';
 import { UnrecordedItems } from '../../src/trees/trash/recording/UnrecordedItems.js';
 import { unrecordedName } from '../../src/trees/trash/recording/unrecordedNames.js';
 import { TrashSizes } from '../../src/trees/trash/TrashSizes.js';

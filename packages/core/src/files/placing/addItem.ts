@@ -8,7 +8,7 @@ import {
 	pathSegments,
 	type StoragePath,
 } from '@stowage/rules';
-import { plus } from '../../quotas/HomeUsage.js';
+import { plus } from '../../quotas/amounts.js';
 import type { Reservation } from '../../quotas/Reservation.js';
 import type { OwnTree } from '../../trees/OwnTree.js';
 import { ensureFolder, removeCreatedFolders, retryOnRemovedItems } from '../../trees/storage/folders.js';

@@ -1,5 +1,6 @@
-import { amountKinds, isNothing, negative, smaller, sum, zero } from './amounts.js';
-import type { Amount } from './measureTree.js';
+import { createKeyedMutex } from '../../limits/keyedMutex.js';
+import { amountKinds, isNothing, negative, smaller, sum, zero } from '../amounts.js';
+import type { Amount } from '../measureTree.js';
 import type { CountedHome, SharedParts } from './sharedParts.js';
 
 interface Dependencies extends Pick<SharedParts, 'store' | 'identity' | 'monotonic'> {
@@ -9,7 +10,7 @@ interface Dependencies extends Pick<SharedParts, 'store' | 'identity' | 'monoton
 
 /**
  * What this process has published, reserved and removed in a home, and its row, which says at least as much of the
- * first two and at most as much of the last. Calls that write are made one after another by the caller.
+ * first two and at most as much of the last.
  */
 export class ProcessUsageRow {
 	readonly #parts: Dependencies;
@@ -27,6 +28,7 @@ export class ProcessUsageRow {
 	/** The number of the row; undefined without one. */
 	#number: number | undefined;
 	#savedAt = Number.NEGATIVE_INFINITY;
+	readonly #exclusively = createKeyedMutex();
 
 	constructor(parts: Dependencies, home: CountedHome) {
 		this.#parts = parts;
@@ -86,7 +88,17 @@ export class ProcessUsageRow {
 		this.#granted = smaller(this.#saved, this.#granted);
 	}
 
-	/** Writes the row, with so much more than is needed. */
+	/** Runs what writes the row: one after another. */
+	exclusively<T>(work: () => Promise<T>): Promise<T> {
+		return this.#exclusively('', work);
+	}
+
+	/** Writes what is needed, once what writes it already has ended. */
+	saveNeed(): Promise<void> {
+		return this.exclusively(() => this.save(zero()));
+	}
+
+	/** Writes the row, with so much more than is needed. Only within `exclusively`. */
 	async save(more: Readonly<Amount>): Promise<void> {
 		const { store, identity, monotonic } = this.#parts;
 		const { key } = this.#home;

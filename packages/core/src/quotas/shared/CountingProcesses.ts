@@ -1,5 +1,5 @@
 import type { HomeUsageStore } from '@stowage/plugin-api';
-import { amountKinds } from './amounts.js';
+import { amountKinds } from '../amounts.js';
 import type { SharedParts } from './sharedParts.js';
 
 /** A row that was not written for so long has nothing under way: its process has ended, or is idle. */

@@ -1,8 +1,8 @@
 import type { HomeUsageStore } from '@stowage/plugin-api';
-import type { Leases } from '../leases/createLeases.js';
-import type { ProcessIdentity } from '../leases/processIdentity.js';
-import type { Log } from '../log.js';
-import type { Amount } from './measureTree.js';
+import type { Leases } from '../../leases/createLeases.js';
+import type { ProcessIdentity } from '../../leases/processIdentity.js';
+import type { Log } from '../../log.js';
+import type { Amount } from '../measureTree.js';
 
 /** What the processes over one database need to count a home together. */
 export interface SharedParts {
