@@ -29,7 +29,7 @@ export interface FilePart {
 /** Some bytes of a file, from `start` up to but without `end`; fewer if the file ends before. */
 export async function readPart(url: string, start: number, end: number, signal?: AbortSignal): Promise<FilePart> {
 	const response = await fetchBytes(url, { range: `bytes=${start}-${end - 1}` }, signal);
-	// An empty file has no first byte.
+	// The file has become shorter, or a proxy says so of an empty one.
 	if (response.status === 416) {
 		const size = Number(/\/(\d+)$/.exec(response.headers.get('content-range') ?? '')?.[1] ?? 0);
 		return { bytes: new Uint8Array(), size };
@@ -39,17 +39,10 @@ export async function readPart(url: string, start: number, end: number, signal?:
 		const size = Number(/\/(\d+)$/.exec(response.headers.get('content-range') ?? '')?.[1] ?? start + bytes.length);
 		return { bytes, size };
 	}
-	// A proxy without range support sends all of it.
+	// An empty file is answered whole, and a proxy without range support sends all of any.
 	const bytes = await bodyOf(response, end, signal);
 	const length = Number(response.headers.get('content-length') ?? bytes.length);
 	return { bytes: bytes.slice(start, end), size: length };
-}
-
-/** The first bytes of a file that is probably empty: a range of an empty one is refused, which the browser reports as an error. */
-export async function readBeginning(url: string, length: number, signal?: AbortSignal): Promise<FilePart> {
-	const response = await fetchBytes(url, {}, signal);
-	const bytes = await bodyOf(response, length, signal);
-	return { bytes, size: Number(response.headers.get('content-length') ?? bytes.length) };
 }
 
 /** A whole file. Throws `tooLarge` as soon as more than `limit` bytes have arrived. */

@@ -1,4 +1,4 @@
-import { Failure, sniffedBytes } from '@stowage/rules';
+import { Failure } from '@stowage/rules';
 import { onlineManager, QueryClient, QueryObserver } from '@tanstack/react-query';
 import test from 'ava';
 import { failureFrom, NetworkFailure } from '../../src/api/client/client.js';
@@ -41,23 +41,6 @@ test('an error counts as long as there is nothing to show', (t) => {
 	t.is(errorWithoutData({ data: undefined, error }), error);
 	t.is(errorWithoutData({ data: new Uint8Array(), error }), null);
 	t.is(errorWithoutData({ data: undefined, error: null }), null);
-});
-
-test.serial('of a file that is listed as empty no range is asked for, and what it has got since is read', async (t) => {
-	const { fetch } = globalThis;
-	t.teardown(() => Object.assign(globalThis, { fetch }));
-	const empty = previewFile(source as never, { name: 'a.txt', path: 'a.txt', type: 'file', size: 0, mtime: 0 });
-	for (const content of ['', 'text', 'x'.repeat(100_000)]) {
-		globalThis.fetch = async (_, { headers } = {}) => {
-			t.is(new Headers(headers).get('range'), null);
-			return new Response(content, { headers: { 'content-length': `${content.length}` } });
-		};
-		const client = new QueryClient();
-		const { bytes, size } = await client.fetchQuery(firstBytesQuery(empty));
-		t.is(size, content.length);
-		t.is(Buffer.from(bytes).toString(), content.slice(0, sniffedBytes));
-		client.clear();
-	}
 });
 
 test('a file is tried again where the failure says nothing about it', (t) => {

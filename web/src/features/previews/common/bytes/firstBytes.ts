@@ -1,6 +1,6 @@
 import { previewLimits, sniffedBytes } from '@stowage/rules';
 import { queryOptions } from '@tanstack/react-query';
-import { type FilePart, readBeginning, readPart } from '../../../../api/previews.js';
+import { type FilePart, readPart } from '../../../../api/previews.js';
 import { queryKeys } from '../../../../api/queryKeys.js';
 import { mayTakeLong } from '../images/decodingCost.js';
 import { isSizeFurther } from '../images/imageFormat.js';
@@ -25,9 +25,7 @@ export function firstBytesQuery(file: PreviewFile) {
 	return queryOptions({
 		queryKey: queryKeys.previews.firstBytes(file.id),
 		queryFn: async ({ signal }): Promise<FirstBytes> => {
-			const readFirst =
-				file.size === 0 ? readBeginning(file.url, sniffedBytes, signal) : readPart(file.url, 0, sniffedBytes, signal);
-			let part = await readFirst;
+			let part = await readPart(file.url, 0, sniffedBytes, signal);
 			for (const end of furtherBytes) {
 				if (part.bytes.length >= part.size || !isSizeFurther(part.bytes)) break;
 				part = await readPart(file.url, 0, end, signal);
