@@ -608,6 +608,25 @@ test('styles write no more text for the elements that have it than a browser lay
 	refused(`p { color: var(--a, {}); content: var(--e, {}) "${long}" }`, 'the same of a text');
 	shown('.a\\:b::before { content: "\\201C"; font-family: Noto\\ Serif } :root { --a\\.b: 1px }');
 	refused(`p { /**/ @media all { content: "${long}" } }`, 'behind a comment');
+	const shortened = doubled.slice(0, doubled.indexOf('--a17'));
+	refused(`p { --é0: xxxxx; ${shortened.replaceAll('--a', '--é')} }`, 'names beyond ASCII');
+	refused(`p { --a0: xxxxx; ${shortened.replaceAll('var(', 'var( /**/')} }`, 'names behind comments');
+	refused(`p { --a\\.0: xxxxx; ${shortened.replaceAll('--a', '--a\\.')} }`, 'names with other characters');
+	refused(`p { --a: var(--b) var(--b) } b { --b: var(--a) var(--a) } q { color: var(--a) }`, 'by turns');
+	shown(':root { --a: red; --b: blue } .x { --a: var(--b); --b: var(--a) } p { --c: var(--c); color: var(--a) }');
+	refused(`:root { --x: "${long}" } p { content: attr(class type(*)) }`, 'an attribute that may have variables');
+	refused('p { content: attr(a|class) }', 'an attribute with a namespace');
+	refused('p { --x: inherit(--x) inherit(--x) }', 'a variable of the element around');
+	const endless = Array.from({ length: 1100 }, (_, at) => `--a${at + 1}: var(--a${at}) var(--a${at});`).join('');
+	refused(`x { --a0: x; ${endless} color: var(--a1100) } p::before { content: "${long}" }`, 'before another one');
+	refused(
+		`@property --l { syntax: "<length>+"; inherits: false; initial-value: 0px } p { --l: ${'1em '.repeat(6000)} }`,
+		'lengths by the font of each element',
+	);
+	refused(
+		`@counter-style f { system: fixed; symbols: a } @counter-style c { symbols: "${'a'.repeat(300)}" } li { list-style: c }`,
+		'beside counters with a fixed number of symbols',
+	);
 	const many = (part: string) => Array.from({ length: 20_000 }, () => part).join('');
 	const begun = process.cpuUsage();
 	shown(`${many('u,')}u { ${many('top:0;')} }`, 'a rule of many selectors and declarations');

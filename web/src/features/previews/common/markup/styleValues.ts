@@ -1,7 +1,8 @@
 import { characterCosts } from './characterCosts.js';
-import { identifierEnd, isIdentifierPart, isOneOf, plainNames, tokenEnd, unescaped } from './cssTokens.js';
 import { maxInParagraph } from './longTexts.js';
-import { candidatesIn, type Elements, elementsOf, isNestedTooDeep, styleOf, withoutComments } from './styleCost.js';
+import { candidatesIn, type Elements, elementsOf, isNestedTooDeep, styleOf } from './styleCost.js';
+import { type Declaration, declarationsIn, readValue } from './styleDeclarations.js';
+import { registeredBy, variableWeights } from './styleVariables.js';
 
 /** Characters of all texts that styles write for elements: half a novel. */
 const maxWritten = 1_000_000;
@@ -24,30 +25,6 @@ const maxAttributes = 200;
 
 /** Long values that all elements within take over. */
 const inherited = /^(?:stroke-dasharray|text-shadow|cursor|font.*|-webkit-text.*)$/;
-
-const plainCounters = /^(?:decimal.*|lower-.*|upper-.*|none|disc|circle|square)$/;
-
-interface Declaration {
-	/** The selectors of the rule around it, or an at-rule; undefined for the style of one element. */
-	prelude: string | undefined;
-	name: string;
-	value: string;
-}
-
-interface Value {
-	/** Without addresses. */
-	length: number;
-	strings: string[];
-	/** The longest of its strings and names. */
-	longest: string;
-	/** Names of variables; undefined for one whose name is written in another way. */
-	variables: (string | undefined)[];
-	attributes: string[];
-	counters: number;
-	nestedCounters: number;
-	/** Whether all its counters are digits or letters of Latin. */
-	isPlain: boolean;
-}
 
 /**
  * Whether styles write too much: a text, such as a `content`, is made for each element that has it, and so are the parts of a list, such as
@@ -80,7 +57,13 @@ function isTooMuch(
 	drawn: number,
 ): boolean {
 	const times = Math.max(1, drawn / Math.max(1, elements.count));
-	const lengthOf = variableLengths(declarations);
+	const number = (name: string) => elements.byName.get(name) ?? 0;
+	const depth = elements.depth * (1 + number('use'));
+	const lengthOf = variableWeights(
+		declarations,
+		depth,
+		({ length, attributes }) => length + (attributes.length > 0 ? maxWritten : 0),
+	);
 	const valuesOf = attributeTexts(all);
 	const written = { characters: 0, costly: 0, uncommon: 0, piled: 0 };
 	let long = 0;
@@ -92,7 +75,6 @@ function isTooMuch(
 		written.uncommon += added.uncommon * count;
 		written.piled += added.piled * count;
 	};
-	const number = (name: string) => elements.byName.get(name) ?? 0;
 	const known = new Map<string, number>();
 	const candidatesOf = (prelude: string | undefined) => {
 		if (prelude === undefined || prelude === ':root') return 1;
@@ -114,19 +96,20 @@ function isTooMuch(
 	const items = number('li') + number('summary') + (mayBeItems ? elements.count : 0);
 	const quotes = number('q') + usesOf('-quote');
 	const counted = items + usesOf('counter');
-	const isFixed = declarations.some(({ name, value }) => name === 'system' && /^\s*(?:cyclic|fixed)/.test(value));
+	const repeats = repeatingStyles(declarations);
+	const registered = new Set([...new Set(declarations.map(({ prelude }) => prelude))].flatMap(registeredBy));
 	for (const { prelude, name, value } of declarations) {
 		const read = readValue(value);
 		const variables = read.variables.reduce((sum, each) => sum + lengthOf(each), 0);
 		if (prelude !== undefined && /^@counter-style/i.test(prelude)) {
-			const symbols = name.endsWith('symbols') && !isFixed ? repeatedSymbols : 1;
+			const symbols = name.endsWith('symbols') && repeats(prelude) ? repeatedSymbols : 1;
 			write(read.longest, counted * (name === 'pad' ? repeatedFilling : symbols) * times);
 			continue;
 		}
 		if (prelude?.startsWith('@')) continue;
 		if (name.startsWith('--')) {
-			// Of others all elements have the same.
-			const isMade = read.variables.length + read.attributes.length > 0;
+			// Of others all elements have the same. One that is registered is computed, such as lengths by the font of each.
+			const isMade = read.variables.length + read.attributes.length > 0 || registered.has(name);
 			if (isMade) long += Math.max(0, read.length + variables - maxShort) * times * candidatesOf(prelude);
 			if (long > maxLong) return true;
 			continue;
@@ -151,6 +134,19 @@ function isTooMuch(
 		if (isCostly || written.characters > maxWritten || long > maxLong) return true;
 	}
 	return written.characters > maxWritten || written.costly > maxInParagraph;
+}
+
+/**
+ * Whether a style of counters repeats its symbols: not one with a fixed number of them. Of several with one name any may be the one, and so
+ * may one without a system of its own.
+ */
+function repeatingStyles(declarations: readonly Declaration[]): (prelude: string) => boolean {
+	const known = new Map<string, boolean>();
+	for (const { prelude, name, value } of declarations) {
+		if (prelude === undefined || name !== 'system') continue;
+		known.set(prelude, known.get(prelude) === true || !/^\s*(?:cyclic|fixed)/i.test(value));
+	}
+	return (prelude) => known.get(prelude) !== false;
 }
 
 /** How many elements take a value over from the one around them: that of a name, of the name that has it as a part, or of its parts. */
@@ -181,45 +177,6 @@ function namesAround(name: string): string[] {
 	return [...plain.matchAll(/-|$/g)].map(({ index }) => plain.slice(0, index));
 }
 
-/** The characters that a variable stands for at most, with those of the variables in it. */
-function variableLengths(declarations: readonly Declaration[]): (name: string | undefined) => number {
-	const values = new Map<string, Value[]>();
-	/** What at-rules name, each of which is searched once: it may be as long as the style sheet, and have any number of declarations. */
-	const named = new Map<string, string | undefined>();
-	const propertyIn = (prelude: string) => {
-		if (!named.has(prelude)) named.set(prelude, prelude.match(/--[^\s{]+/)?.[0]);
-		return named.get(prelude);
-	};
-	for (const { prelude, name, value } of declarations) {
-		const property = name === 'initial-value' && prelude !== undefined ? propertyIn(prelude) : undefined;
-		const variable = property ?? (name.startsWith('--') ? name : undefined);
-		if (variable === undefined) continue;
-		const all = values.get(variable) ?? [];
-		all.push(readValue(value));
-		values.set(variable, all);
-	}
-	const known = new Map<string, number>();
-	let longest: number | undefined;
-	const lengthOf = (name: string | undefined): number => {
-		if (name === undefined) {
-			longest ??= [...values.keys()].reduce((most, each) => Math.max(most, lengthOf(each)), 0);
-			return longest;
-		}
-		const before = known.get(name);
-		if (before !== undefined) return before;
-		// One that is made of itself stands for nothing.
-		known.set(name, 0);
-		const lengths = (values.get(name) ?? []).map(({ length, variables, attributes }) => {
-			const within = variables.reduce((sum, each) => sum + (each === undefined ? 0 : lengthOf(each)), 0);
-			return length + within + (attributes.length > 0 ? maxWritten : 0);
-		});
-		const length = lengths.reduce((most, each) => Math.max(most, each), 0);
-		known.set(name, length);
-		return length;
-	};
-	return lengthOf;
-}
-
 /** All values of an attribute. */
 function attributeTexts(elements: readonly Element[]): (name: string) => string {
 	const known = new Map<string, string>();
@@ -231,109 +188,4 @@ function attributeTexts(elements: readonly Element[]): (name: string) => string 
 		known.set(name, text);
 		return text;
 	};
-}
-
-/** The declarations of a style sheet, or of the style of one element. */
-function declarationsIn(css: string): Declaration[] {
-	const found: Declaration[] = [];
-	/** What counts as the prelude of declarations, for each of the rules around a place. */
-	const around: { prelude: string | undefined; isFrame: boolean }[] = [];
-	let start = 0;
-	let brackets = 0;
-	/** Curly ones within others, such as those of what stands in for a variable. */
-	let within = 0;
-	const put = (end: number) => {
-		const text = css.slice(start, end);
-		const colon = text.indexOf(':');
-		if (colon !== -1) {
-			const written = unescaped(withoutComments(text.slice(0, colon))).trim();
-			const name = written.startsWith('--') ? written : written.toLowerCase();
-			found.push({ prelude: around.at(-1)?.prelude, name, value: plainNames(text.slice(colon + 1)) });
-		}
-		start = end + 1;
-	};
-	for (let at = 0; at < css.length; at = tokenEnd(css, at)) {
-		const character = css.charAt(at);
-		if (isOneOf(character, '([')) brackets++;
-		else if (isOneOf(character, ')]')) brackets = Math.max(0, brackets - 1);
-		else if (character === ';' && brackets === 0) put(at);
-		else if (character === '{' && brackets > 0) within++;
-		else if (character === '}' && within > 0) within--;
-		else if (character === '{') {
-			const own = withoutComments(css.slice(start, at)).trim();
-			const outer = around.at(-1);
-			const isFrame = outer?.isFrame === true || /^@[\w-]*keyframes/i.test(own);
-			const prelude = /^@(?:media|supports|layer)/i.test(own) ? outer?.prelude : own;
-			around.push({ prelude: isFrame ? '*' : prelude, isFrame });
-			start = at + 1;
-			brackets = 0;
-		} else if (character === '}') {
-			put(at);
-			around.pop();
-			brackets = 0;
-		}
-	}
-	put(css.length);
-	return found;
-}
-
-/** Reads each character once. */
-function readValue(value: string): Value {
-	const read: Value = {
-		length: 0,
-		strings: [],
-		longest: '',
-		variables: [],
-		attributes: [],
-		counters: 0,
-		nestedCounters: 0,
-		isPlain: true,
-	};
-	const add = (text: string) => {
-		read.length += text.length;
-		if (text.length > read.longest.length) read.longest = text;
-	};
-	for (let at = 0; at < value.length; ) {
-		const character = value.charAt(at);
-		const isName = isIdentifierPart(value.charCodeAt(at));
-		const end = isName ? identifierEnd(value, at) : tokenEnd(value, at);
-		if (isOneOf(character, '"\'')) {
-			const text = unescaped(value.slice(at + 1, end - 1));
-			read.strings.push(text);
-			add(text);
-			read.length += 2;
-		} else if (!isName) read.length += character.trim() === '' ? 1 : end - at;
-		else {
-			const name = value.slice(at, end);
-			add(name);
-			if (value[end] === '(') {
-				const inner = end + 1;
-				if (/^(?:url|src)$/i.test(name)) {
-					at = addressEnd(value, inner);
-					continue;
-				}
-				const [, argument] = /^\s{0,9}([\w-]{1,200})\s{0,9}[,) ]/.exec(value.slice(inner, inner + 250)) ?? [];
-				if (/^var$/i.test(name)) read.variables.push(argument);
-				else if (/^attr$/i.test(name)) {
-					if (argument === undefined) throw new RangeError('It names an attribute in a way of its own.');
-					read.attributes.push(argument);
-				}
-				if (/^counters?$/i.test(name)) {
-					const [, style] = /,\s{0,9}([\w-]{1,200})\s{0,9}\)/.exec(value.slice(inner, inner + 400)) ?? [];
-					if (style !== undefined && !plainCounters.test(style)) read.isPlain = false;
-					if (name.length > 7) read.nestedCounters++;
-					else read.counters++;
-				}
-			}
-		}
-		at = end;
-	}
-	return read;
-}
-
-/** The offset behind the bracket that ends an address. */
-function addressEnd(value: string, start: number): number {
-	let at = start;
-	while (at < value.length && value.charAt(at) !== ')') at = tokenEnd(value, at);
-	return at + 1;
 }
