@@ -3,8 +3,10 @@ import { hasCostlyAddresses } from './drawingPictures.js';
 import { idsIn, idsOfAddress, namesAddresses, splitRules } from './drawingReferences.js';
 import { countElements, TooMuchMarkup } from './markupBounds.js';
 import { sanitise } from './sanitise.js';
-import { styleCopy, styleOf, stylesCostTooMuch } from './styleCost.js';
+import { elementsOf, styleCopy, styleOf, stylesCostTooMuch } from './styleCost.js';
+import { type Declaration, declarationsIn, readValue } from './styleDeclarations.js';
 import { valuesCostTooMuch } from './styleValues.js';
+import { variableWeights } from './styleVariables.js';
 
 /** References may draw this many elements, and twice those that there are. */
 const maxDrawn = 200_000;
@@ -79,19 +81,15 @@ export function drawsTooMuch(root: ParentNode, sheets: readonly string[] = sheet
 	const corners = marksCorners
 		? [...elements.map(pathOf), ...styles].reduce((most, { length }) => Math.max(most, length), 3)
 		: 3;
-	const rules = sheets.flatMap(rulesOf);
+	const filters = filtersOf(root, sheets, elements);
+	if (filters === undefined) return true;
+	const rules = [...sheets.flatMap(rulesOf), ...filters.rules];
 	const names = elements.reduce((sum, { classList }) => sum + 1 + classList.length, 0);
 	const ids = rules.reduce((sum, rule) => sum + rule.ids.length, 0);
 	if (rules.length * names + ids * elements.length > maxSearches) return true;
 	const byId = new Map<string, Element>();
 	for (const element of elements.toReversed()) if (element.id !== '') byId.set(element.id, element);
 	const known = new Map<Element, Work>();
-	const knownSteps = new Map<Element, number>();
-	const stepsOf = (filter: Element) => {
-		const steps = knownSteps.get(filter) ?? filterSteps(filter);
-		knownSteps.set(filter, steps);
-		return steps;
-	};
 	const open = new Set<Element>();
 	const work = (element: Element): Work => {
 		const before = known.get(element);
@@ -106,13 +104,14 @@ export function drawsTooMuch(root: ParentNode, sheets: readonly string[] = sheet
 			sum.within = Math.max(sum.within, within);
 		};
 		for (const child of element.children) add(work(child));
-		const { ids, filters } = referencesOf(element, rules);
-		let steps = filters;
+		const styled = rulesFor(element, rules);
+		const ids = idsOf(element, styled);
+		let steps = isGradient(element) ? 0 : styled.reduce((sum, rule) => sum + rule.filters, filters.own(element));
 		const inherited: Element[] = [];
 		for (const id of ids) {
 			const target = byId.get(id);
 			if (target === undefined) continue;
-			if (target.localName === 'filter') steps += stepsOf(target);
+			if (target.localName === 'filter') steps += filters.stepsOf(target);
 			if (isGradient(target)) add({ drawn: 1, filters: 0, within: 0 });
 			else if (inheritsAll || isInherited(target)) inherited.push(target);
 			else add(work(target));
@@ -223,20 +222,29 @@ const pathOf = (element: Element) => element.getAttribute('d') ?? element.getAtt
 /** Gradients refer to gradients only, whose stops are not drawn. */
 const isGradient = ({ localName }: Element) => localName === 'stop' || localName.endsWith('Gradient');
 
-/** The rules of a style sheet that name parts of the document, or filter. */
+/** The rules of a style sheet that name parts of the document. */
 function rulesOf(css: string): Rule[] {
 	return splitRules(css).flatMap((rule) => {
 		const ids = idsIn(rule);
-		const filters = filtersIn(rule);
-		if (ids.length === 0 && filters === 0) return [];
-		const selector = rule.split('{').slice(0, -1).join(' ');
-		const mayBeAny = selector === '' || /[^\s\w.,#>+~@-]|keyframes|\b(?:from|to)\b/i.test(selector);
-		return [{ names: mayBeAny ? undefined : new Set(selector.match(/[\w-]+/g)), ids, filters }];
+		return ids.length === 0 ? [] : [{ names: namesIn(rule.split('{').slice(0, -1).join(' ')), ids, filters: 0 }];
 	});
 }
 
-function referencesOf(element: Element, rules: readonly Rule[]): { ids: string[]; filters: number } {
-	if (isGradient(element)) return { ids: [], filters: 0 };
+/** The types, ids and classes in selectors; undefined where they may match any element. */
+function namesIn(selector: string): ReadonlySet<string> | undefined {
+	const mayBeAny = selector.trim() === '' || /[^\s\w.,#>+~@-]|keyframes|\b(?:from|to)\b/i.test(selector);
+	return mayBeAny ? undefined : new Set(selector.match(/[\w-]+/g));
+}
+
+function rulesFor(element: Element, rules: readonly Rule[]): readonly Rule[] {
+	const isNamed = (names: ReadonlySet<string>) =>
+		names.has(element.localName) || names.has(element.id) || [...element.classList].some((name) => names.has(name));
+	return rules.filter(({ names }) => names === undefined || isNamed(names));
+}
+
+/** What an element refers to, by itself or by the rules for it. */
+function idsOf(element: Element, rules: readonly Rule[]): string[] {
+	if (isGradient(element)) return [];
 	const isDrawn = element.namespaceURI === 'http://www.w3.org/2000/svg' && element.localName !== 'a';
 	const own = [...element.attributes].flatMap(({ name, value }) => {
 		if (name === 'id' || !/[#\\]/.test(value)) return [];
@@ -244,18 +252,56 @@ function referencesOf(element: Element, rules: readonly Rule[]): { ids: string[]
 		const plain = isDrawn ? value.split(';') : [];
 		return [...plain.flatMap(idsOfAddress), ...idsIn(value)];
 	});
-	const isNamed = (names: ReadonlySet<string>) =>
-		names.has(element.localName) || names.has(element.id) || [...element.classList].some((name) => names.has(name));
-	const styled = rules.filter(({ names }) => names === undefined || isNamed(names));
-	const filters = filtersIn(`${styleOf(element)} ${element.getAttribute('filter') ?? ''}`);
-	return {
-		ids: [...own, ...styled.flatMap(({ ids }) => ids)],
-		filters: styled.reduce((sum, rule) => sum + rule.filters, filters),
-	};
+	return [...own, ...rules.flatMap(({ ids }) => ids)];
 }
 
-/** Twice, as a step that blurs. */
-const filtersIn = (css: string) => 2 * (css.match(/\b(?:blur|drop-shadow)\(/gi)?.length ?? 0);
+/** The filters of a document; undefined where a variable may be any. */
+function filtersOf(root: ParentNode, sheets: readonly string[], elements: readonly Element[]) {
+	const declared = sheets.flatMap(declarationsIn);
+	const own = new Map(elements.map((element) => [element, ownDeclarations(element)]));
+	const all = [...declared, ...[...own.values()].flat()];
+	// The ones of an element that uses another one go on in that one.
+	const depth = elementsOf(root).count;
+	try {
+		const variable = variableWeights(all, depth, ({ filters }) => filters);
+		const written = ({ name, value }: Declaration) => {
+			// Addresses of fonts have megabytes, and none of these.
+			if (name.startsWith('--') || name === 'src' || !value.includes('(')) return 0;
+			const { filters, variables } = readValue(value);
+			return variables.reduce((sum, each) => sum + variable(each), filters);
+		};
+		const knownSteps = new Map<Element, number>();
+		const stepsOf = (filter: Element) => {
+			const steps = knownSteps.get(filter) ?? filterSteps(filter);
+			knownSteps.set(filter, steps);
+			return steps;
+		};
+		const isTakenOver = ({ name, value }: Declaration) =>
+			/^(?:all|(?:-webkit-)?filter)$/.test(name) && /inherit/i.test(value);
+		const largest = (counts: readonly number[]) => counts.reduce((most, count) => Math.max(most, count), 0);
+		const inDocument = elements.filter(({ localName }) => localName === 'filter');
+		const most = all.some(isTakenOver) ? largest([...all.map(written), ...inDocument.map(stepsOf)]) : 0;
+		const steps = (declaration: Declaration) => Math.max(written(declaration), isTakenOver(declaration) ? most : 0);
+		const rules = declared.flatMap((each): Rule[] => {
+			const filters = steps(each);
+			return filters === 0 ? [] : [{ names: namesIn(each.prelude ?? ''), ids: [], filters }];
+		});
+		return {
+			rules,
+			own: (element: Element) => (own.get(element) ?? []).reduce((sum, each) => sum + steps(each), 0),
+			stepsOf,
+		};
+	} catch (error) {
+		if (error instanceof RangeError) return undefined;
+		throw error;
+	}
+}
+
+/** What an element declares by its style, and the filter of its attribute. */
+function ownDeclarations(element: Element): Declaration[] {
+	const filter = element.getAttribute('filter');
+	return declarationsIn(filter === null ? styleOf(element) : `${styleOf(element)};filter:${withQuotes(filter)}`);
+}
 
 /** A drawing in an address would be read by the browser alone. */
 function hasDrawingWithin(element: Element): boolean {
