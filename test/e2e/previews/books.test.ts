@@ -706,6 +706,42 @@ test.serial(
 	},
 );
 
+test.serial(
+	'a paragraph of a book ends at texts within a drawing, and at breaks of lines that no style hides',
+	async (t) => {
+		const app = await fixture.enter(t);
+		const chapter = (body: string, css = '') =>
+			book({ chapters: { 'c1.xhtml': `<style>${css}</style><h1>Words</h1>${body}` } });
+		const many = (tag: string) => `${'عربي '.repeat(1000)}${tag}`.repeat(20);
+		const drawing = (inner: string) => `<svg xmlns="http://www.w3.org/2000/svg">${inner}</svg>`;
+		const hides = '.x { display: none } p::first-letter { float: left }';
+		const refused = {
+			'nowhere.epub': chapter(`<p>${many('<text xmlns="http://www.w3.org/2000/svg"/>')}</p>`),
+			'foreign.epub': chapter(drawing(`<foreignObject>${many('<text/>')}</foreignObject>`)),
+			'break.epub': chapter(`<p>${many('<br class="x"/>')}</p>`, hides),
+			'around.epub': chapter(`<p>${many('<b class="x"><br/></b>')}</p>`, hides),
+			'own.epub': chapter(`<p>${many('<b style="float: left"><br/></b>')}</p>`),
+		};
+		const shown = {
+			'texts.epub': chapter(drawing(`<g><text>${many('</text><text>')}</text></g>`)),
+			'lines.epub': chapter(`<div><i>${many('<br/>')}</i></div><p class="x">a</p>`, hides),
+		};
+		await writeFiles(app.home, { ...refused, ...shown });
+		const page = await app.open('/browser?type=private');
+		for (const name of Object.keys(refused)) {
+			const viewer = await openPreview(page, name);
+			await t.notThrowsAsync(viewer.getByRole('alert').waitFor(), name);
+			await closePreview(page);
+		}
+		for (const name of Object.keys(shown)) {
+			await openPreview(page, name);
+			await t.notThrowsAsync(inside(page).getByText('Words').waitFor(), name);
+			await closePreview(page);
+		}
+		t.deepEqual(app.faults, []);
+	},
+);
+
 test.serial('a link of a drawing in a book is opened as any other one, and none calls the server', async (t) => {
 	const app = await fixture.enter(t);
 	const drawing = (id: string, address: string) =>

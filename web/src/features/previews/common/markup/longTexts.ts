@@ -1,5 +1,7 @@
 import { characterCosts, maxSeparate } from './characterCosts.js';
 import { TooMuchMarkup } from './markupBounds.js';
+import { candidatesIn, elementsAmong } from './styleCost.js';
+import { declarationsIn } from './styleDeclarations.js';
 
 /** The longest word has a few hundred characters, an address a thousand. */
 const longWord = /\S{500}/gu;
@@ -109,37 +111,65 @@ const shown = ['alt', 'label', 'placeholder', 'value'];
 export function boundTexts(root: Node & ParentNode, styles: readonly string[]): void {
 	const nodes = (root.ownerDocument as Document).createTreeWalker(root, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
 	const bound = textBound();
-	const parts = paragraphsOf(styles.some(takesOut) || takesOutIn(root));
+	const isPlain = !styles.some(takesOut) && !takesOutIn(root);
+	const parts = isPlain ? undefined : paragraphsWithin(breaksOf(root, styles));
 	for (let node = nodes.nextNode(); node; node = nodes.nextNode()) {
 		if (node instanceof Element) {
-			if (parts.endsBefore(node)) bound.endParagraph();
-			for (const name of shown) bound.add(node.getAttribute(name) ?? '', parts.around(node));
+			if (parts) parts.begin(node);
+			else if (isLaidOutApart(node)) bound.endParagraph();
+			for (const name of shown) bound.add(node.getAttribute(name) ?? '', parts?.around(node));
 			continue;
 		}
 		const text = node.nodeValue ?? '';
-		bound.add(text, parts.around(node));
+		bound.add(text, parts?.around(node));
 		if (text.length >= 500) node.nodeValue = text.replaceAll(longWord, '$&\u200B');
 	}
 }
 
 /**
- * Which texts are one paragraph: what follows the element before that is laid out apart. Where such elements may be hidden, or not
- * end the lines around them, none ends a paragraph, which then is all that is in an element and in no other one within it.
+ * Which texts are one paragraph where elements that are laid out apart may be hidden, or not end the lines around them: all that is in one
+ * of these, and in no other one within it, up to one of these breaks. Else it is what follows the element before that is laid out apart.
  */
-function paragraphsOf(mayHide: boolean) {
-	const outermost = noText();
-	const known = new Map<Element, Paragraph>();
-	const within = (element: Element | null): Paragraph => {
-		if (element === null) return outermost;
-		const isOne = isLaidOutApart(element) && element.localName !== 'br';
-		const paragraph = known.get(element) ?? (isOne ? noText() : within(element.parentElement));
-		known.set(element, paragraph);
-		return paragraph;
+function paragraphsWithin(breaks: ReadonlySet<Element>) {
+	const known = new Map<Element, Element | null>();
+	const apartAround = (element: Element | null): Element | null => {
+		if (element === null) return null;
+		const around = known.get(element) ?? (isBlock(element) ? element : apartAround(element.parentElement));
+		known.set(element, around);
+		return around;
 	};
+	const paragraphs = new Map<Element | null, Paragraph>();
 	return {
-		endsBefore: (element: Element) => !mayHide && isLaidOutApart(element),
-		around: (node: Node) => (mayHide ? within(node.parentElement) : undefined),
+		begin(element: Element): void {
+			if (breaks.has(element)) paragraphs.delete(apartAround(element.parentElement));
+		},
+		around(node: Node): Paragraph {
+			const element = apartAround(node.parentElement);
+			const paragraph = paragraphs.get(element) ?? noText();
+			paragraphs.set(element, paragraph);
+			return paragraph;
+		},
 	};
+}
+
+const isBlock = (element: Element) => element.localName !== 'br' && isLaidOutApart(element);
+
+/** The breaks of lines that no style takes out, by themselves or with what is around them in their paragraph: all of them, or none. */
+function breaksOf(root: ParentNode, styles: readonly string[]): ReadonlySet<Element> {
+	const breaks = new Set([...root.querySelectorAll('br')].filter(isLaidOutApart));
+	const within = new Set<Element>(breaks);
+	for (const element of within) {
+		const { parentElement } = element;
+		if (parentElement !== null && !isBlock(parentElement)) within.add(parentElement);
+	}
+	if ([...within].some((element) => takesOut(element.getAttribute('style') ?? ''))) return new Set();
+	const elements = elementsAmong(within);
+	const mayTakeOut = (name: string) => name === 'display' || name === 'float' || name === 'position';
+	const rules = styles
+		.flatMap(declarationsIn)
+		.filter(({ name, value }) => mayTakeOut(name) && takesOut(`${name}:${value}`));
+	const preludes = new Set(rules.map(({ prelude }) => prelude ?? '*'));
+	return [...preludes].some((prelude) => candidatesIn(prelude, elements) > 0) ? new Set() : breaks;
 }
 
 /**
@@ -180,7 +210,15 @@ const withoutBoxes =
 /** Whether an element ends the paragraph before it, as texts of a drawing do, too; what else is in a drawing has no boxes of its own. */
 function isLaidOutApart(element: Element): boolean {
 	const { localName, namespaceURI, parentElement } = element;
-	const isOne = namespaceURI === html ? isApart(localName) : namespaceURI === svg && localName === 'text';
+	const isOne =
+		namespaceURI === html ? isApart(localName) : namespaceURI === svg && localName === 'text' && isDrawn(element);
 	if (!isOne || element.closest('[hidden], [style*="display: none"]')) return false;
 	return (parentElement?.closest(withoutBoxes) ?? null) === null;
+}
+
+/** Whether a part of a drawing is in one: beside elements of HTML, also in a `foreignObject`, browsers lay out nothing of it. */
+function isDrawn({ parentElement: around }: Element): boolean {
+	if (around?.namespaceURI !== svg || around.localName === 'foreignObject') return false;
+	const isOutermost = around.localName === 'svg' && around.parentElement?.namespaceURI !== svg;
+	return isOutermost || isDrawn(around);
 }

@@ -81,12 +81,15 @@ export function isNestedTooDeep(given: string): boolean {
 	return false;
 }
 
-export function elementsOf(root: ParentNode): Elements {
+export const elementsOf = (root: ParentNode): Elements => elementsAmong(root.querySelectorAll('*'));
+
+/** Those in the order of their document. */
+export function elementsAmong(all: Iterable<Element>): Elements {
 	const byName = new Map<string, number>();
 	const add = (name: string) => byName.set(name.toLowerCase(), (byName.get(name.toLowerCase()) ?? 0) + 1);
 	const depths = new Map<Element, number>();
 	const found = { count: 0, depth: 1, siblings: 1 };
-	for (const element of root.querySelectorAll('*')) {
+	for (const element of all) {
 		const own = 1 + (element.parentElement === null ? 0 : (depths.get(element.parentElement) ?? 0));
 		depths.set(element, own);
 		found.count++;
