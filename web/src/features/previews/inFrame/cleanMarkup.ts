@@ -49,6 +49,7 @@ const sources = new Set([
  */
 export function cleanMarkup(root: ParentNode, from: Sources, linked: readonly string[] = []): readonly string[] {
 	for (const element of root.querySelectorAll(forbidden)) element.remove();
+	standStill(root);
 	boundTables(root);
 	for (const element of root.querySelectorAll('*')) {
 		if (element.localName === 'style') element.textContent = cleanCss(element.textContent ?? '', from);
@@ -89,6 +90,15 @@ export function cleanMarkup(root: ParentNode, from: Sources, linked: readonly st
 	empty('style');
 	removeOwnStyles();
 	return [];
+}
+
+/** What moves by itself, in a layer of its own, is an element that does not. */
+function standStill(root: ParentNode): void {
+	for (const element of root.querySelectorAll('marquee')) {
+		const plain = element.ownerDocument.createElementNS(element.namespaceURI, 'div');
+		plain.append(...element.childNodes);
+		element.replaceWith(plain);
+	}
 }
 
 /** Attributes for readers, which no browser reads as styles: of a formula they may be in the words of TeX. */
