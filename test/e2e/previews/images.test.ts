@@ -185,6 +185,7 @@ const slowStyles: Readonly<Record<string, string>> = {
 const slowFilters: Readonly<Record<string, string>> = {
 	'letters.svg': blurred('g{filter:bl\\75r(5px)}'),
 	'attribute.svg': blurred('').replaceAll('<g>', '<g filter="bl\\75r(5px)">'),
+	'behind.svg': blurred('').replaceAll('<g>', '<g style="--x:(" filter="blur(5px)">'),
 	'variable.svg': blurred('svg{--f:blur(5px)}g{filter:var(--f)}'),
 	'inherited.svg': blurred('svg{filter:blur(5px)}*{filter:inherit}'),
 	'referred.svg': blurred('svg{filter:url(#f)}g{all:inherit}', '<filter id="f"><feGaussianBlur/></filter>'),

@@ -1,4 +1,4 @@
-import { withQuotes } from './cssTokens.js';
+import { plainNames, withQuotes } from './cssTokens.js';
 import { hasCostlyAddresses } from './drawingPictures.js';
 import { idsIn, idsOfAddress, namesAddresses, splitRules } from './drawingReferences.js';
 import { countElements, TooMuchMarkup } from './markupBounds.js';
@@ -299,8 +299,12 @@ function filtersOf(root: ParentNode, sheets: readonly string[], elements: readon
 
 /** What an element declares by its style, and the filter of its attribute. */
 function ownDeclarations(element: Element): Declaration[] {
+	const own = declarationsIn(styleOf(element));
 	const filter = element.getAttribute('filter');
-	return declarationsIn(filter === null ? styleOf(element) : `${styleOf(element)};filter:${withQuotes(filter)}`);
+	// Apart: a style may end within brackets, an address or a comment, and go on in what is behind it.
+	return filter === null
+		? own
+		: [...own, { prelude: undefined, name: 'filter', value: plainNames(withQuotes(filter)) }];
 }
 
 /** A drawing in an address would be read by the browser alone. */
