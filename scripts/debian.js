@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { access, chmod, constants, mkdir, readdir, readFile, realpath, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { run } from './run.js';
+import { Failed, run } from './run.js';
 
 /**
  * Programs that the tests start, and the Debian package of each. Those of required packages, such as bash, coreutils
@@ -44,7 +44,7 @@ const programs = {
 /** Debian keeps servers in sbin, which is not on every user's path. */
 const system = ['/usr/sbin', '/usr/bin', '/sbin', '/bin', '/usr/local/sbin', '/usr/local/bin'];
 
-/** Installs what the tests need on Debian as root; elsewhere names what is missing and stops. */
+/** Installs what the tests need on Debian as root; elsewhere throws `Failed` with what is missing. */
 export async function ensureDebianPackages() {
 	const missing = await missingPackages();
 	if (missing.length === 0) return;
@@ -60,8 +60,8 @@ export async function ensureDebianPackages() {
 	}
 	const left = canInstall ? await missingPackages() : missing;
 	if (left.length === 0) return;
-	console.error(`The tests need these programs, and none is skipped: ${left.join(', ')} (names of Debian's packages).`);
-	process.exit(1);
+	const names = left.join(', ');
+	throw new Failed(`The tests need these programs, and none is skipped: ${names} (names of Debian's packages).`);
 }
 
 /**

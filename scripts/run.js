@@ -30,6 +30,14 @@ export function run(command, args, options = {}) {
 // The terminal sends SIGINT to the whole process group; this process waits until the child has exited.
 function ignore() {}
 
+/** A failure that its message says all of, and the code with which it ends a script. */
+export class Failed extends Error {
+	constructor(message, code = 1) {
+		super(message);
+		this.code = code;
+	}
+}
+
 /** Like `run`, but a failure ends this process with the same code. */
 export async function must(command, args, options) {
 	const code = await run(command, args, options);

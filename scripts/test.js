@@ -3,12 +3,12 @@ import { chmod, mkdtemp, open, readFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { thoroughTitles } from '../test/thorough.js';
-import { build } from './build.js';
+import { buildBeside } from './build.js';
 import { compile } from './compile.js';
 import { ensureDebianPackages, linkPrograms } from './debian.js';
 import { ensureInstalled } from './install.js';
 import { chooseRooms } from './rooms.js';
-import { root, run, tool } from './run.js';
+import { Failed, root, run, tool } from './run.js';
 import { runSuites } from './suites.js';
 import { Times } from './times.js';
 
@@ -23,12 +23,16 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 const failedChecks = [];
 // Side by side: each leaves processors unused for a part of its time. The checks cover all rooms, so a run of a single
 // room does without them.
-await times.measure('programs, build and checks', () =>
-	Promise.all([
+const ends = await times.measure('programs, build and checks', () =>
+	Promise.allSettled([
 		times.measure('programs', ensureDebianPackages),
 		...(folders.length === 0 ? [buildAll(), checkSources()] : []),
 	]),
 );
+// Once all have ended: what one of them has started would go on without this process.
+const failures = ends.flatMap(({ status, reason }) => (status === 'rejected' ? [reason] : []));
+for (const failure of failures) console.error(failure instanceof Failed ? failure.message : failure);
+if (failures.length > 0) process.exit(1);
 
 console.log('\n== tests');
 // Programs are run by other users, too.
@@ -74,7 +78,7 @@ process.exit(failed > 0 || passed === 0 || failedChecks.length > 0 || unlisted.l
 
 async function buildAll() {
 	// Built first: the end-to-end tests use what a user gets.
-	await times.measure('build', build);
+	await times.measure('build', buildBeside);
 	await times.measure('compile', compile);
 	// It reads which modules what was built imports.
 	await check('unused', 'knip/bin/knip.js', []);

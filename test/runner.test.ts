@@ -1,6 +1,6 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { execa } from 'execa';
 import { atMost } from './atMost.js';
 import { memoryFolder } from './memoryFolder.js';
@@ -56,4 +56,89 @@ test('the programs of a run are those of the list and of required packages, and 
 		t.true(names.includes(name), name);
 	// Important, but not required, and a part of a listed program's package.
 	for (const name of ['ps', 'ip', 'mariadb', 'fail2ban-server']) t.false(names.includes(name), name);
+});
+
+/** Some scripts of this clone in a clone of their own, with other texts for some of their files. */
+async function scriptsClone(t: ExecutionContext, scripts: readonly string[], files: Readonly<Record<string, string>>) {
+	const folder = await memoryFolder(t, 1);
+	await mkdir(path.join(folder, 'scripts'));
+	for (const name of scripts) await cp(path.join(clone, 'scripts', name), path.join(folder, 'scripts', name));
+	for (const [name, text] of Object.entries({ 'package.json': '{ "type": "module" }', ...files })) {
+		await mkdir(path.dirname(path.join(folder, name)), { recursive: true });
+		await writeFile(path.join(folder, name), text);
+	}
+	return folder;
+}
+
+/** Runs a module with the scripts of a clone. */
+const runScript = (folder: string, script: string) =>
+	execa(process.execPath, ['--input-type=module', '-e', script], { cwd: folder, reject: false });
+
+test('a page with faults ends a build once the server is built, which is not built again', async (t) => {
+	const folder = await scriptsClone(t, ['build.js', 'lock.js', 'run.js', 'sources.js', 'stale.js'], {
+		'scripts/bundle.js': `
+			import { mkdir, writeFile } from 'node:fs/promises';
+			import { setTimeout } from 'node:timers/promises';
+			export const serverPackages = async () => ['cli'];
+			export async function bundleServer() {
+				await setTimeout(1000);
+				await mkdir('cli/dist');
+				await writeFile('cli/dist/main.js', 'built');
+			}`,
+		'node_modules/vite/bin/vite.js': 'console.error("a fault"); process.exit(3);',
+		...Object.fromEntries(
+			[
+				'scripts/thirdParties.js',
+				'package-lock.json',
+				...['packages', 'plugins', 'cli', 'web'].map((name) => `${name}/a`),
+			].map((name) => [name, '']),
+		),
+		...Object.fromEntries(['rules', 'contract'].map((name) => [`packages/${name}/a`, ''])),
+	});
+	const first = await runScript(folder, "await (await import('./scripts/build.js')).build();");
+	t.is(first.exitCode, 3);
+	t.regex(first.stderr, /a fault/);
+	t.is(await readFile(path.join(folder, 'cli/dist/main.js'), 'utf8'), 'built');
+	t.deepEqual(await readdir(path.join(folder, 'node_modules')), ['.stowage-build.json', 'vite'], 'without a lock');
+	const second = await runScript(folder, "await (await import('./scripts/build.js')).build();");
+	t.is(second.exitCode, 3);
+	t.notRegex(second.stderr, /Building the server/);
+});
+
+test('a run that lacks programs, or whose page has faults, ends once what it does beside has ended', async (t) => {
+	const { Failed } = (await import(path.join(clone, 'scripts/run.js'))) as { Failed: unknown };
+	const later = (name: string, text: string) => `export const ${name} = async () => { ${text} };`;
+	const ending = (name: string, file: string) => `
+		import { writeFile } from 'node:fs/promises';
+		import { setTimeout } from 'node:timers/promises';
+		${later(name, `await setTimeout(1000); await writeFile('${file}', '');`)}`;
+	const debian = await readFile(path.join(clone, 'scripts/debian.js'), 'utf8');
+	const common = {
+		'test/thorough.js': 'export const thoroughTitles = [];',
+		'scripts/rooms.js': later('chooseRooms', 'return { folders: [], rest: [] };'),
+		'scripts/times.js': 'export class Times { measure(name, work) { return work(); } print() {} }',
+		'scripts/install.js': later('ensureInstalled', ''),
+		'scripts/suites.js': later('runSuites', 'throw new Error();'),
+		'scripts/compile.js': later('compile', ''),
+		'scripts/run.js': `export ${Failed}; export const root = '.'; export const tool = (file) => file; ${later('run', 'return 0;')}`,
+	};
+	const lacking = await scriptsClone(t, ['test.js'], {
+		...common,
+		'scripts/debian.js': debian.replace("zip: 'zip'", "'no-such-program': 'no-such-package'"),
+		'scripts/build.js': ending('buildBeside', 'built'),
+	});
+	const faulty = await scriptsClone(t, ['test.js'], {
+		...common,
+		'scripts/debian.js': `${ending('ensureDebianPackages', 'installed')}; export const linkPrograms = undefined;`,
+		'scripts/build.js': `import { Failed } from './run.js'; ${later('buildBeside', "throw new Failed('A fault.', 3);")}`,
+	});
+	for (const [folder, file, said] of [
+		[lacking, 'built', /none is skipped: no-such-package/],
+		[faulty, 'installed', /^A fault\.$/m],
+	] as const) {
+		const { exitCode, stderr } = await runScript(folder, "await import('./scripts/test.js')");
+		t.is(exitCode, 1);
+		t.regex(stderr, said);
+		t.true((await readdir(folder)).includes(file), file);
+	}
 });
