@@ -627,6 +627,16 @@ test('styles write no more text for the elements that have it than a browser lay
 		`@counter-style f { system: fixed; symbols: a } @counter-style c { symbols: "${'a'.repeat(300)}" } li { list-style: c }`,
 		'beside counters with a fixed number of symbols',
 	);
+	for (const system of ['fixed', 'cyclic']) {
+		const repeating = `symbols: "${'a'.repeat(300)}" } li { list-style: c }`;
+		refused(
+			`@counter-style c { system: ${system}; symbols: a } @counter-style c { ${repeating}`,
+			`after one: ${system}`,
+		);
+		refused(`@counter-style c { system: ${system} none; ${repeating}`, `invalid: ${system}`);
+		shown(`@counter-style c { system: ${system}; ${repeating}`);
+	}
+	shown(`@counter-style c { system: fixed -1; symbols: "${'a'.repeat(300)}" } li { list-style: c }`);
 	const many = (part: string) => Array.from({ length: 20_000 }, () => part).join('');
 	const begun = process.cpuUsage();
 	shown(`${many('u,')}u { ${many('top:0;')} }`, 'a rule of many selectors and declarations');

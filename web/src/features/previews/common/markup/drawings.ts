@@ -304,7 +304,7 @@ function ownDeclarations(element: Element): Declaration[] {
 	// Apart: a style may end within brackets, an address or a comment, and go on in what is behind it.
 	return filter === null
 		? own
-		: [...own, { prelude: undefined, name: 'filter', value: plainNames(withQuotes(filter)) }];
+		: [...own, { rule: undefined, prelude: undefined, name: 'filter', value: plainNames(withQuotes(filter)) }];
 }
 
 /** A drawing in an address would be read by the browser alone. */

@@ -13,6 +13,8 @@ const filterFunctions: ReadonlyMap<string, number> = new Map([
 ]);
 
 export interface Declaration {
+	/** The rule around it, of which another may have the same prelude; undefined for the style of one element. */
+	rule: object | undefined;
 	/** The selectors of the rule around it, or an at-rule; undefined for the style of one element. */
 	prelude: string | undefined;
 	name: string;
@@ -51,7 +53,8 @@ export function declarationsIn(css: string): Declaration[] {
 		if (colon !== -1) {
 			const written = plainNames(withoutComments(text.slice(0, colon))).trim();
 			const name = written.startsWith('--') ? written : written.toLowerCase();
-			found.push({ prelude: around.at(-1)?.prelude, name, value: plainNames(text.slice(colon + 1)) });
+			const rule = around.at(-1);
+			found.push({ rule, prelude: rule?.prelude, name, value: plainNames(text.slice(colon + 1)) });
 		}
 		start = end + 1;
 	};

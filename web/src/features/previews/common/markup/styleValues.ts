@@ -37,7 +37,8 @@ export function valuesCostTooMuch(root: ParentNode, sheets: readonly string[], d
 	const own = all.flatMap((element) => {
 		const dashes = element.getAttribute('stroke-dasharray');
 		const declared = declarationsIn(styleOf(element));
-		return dashes === null ? declared : [...declared, { prelude: undefined, name: 'stroke-dasharray', value: dashes }];
+		const attribute = { rule: undefined, prelude: undefined, name: 'stroke-dasharray', value: dashes ?? '' };
+		return dashes === null ? declared : [...declared, attribute];
 	});
 	const declarations = [...sheets.flatMap(declarationsIn), ...own];
 	if (declarations.length === 0) return false;
@@ -98,11 +99,11 @@ function isTooMuch(
 	const counted = items + usesOf('counter');
 	const repeats = repeatingStyles(declarations);
 	const registered = new Set([...new Set(declarations.map(({ prelude }) => prelude))].flatMap(registeredBy));
-	for (const { prelude, name, value } of declarations) {
+	for (const { rule, prelude, name, value } of declarations) {
 		const read = readValue(value);
 		const variables = read.variables.reduce((sum, each) => sum + lengthOf(each), 0);
 		if (prelude !== undefined && /^@counter-style/i.test(prelude)) {
-			const symbols = name.endsWith('symbols') && repeats(prelude) ? repeatedSymbols : 1;
+			const symbols = name.endsWith('symbols') && repeats(rule) ? repeatedSymbols : 1;
 			write(read.longest, counted * (name === 'pad' ? repeatedFilling : symbols) * times);
 			continue;
 		}
@@ -137,16 +138,17 @@ function isTooMuch(
 }
 
 /**
- * Whether a style of counters repeats its symbols: not one with a fixed number of them. Of several with one name any may be the one, and so
- * may one without a system of its own.
+ * Whether a style of counters repeats its symbols: each does but those that are cyclic or have a fixed number of them. Each rule has a system
+ * of its own, also beside others of the same name: one without any, or with one that is invalid, repeats them.
  */
-function repeatingStyles(declarations: readonly Declaration[]): (prelude: string) => boolean {
-	const known = new Map<string, boolean>();
-	for (const { prelude, name, value } of declarations) {
-		if (prelude === undefined || name !== 'system') continue;
-		known.set(prelude, known.get(prelude) === true || !/^\s*(?:cyclic|fixed)/i.test(value));
+function repeatingStyles(declarations: readonly Declaration[]): (rule: object | undefined) => boolean {
+	const known = new Map<object | undefined, boolean>();
+	for (const { rule, prelude, name, value } of declarations) {
+		if (name !== 'system' || prelude === undefined) continue;
+		const isOnce = /^(?:cyclic|fixed(?:\s+[+-]?\d+)?)$/i.test(value.trim());
+		known.set(rule, known.get(rule) === true || !isOnce);
 	}
-	return (prelude) => known.get(prelude) !== false;
+	return (rule) => known.get(rule) !== false;
 }
 
 /** How many elements take a value over from the one around them: that of a name, of the name that has it as a part, or of its parts. */
