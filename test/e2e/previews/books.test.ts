@@ -442,7 +442,7 @@ test.serial('no style of a book makes a layer of its own, and an animation is at
 	await writeFiles(app.home, {
 		'layers.epub': book({
 			chapters: {
-				'c1.xhtml': `<h1>Words</h1><p><b>a</b><i>b</i><u>c</u><s style="${layer}; transform: translate(1px, 2px) rotateZ(0deg)">d</s><em>e</em></p><marquee>f <b>g</b></marquee>`,
+				'c1.xhtml': `<h1>Words</h1><p><b>a</b><i>b</i><u>c</u><s style="${layer}; transform: translate(1px, 2px) rotateZ(0deg)">d</s><em>e</em></p><marquee id="f" lang="fr">f <b>g</b></marquee><marquee hidden="" onstart="a()">h</marquee>`,
 			},
 			head: `<link rel="stylesheet" href="../s.css"/>`,
 			files: { 'OPS/s.css': css },
@@ -452,7 +452,8 @@ test.serial('no style of a book makes a layer of its own, and an animation is at
 	await openPreview(page, 'layers.epub');
 	await inside(page).getByRole('heading', { name: 'Words' }).waitFor();
 	await absent(t, inside(page).locator('marquee'));
-	await inside(page).getByText('f g', { exact: true }).waitFor();
+	await inside(page).locator('#f[lang="fr"]').getByText('f g', { exact: true }).waitFor();
+	await inside(page).locator('div[hidden]:not([onstart])', { hasText: /^h$/ }).waitFor({ state: 'hidden' });
 	const names = ['h1', 'h1::before', 'b', 'i', 'u', 's'];
 	const styles = () =>
 		inside(page)

@@ -92,10 +92,11 @@ export function cleanMarkup(root: ParentNode, from: Sources, linked: readonly st
 	return [];
 }
 
-/** What moves by itself, in a layer of its own, is an element that does not. */
+/** What moves by itself, in a layer of its own, is an element that does not. It may be hidden, or what a link leads to. */
 function standStill(root: ParentNode): void {
 	for (const element of root.querySelectorAll('marquee')) {
 		const plain = element.ownerDocument.createElementNS(element.namespaceURI, 'div');
+		for (const attribute of element.attributes) plain.setAttributeNode(attribute.cloneNode() as Attr);
 		plain.append(...element.childNodes);
 		element.replaceWith(plain);
 	}
