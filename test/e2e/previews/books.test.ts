@@ -717,6 +717,7 @@ test.serial(
 			book({ chapters: { 'c1.xhtml': `<style>${css}</style><h1>Words</h1>${body}` } });
 		const many = (tag: string) => `${'عربي '.repeat(1000)}${tag}`.repeat(20);
 		const drawing = (inner: string) => `<svg xmlns="http://www.w3.org/2000/svg">${inner}</svg>`;
+		const picture = 'linear-gradient(red, red)';
 		const hides = '.x { display: none } p::first-letter { float: left }';
 		const refused = {
 			'nowhere.epub': chapter(`<p>${many('<text xmlns="http://www.w3.org/2000/svg"/>')}</p>`),
@@ -724,10 +725,14 @@ test.serial(
 			'break.epub': chapter(`<p>${many('<br class="x"/>')}</p>`, hides),
 			'around.epub': chapter(`<p>${many('<b class="x"><br/></b>')}</p>`, hides),
 			'own.epub': chapter(`<p>${many('<b style="float: left"><br/></b>')}</p>`),
+			'picture.epub': chapter(`<p>${many('<br/>')}</p>`, `br { content: ${picture} }`),
+			'within.epub': chapter(`<p>${many('<b><span/><i><br/></i></b>')}</p>`, `b { content: ${picture} }`),
+			'block.epub': chapter(many(`<b style="content: ${picture}"><div/></b>`)),
 		};
 		const shown = {
 			'texts.epub': chapter(drawing(`<g><text>${many('</text><text>')}</text></g>`)),
 			'lines.epub': chapter(`<div><i>${many('<br/>')}</i></div><p class="x">a</p>`, hides),
+			'content.epub': chapter(`<p>${many('<br/>')}</p>`, 'br { content: "a" }'),
 		};
 		await writeFiles(app.home, { ...refused, ...shown });
 		const page = await app.open('/browser?type=private');

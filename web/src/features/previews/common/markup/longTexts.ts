@@ -164,7 +164,7 @@ function breaksOf(root: ParentNode, styles: readonly string[]): ReadonlySet<Elem
 	}
 	if ([...within].some((element) => takesOut(element.getAttribute('style') ?? ''))) return new Set();
 	const elements = elementsAmong(within);
-	const mayTakeOut = (name: string) => name === 'display' || name === 'float' || name === 'position';
+	const mayTakeOut = (name: string) => /^(?:content|display|float|position)$/.test(name);
 	const rules = styles
 		.flatMap(declarationsIn)
 		.filter(({ name, value }) => mayTakeOut(name) && takesOut(`${name}:${value}`));
@@ -174,23 +174,34 @@ function breaksOf(root: ParentNode, styles: readonly string[]): ReadonlySet<Elem
 
 /**
  * Whether a style hides elements, or lays them out beside the lines around them or in one of these: what floats, or has a place of its own,
- * parts no texts, nor does a cell or block within a line.
+ * parts no texts, nor does a cell or block within a line, or what a picture stands in for.
  */
 const takesOut = (css: string) =>
-	[...css.matchAll(/(?:^|[^\w-])(display|float|position)\s*:\s*([\w-]*)/gi)].some(([, name = '', value = '']) => {
-		const written = value.toLowerCase();
-		switch (name.toLowerCase()) {
-			case 'display':
-				return ['none', 'table-', 'inline-'].some((beginning) => written.startsWith(beginning));
-			case 'float':
-				return written !== 'none';
-			default:
-				return !inFlow.has(written);
-		}
-	});
+	[...css.matchAll(/(?:^|[^\w-])(content|display|float|position)\s*:\s*([\w-]*)/gi)].some(
+		([, name = '', value = '']) => {
+			const written = value.toLowerCase();
+			switch (name.toLowerCase()) {
+				case 'content':
+					return !withoutPicture.has(written);
+				case 'display':
+					return ['none', 'table-', 'inline-'].some((beginning) => written.startsWith(beginning));
+				case 'float':
+					return written !== 'none';
+				default:
+					return !inFlow.has(written);
+			}
+		},
+	);
 
 /** Positions that leave an element in its line. */
 const inFlow: ReadonlySet<string> = new Set(['static', 'relative', 'sticky', '-webkit-sticky']);
+
+/** What a `content` without a picture begins with, of which only pseudo-elements are made. A string has no name. */
+const withoutPicture: ReadonlySet<string> = new Set(
+	' attr close-quote counter counters initial no-close-quote no-open-quote none normal open-quote revert revert-layer unset'.split(
+		' ',
+	),
+);
 
 /** What is so without a style: also a cell that is in no row, which makes a table of its own. */
 const takenOut =
