@@ -206,6 +206,16 @@ test('concurrent requests are limited for each client behind a trusted proxy', a
 	for (const stream of streams) stream.close();
 });
 
+test('a request with more headers than are read is counted for no client, whichever its headers name', async (t) => {
+	const app = await testApp(t, { '--max-connections-per-address': '5', '--trusted-proxies': '127.0.0.0/8' });
+	const client = { 'x-forwarded-for': '198.51.100.7' };
+	const streams = await Promise.all(Array.from({ length: 5 }, () => openEvents(app, '', undefined, client)));
+	t.is((await new Client(app).get('/api/health', client)).statusCode, 429);
+	const head = `GET /api/health HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 198.51.100.7\r\n${'a:\r\n'.repeat(1000)}\r\n`;
+	t.is((await rawRequest(app, head)).status, 431);
+	for (const stream of streams) stream.close();
+});
+
 test.serial('a server whose event loop is blocked for seconds answers 503 with Retry-After', async (t) => {
 	const app = await testApp(t, {}, { maxEventLoopDelayMs: 5000 });
 	const pending = new Client(app).get('/api/health');

@@ -4,6 +4,7 @@ import { Failure } from '@stowage/rules';
 import { runInContext } from '../../context.js';
 import { Counts } from '../../limits/Counts.js';
 import { failureAnswer } from '../errors.js';
+import { lacksHeaders } from '../requests/checkHeaders.js';
 import { originForm } from '../requests/rawPath.js';
 import type { Drain } from './Drain.js';
 import { PacedRequest } from './pacedRequest.js';
@@ -46,7 +47,8 @@ export function serializeRequests(
 	listener.removeAllListeners('request');
 	listener.on('request', (request: IncomingMessage, response: ServerResponse) => {
 		drain.add(request, response);
-		if (request instanceof PacedRequest) request.client = clientOf(request);
+		const isRefused = lacksHeaders(request);
+		if (request instanceof PacedRequest && !isRefused) request.client = clientOf(request);
 		const answer = () => {
 			// A client that has disconnected while it waited gets no response.
 			if (request.socket.destroyed) return;
@@ -55,6 +57,11 @@ export function serializeRequests(
 		// An error of a response is thrown in the context of its request, and affects no other request.
 		const start = () => runInContext({ socket: request.socket, response }, () => queueMicrotask(answer));
 		const begin = () => {
+			// Before anything is counted by an address that its client may have made up.
+			if (isRefused) {
+				answerFailure(request, response, new Failure('headersTooLarge', 'The request has too many headers.'));
+				return;
+			}
 			const target = originForm(request.url ?? '/');
 			if (target === undefined) {
 				answerFailure(request, response, new Failure('invalid', 'The request line has no path.'));
