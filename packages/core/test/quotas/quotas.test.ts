@@ -7,6 +7,9 @@ import { Failure, parsePath, rootPath } from '@stowage/rules';
 import test from 'ava';
 import { runAt } from '../../../database/test/sharedServers.js';
 import { measureTree } from '../../src/quotas/measureTree.js';
+import type { ProcessUsageRow } from '../../src/quotas/shared/ProcessUsageRow.js';
+import { Settlement, settleMs } from '../../src/quotas/shared/Settlement.js';
+import type { CountedHome, SharedParts } from '../../src/quotas/shared/sharedParts.js';
 import { addressOf } from '../rawRequest.js';
 import { serversOfRun } from '../severalApps.js';
 import { type Answer, Client, file, json, type TestApp, testApp } from '../testApp.js';
@@ -568,5 +571,27 @@ for (const [counting, counted] of Object.entries(ways)) {
 		t.deepEqual(await quota(), { bytes: 10 * 1024, used: 220 * 1024 });
 		t.is((await post('c', 1)).statusCode, 507);
 		t.is((await ada.post('/api/createFolder', { directory: '', folderName: 'd', type: 'private' })).statusCode, 200);
+	});
+}
+
+for (const [bytes, isBusy] of [
+	[1, true],
+	[0, false],
+	[-1, false],
+] as const) {
+	test(`with ${bytes} bytes reserved a process ${isBusy ? 'goes on' : 'does not go on'} to tell others what it needs`, async (t) => {
+		let told = 0;
+		const row = {
+			exists: true,
+			isExact: false,
+			ageMs: 0,
+			saveNeed: async () => void told++,
+		} as unknown as ProcessUsageRow;
+		const home = { key: 'ada', reserved: { bytes, entries: 0 } } as CountedHome;
+		const settlement = new Settlement({} as SharedParts, home, row);
+		await settlement.settleNow();
+		await wait(3 * settleMs);
+		t.is(told > 1, isBusy);
+		await settlement.close();
 	});
 }

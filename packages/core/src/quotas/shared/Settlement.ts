@@ -1,5 +1,5 @@
 import { isFailure } from '@stowage/rules';
-import { isNothing } from '../amounts.js';
+import { amountKinds } from '../amounts.js';
 import type { ProcessUsageRow } from './ProcessUsageRow.js';
 import type { CountedHome, SharedParts } from './sharedParts.js';
 
@@ -86,7 +86,8 @@ export class Settlement {
 		await this.#tellDoubt();
 		// Who only removed something there has nothing to count.
 		if (!this.#row.exists) return;
-		const isBusy = !isNothing(this.#home.reserved);
+		const { reserved } = this.#home;
+		const isBusy = amountKinds.some((kind) => reserved[kind] > 0);
 		const mayWait = this.#row.isExact && this.#row.ageMs < touchMs;
 		if (!mayWait) await this.#row.saveNeed();
 		if (isBusy) this.settleLater();
