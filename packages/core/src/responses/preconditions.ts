@@ -50,12 +50,15 @@ export function listsTag(header: string, etag: string, comparison: 'strong' | 'w
 	});
 }
 
-/** The three forms of a date in a header (RFC 9110, section 5.6.7), of which the last one names no zone. */
-const httpDate =
-	/^(?:[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} [\d:]{8} GMT|[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} [\d:]{8} GMT|[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4})$/;
+/** The forms of a date in a header (RFC 9110, section 5.6.7), of which the last one names no zone. */
+const httpDates = [
+	/^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} [\d:]{8} GMT$/,
+	/^[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} [\d:]{8} GMT$/,
+	/^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4}$/,
+];
 
 /** Whole seconds; NaN, for which no comparison is true, without a date. `Date.parse` alone takes `0` and `1` for one, too. */
 function dateOf(header: string | undefined): number {
-	if (header === undefined || !httpDate.test(header)) return Number.NaN;
+	if (header === undefined || !httpDates.some((form) => form.test(header))) return Number.NaN;
 	return Math.floor(Date.parse(header.endsWith('GMT') ? header : `${header} GMT`) / 1000);
 }
