@@ -2,9 +2,9 @@ import { forEachConcurrently } from '@stowage/plugin-api';
 import type { Disk } from '../root/Disk.js';
 import { randomName, scratchPrefix } from '../root/privateFolder.js';
 import { lstat, readlink, rename, rmdir, unlink } from '../system/descriptors.js';
-import { type Folder, openChild } from '../system/openFolder.js';
+import { exists, type Folder, openChild } from '../system/openFolder.js';
 import { pathPart, type RawName, rawName } from '../system/rawNames.js';
-import { ignoreMissing, isSystemError } from '../system/systemErrors.js';
+import { isSystemError } from '../system/systemErrors.js';
 
 /** Concurrent removals in one folder. */
 const removalConcurrency = 8;
@@ -33,11 +33,7 @@ export async function removeTree(disk: Disk, folder: Folder, name: RawName): Pro
 export async function removeDiscarded(disk: Disk, folder: Folder, name: RawName): Promise<void> {
 	disk.removals.add(name);
 	await removeTree(disk, folder, name);
-	if (!(await isThere(folder, name))) disk.removals.delete(name);
-}
-
-async function isThere(folder: Folder, name: RawName): Promise<boolean> {
-	return (await lstat(folder.at(pathPart(name))).catch(ignoreMissing)) !== undefined;
+	if (!(await exists(folder, pathPart(name)))) disk.removals.delete(name);
 }
 
 interface Removal {

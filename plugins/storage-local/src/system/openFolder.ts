@@ -36,7 +36,7 @@ export class Folder implements Disposable {
 }
 
 /** Whether a folder has anything of that name. */
-export async function exists(folder: Folder, name: string): Promise<boolean> {
+export async function exists(folder: Folder, name: string | Buffer): Promise<boolean> {
 	try {
 		await lstat(folder.at(name));
 		return true;
