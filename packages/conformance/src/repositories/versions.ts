@@ -151,7 +151,11 @@ export function versionRules(assertThat: Rule): void {
 		}
 		t.is((await of(versions, 'bob-id', 'file-4'))[0]?.path, parsePath('ä😀'));
 		t.is(await versions.move('ada-id', parsePath('b'), parsePath('b')), 0, 'to where they are');
+		t.true(await versions.hasWithin('ada-id', parsePath('b')));
+		t.false(await versions.hasWithin('bob-id', parsePath('b')));
 		t.is(await versions.move('ada-id', parsePath('b'), parsePath('c')), 1);
+		t.false(await versions.hasWithin('ada-id', parsePath('b')));
+		t.true(await versions.hasWithin('ada-id', parsePath('')));
 		t.is(await versions.move('ada-id', parsePath('b'), parsePath('c')), 0);
 	});
 

@@ -81,7 +81,7 @@ export function createFileServices(dependencies: Dependencies) {
 		store: database.trash,
 		versions: database.versions,
 		inVain: database.keyValues('trash-in-vain'),
-		moves: dependencies.databaseReserve.optional(database.keyValues('version-moves')),
+		...{ moves: database.keyValues('version-moves'), leases },
 		creators: dependencies.databaseReserve.optional(database.keyValues('file-creators')),
 		users,
 		storage,
@@ -102,6 +102,7 @@ export function createFileServices(dependencies: Dependencies) {
 			await rebindTrashedLinks(database.links, record, from, to);
 			await rebindTrashedVersions(database.versions, record, from, to);
 		},
+		completeMoves: (ownerId) => versionBin.paths.complete(ownerId),
 		onReplaced: (file) => links.tracker.replaced(file),
 		log,
 		now,

@@ -73,7 +73,7 @@ type Made =
 
 interface Dependencies extends Omit<Services, Made> {
 	providers: Providers;
-	versionPaths: Pick<VersionPaths, 'complete'>;
+	versionPaths: Pick<VersionPaths, 'completeAll'>;
 	/** The key that seals what the database keeps. */
 	secret: string;
 	siblings: SiblingEvents;

@@ -1,7 +1,6 @@
-import { homeRoot, relativePath, type StoragePath, type Viewer } from '@stowage/rules';
+import { homeRoot, relativePath, type Viewer } from '@stowage/rules';
 import { createKeyedMutex } from '../limits/keyedMutex.js';
-import { isPublicPath } from '../links/locateLink.js';
-import { isTrashedLink } from '../trees/trash/trashPaths.js';
+import type { MoveRight } from '../trees/trash/versions/PlannedMoves.js';
 import type { Versions } from '../trees/trash/versions/Versions.js';
 import type { ItemTracker } from './itemTracker.js';
 
@@ -25,22 +24,22 @@ export function followVersions(tracker: ItemTracker, versions: Versions): ItemTr
 				await versions.paths.complete(viewer.id);
 				return tracker.moving(viewer, from, async (before) => {
 					let target = source;
-					let isPlanned = false;
-					const moved = await move(async (to) => {
-						target = relativePath(to, home);
-						await versions.paths.assertRoomAt(viewer, source, target);
-						isPlanned = await versions.paths.begin(viewer.id, source, target);
-						await before(to);
-					}).catch(async (error: unknown) => {
-						// It may be at its target all the same: only a sync, or an answer, has failed.
-						if (isPlanned) await versions.paths.complete(viewer.id, source);
-						throw error;
-					});
-					await versions.paths.moved(viewer.id, source, target, isPlanned);
-					// What is restored goes to where it was.
-					const isMadePublic = isPublicPath(target) && !isPublicPath(source) && !isTrashedLink(source);
-					if (isMadePublic) await endAll(viewer, target);
-					return moved;
+					let right: MoveRight | undefined;
+					try {
+						const moved = await move(async (to) => {
+							target = relativePath(to, home);
+							await versions.paths.assertRoomAt(viewer, source, target);
+							right = await versions.paths.begin(viewer.id, source, target, right);
+							await before(to);
+						}).catch(async (error: unknown) => {
+							await versions.paths.failed(right);
+							throw error;
+						});
+						await versions.paths.moved(viewer.id, source, target, right);
+						return moved;
+					} finally {
+						await right?.release();
+					}
 				});
 			});
 		},
@@ -48,7 +47,7 @@ export function followVersions(tracker: ItemTracker, versions: Versions): ItemTr
 		async removing(viewer, at, remove) {
 			if (viewer.kind !== 'user' || !(await hasAny(viewer))) return tracker.removing(viewer, at, remove);
 			const path = relativePath(at, homeRoot(viewer.username));
-			await exclusively(viewer.id, () => versions.paths.complete(viewer.id));
+			await versions.paths.complete(viewer.id);
 			const files = await versions.counts.filesWithin(viewer, path);
 			await tracker.removing(viewer, at, remove);
 			if (files.size === 0) return;
@@ -58,8 +57,4 @@ export function followVersions(tracker: ItemTracker, versions: Versions): ItemTr
 			);
 		},
 	};
-
-	async function endAll(viewer: Viewer & { kind: 'user' }, path: StoragePath): Promise<void> {
-		await versions.end(viewer.id, await versions.counts.filesWithin(viewer, path));
-	}
 }

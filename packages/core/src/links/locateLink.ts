@@ -1,13 +1,5 @@
 import type { BoundItem, OpenFile, StorageItem, StorageProvider } from '@stowage/plugin-api';
-import {
-	homeRoot,
-	isWithin,
-	joinChecked,
-	parsePath,
-	publicFolderName,
-	type StoragePath,
-	undefinedIf,
-} from '@stowage/rules';
+import { homeRoot, isPublicPath, joinChecked, type StoragePath, undefinedIf } from '@stowage/rules';
 import { identityOf } from '../trees/identity.js';
 
 export interface LocatedLink {
@@ -42,11 +34,6 @@ export async function openLink(
 	if (file === undefined || identityOf(file.item) === link.itemId) return file && { ...located, item: file.item, file };
 	await file.close();
 	return undefined;
-}
-
-/** Whether a path of a home lies in its public tree. */
-export function isPublicPath(path: StoragePath): boolean {
-	return isWithin(path, parsePath(publicFolderName));
 }
 
 function placeOf({ owner }: BoundItem, path: StoragePath): StoragePath {

@@ -1,6 +1,6 @@
 import type { LinkRecord, LinkStore, StorageProvider } from '@stowage/plugin-api';
-import { homeRoot, isFailure, joinChecked } from '@stowage/rules';
-import { isPublicPath, locateLink } from './locateLink.js';
+import { homeRoot, isFailure, isPublicPath, joinChecked } from '@stowage/rules';
+import { locateLink } from './locateLink.js';
 import type { RestoredFiles } from './RestoredFiles.js';
 
 /** A link as it was when hashes were made. */

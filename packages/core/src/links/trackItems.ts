@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { LinkStore } from '@stowage/plugin-api';
-import { Failure, homeRoot, isFailure, relativePath, type StoragePath } from '@stowage/rules';
+import { Failure, homeRoot, isFailure, isPublicPath, relativePath, type StoragePath } from '@stowage/rules';
 import type { ItemTracker } from '../files/itemTracker.js';
 import type { Lease, Leases } from '../leases/createLeases.js';
 import type { DatabaseReserve } from '../limits/databaseReserve.js';
@@ -9,7 +9,6 @@ import type { Log } from '../log.js';
 import type { MountedStorage } from '../trees/storage/MountedStorage.js';
 import type { ReplacedFile } from '../trees/trash/trashParts.js';
 import { LinkedPaths } from './LinkedPaths.js';
-import { isPublicPath } from './locateLink.js';
 import { PathRoom, PathSizes } from './PathRoom.js';
 import { recordIfPossible } from './recordIfPossible.js';
 

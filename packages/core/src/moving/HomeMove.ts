@@ -18,7 +18,7 @@ export interface HomeMoveParts {
 	database: Pick<Database, 'homes' | 'links' | 'members' | 'versions'>;
 	config: Pick<Config, 'uploads'>;
 	trashBin: Pick<TrashBin, 'moveAllTo'>;
-	versionPaths: Pick<VersionPaths, 'complete'>;
+	versionPaths: Pick<VersionPaths, 'completeAll'>;
 	log: Log;
 	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;

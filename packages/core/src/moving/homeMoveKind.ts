@@ -111,7 +111,7 @@ async function reboundVersions(
 	{ job, source, target, home }: Move,
 ): Promise<ReboundVersions[]> {
 	// By paths that are wrong none would be found.
-	await versionPaths.complete(job.viewer.id);
+	await versionPaths.completeAll(job.viewer.id);
 	return copiedFiles(database.versions, job.viewer.id, rootPath, (path) => joinPath(home, path), source, target);
 }
 

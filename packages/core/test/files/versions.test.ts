@@ -439,6 +439,46 @@ for (const [title, fails] of [
 	});
 }
 
+test('versions of a folder whose deletion was interrupted end with it, and are of no other file', async (t) => {
+	const { app, ada, call, write } = await setUp(t);
+	await write('docs/a', 'private', 'two');
+	const recover = failAfterMoves(app, { disk: false, database: true });
+	await call('DELETE', '/api/deleteItem', { filePath: 'docs', type });
+	recover();
+	await call('DELETE', '/api/trash', undefined);
+	await call('POST', '/api/createFolder', { directory: '', folderName: 'docs', type });
+	await write('docs/a', 'another');
+	const bob = await new Client(app).register('bob');
+	await call('PUT', '/api/members', { path: 'docs', members: [{ username: 'bob', role: 'edit' }] });
+	t.deepEqual(json(await bob.get('/api/versions/docs/a?type=shared')).versions, []);
+	const { trash } = app.services.database;
+	const owner = await app.services.accounts.find('ada');
+	await until('they are removed', async () => (await trash.count(owner?.id ?? '', 'version')).items === 0);
+	t.deepEqual(json(await ada.get(`/api/versions/docs/a?type=${type}`)).versions, []);
+});
+
+test('a move that goes on is completed by nobody else, as the disk may undo it', async (t) => {
+	const { app, ada, write, contents } = await setUp(t);
+	await write('docs/a', 'one', 'two');
+	const { storage } = app.services.roots.first;
+	const move = storage.move.bind(storage);
+	storage.move = async (from, to, options) => {
+		const moved = await move(from, to, options);
+		if (!from.endsWith('docs')) return moved;
+		// A replacement completes what was interrupted.
+		await write('former/b', 'content', 'another');
+		await move(to, from);
+		throw new Failure('unavailable', 'undone');
+	};
+	t.is((await ada.post('/api/renameItem', { oldPath: 'docs', newName: 'former', type })).statusCode, 503);
+	storage.move = move;
+	const { versions, users } = app.services.database;
+	const owner = (await users.find('ada'))?.id ?? '';
+	t.true(await versions.hasWithin(owner, parsePath('docs/a')));
+	t.false(await versions.hasWithin(owner, parsePath('former/a')));
+	t.deepEqual(await contents('docs/a'), ['one']);
+});
+
 test('a version is only given for its own file and to its owner', async (t) => {
 	const { app, ada, write, list, read } = await setUp(t);
 	await write('a', 'secret', 'two');
@@ -756,7 +796,7 @@ test('versions that follow a folder into one that is very deep take no more of t
 	const other = recordOf(2_000, 'other');
 	await database.trash.add(other);
 	const deep = parsePath(Array(950).fill('d'.repeat(62)).join('/'));
-	const paths = new VersionPaths({ versions: database.versions } as TrashParts, trashBin);
+	const paths = new VersionPaths({ versions: database.versions } as TrashParts, trashBin, async () => {});
 	const { storage: disk } = app.services.roots.first;
 	const stat = disk.stat.bind(disk);
 	let answer = () => {};
@@ -767,7 +807,7 @@ test('versions that follow a folder into one that is very deep take no more of t
 		await isAnswering;
 		return stat(at);
 	};
-	await paths.moved(ownerId, parsePath('docs'), deep);
+	await paths.moved(ownerId, parsePath('docs'), deep, undefined);
 	const { items, pathBytes } = await database.trash.count(ownerId, 'version');
 	t.true(pathBytes < 72 * 1024 ** 2 && pathBytes > 56 * 1024 ** 2, `${items} with ${pathBytes} bytes`);
 	const purging = await database.trash.inState('purging', { limit: 2_000 });

@@ -1,5 +1,5 @@
 import { Failure } from '../failure.js';
-import { joinChecked, joinPath, parsePath, type StoragePath } from '../names/paths.js';
+import { isWithin, joinChecked, joinPath, parsePath, type StoragePath } from '../names/paths.js';
 
 /**
  * The values of `type` in the API: the caller's own home, the merged view of public trees, or the folders that are
@@ -98,6 +98,11 @@ export function homeRoot(username: string): StoragePath {
 		throw new Failure('invalidPath', 'That is not a valid owner.');
 	}
 	return parsePath(`users/${username}`);
+}
+
+/** Whether a path of a home lies in its public tree. */
+export function isPublicPath(path: StoragePath): boolean {
+	return isWithin(path, parsePath(publicFolderName));
 }
 
 /** The path of an owner's public tree in the storage. */

@@ -61,6 +61,8 @@ async function copyTrashed(
 async function copyBetween(parts: TrashParts, record: TrashRecord, from: Mount, to: Mount): Promise<void> {
 	const path = trashedPath(record.id);
 	const [source, target] = [from.storage, to.storage];
+	// By a wrong path its versions would not be found.
+	await parts.completeMoves(record.ownerId);
 	await assertCopyable(source, path, record);
 	// It is there whole or not at all: an earlier call was interrupted after it.
 	if ((await undefinedIf(target.stat(path), 'notFound')) !== undefined) return parts.onMovedAcross(record, from, to);

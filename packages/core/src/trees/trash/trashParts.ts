@@ -1,6 +1,7 @@
 import type { KeyValueStore, TrashRecord, TrashStore, UserStore, VersionStore } from '@stowage/plugin-api';
 import { anonymousOwner, type StoragePath, type User, utf8Length, type Visitor } from '@stowage/rules';
 import type { Config } from '../../config/schema.js';
+import type { Leases } from '../../leases/createLeases.js';
 import type { DatabaseReserve } from '../../limits/databaseReserve.js';
 import type { Log } from '../../log.js';
 import type { MountedStorage } from '../storage/MountedStorage.js';
@@ -15,15 +16,16 @@ export interface TrashParts {
 	versions: VersionStore;
 	/** Where more of the trash would give way in vain: none of the processes tries it for a while. */
 	inVain: Pick<KeyValueStore, 'get' | 'set'>;
-	/** The moves under way of files with versions (`PlannedMoves`). */
-	moves: Pick<KeyValueStore, 'get' | 'set' | 'remove'>;
+	/** The moves under way of files with versions (`PlannedMoves`), and the leases of who makes them. */
+	moves: KeyValueStore;
+	leases: Pick<Leases, 'acquire'>;
 	/** The members who have written the first contents of files, of which no version can tell it. */
 	creators: Pick<KeyValueStore, 'get' | 'set'>;
 	users: Pick<UserStore, 'get'>;
 	/** Throws until it is open. */
 	storage(): MountedStorage;
 	config: Pick<Config, 'trash' | 'versions' | 'uploads'>;
-	databaseReserve: Pick<DatabaseReserve, 'assertRoom'>;
+	databaseReserve: DatabaseReserve;
 	/** Called when a user's trash is another one than it was. */
 	onChanged(ownerId: string): void;
 	/** Called with each item whose space is free again. */
@@ -41,6 +43,8 @@ export interface TrashParts {
 	): Promise<void>;
 	/** Called with each item that was copied from the trash of one root to that of another one, before the first one is removed. */
 	onMovedAcross(record: TrashRecord, from: Mount, to: Mount): Promise<void>;
+	/** Called before versions of that owner are used by their paths: those of interrupted moves are corrected. */
+	completeMoves(ownerId: string): Promise<void>;
 	/** Called with each file that another one has replaced, maybe more than once: what belonged to the former one belongs to that. */
 	onReplaced(replaced: ReplacedFile): Promise<void>;
 	log: Log;

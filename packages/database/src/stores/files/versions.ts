@@ -76,6 +76,10 @@ export function versionStore(knex: Knex, now: () => number): VersionStore {
 		async hasAny(ownerId) {
 			return (await rowsOf(ownerId).first('id')) !== undefined;
 		},
+		async hasWithin(ownerId, path) {
+			for (const { all } of rangesWithin(path)) if ((await all(rowsOf(ownerId)).first('id')) !== undefined) return true;
+			return false;
+		},
 		async of(ownerId, { file, path }) {
 			// Each is a look-up in an index.
 			const rows = await Promise.all([

@@ -19,6 +19,8 @@ export interface VersionCount extends VersionedFile {
 export interface VersionStore {
 	/** Whether there may be something to look for: also what is `purging` counts, of which there may be very much. */
 	hasAny(ownerId: string): Promise<boolean>;
+	/** Whether there are any of the file at the path, or of files in a folder and below, finished or not. */
+	hasWithin(ownerId: string, path: StoragePath): Promise<boolean>;
 	/** The versions of one file, and of files that had its path before, the newest first. */
 	of(ownerId: string, file: VersionedFile): Promise<FileVersion[]>;
 	/**

@@ -56,6 +56,8 @@ export class PurgedRemoval {
 			let ended = 0;
 			for (const record of records) {
 				try {
+					// As long as it is in its place: by a wrong path its versions would not end with it.
+					if (record.kind === 'item') await this.#parts.completeMoves(record.ownerId);
 					// What has been restored since it was chosen takes its versions with it.
 					const wasHere = await this.#removeItem(record);
 					if (wasHere) {

@@ -1,9 +1,9 @@
 import { Yielder } from '@stowage/plugin-api';
-import { type StoragePath, type User, utf8Length } from '@stowage/rules';
+import { isPublicPath, type StoragePath, type User, utf8Length } from '@stowage/rules';
 import type { TrashBin } from '../TrashBin.js';
 import { assertRoomForLonger, type TrashParts, warnOfTrash } from '../trashParts.js';
 import { isTrashedLink, trashedBytes } from '../trashPaths.js';
-import { PlannedMoves } from './PlannedMoves.js';
+import { type MoveRight, PlannedMoves } from './PlannedMoves.js';
 
 /** Bytes of a target for which the database's disk need not be asked: what a path gets longer by is little then. */
 const shortBytes = 140;
@@ -13,26 +13,49 @@ export class VersionPaths {
 	readonly #parts: TrashParts;
 	readonly #bin: Pick<TrashBin, 'allowance' | 'limits'>;
 	readonly #planned: PlannedMoves;
+	readonly #onMadePublic: (ownerId: string, path: StoragePath) => Promise<void>;
 
-	constructor(parts: TrashParts, bin: Pick<TrashBin, 'allowance' | 'limits'>) {
+	/** `onMadePublic` is called with what has got into the public folder of its owner, once its versions have its path. */
+	constructor(
+		parts: TrashParts,
+		bin: Pick<TrashBin, 'allowance' | 'limits'>,
+		onMadePublic: (ownerId: string, path: StoragePath) => Promise<void>,
+	) {
 		this.#parts = parts;
 		this.#bin = bin;
-		this.#planned = new PlannedMoves(parts);
+		this.#onMadePublic = onMadePublic;
+		this.#planned = new PlannedMoves(parts, (ownerId, from, to) => this.#move(ownerId, from, to));
 	}
 
-	/** Called before a file is moved, or a folder with all in it. Resolves to whether there are versions in it. */
-	async begin(ownerId: string, from: StoragePath, to: StoragePath): Promise<boolean> {
-		let count = 0;
-		await this.#parts.versions.countsWithin(ownerId, from, async (files) => {
-			count += files.length;
-		});
-		if (count > 0) await this.#planned.begin(ownerId, from, to);
-		return count > 0;
+	/**
+	 * Called before a file is moved, or a folder with all in it, and again where it gets another name. Resolves to the right to do so, which
+	 * the caller releases, if there are versions in it. Throws `locked` where another process moves files of that user for long.
+	 */
+	async begin(
+		ownerId: string,
+		from: StoragePath,
+		to: StoragePath,
+		begun: MoveRight | undefined,
+	): Promise<MoveRight | undefined> {
+		if (begun === undefined && !(await this.#parts.versions.hasWithin(ownerId, from))) return undefined;
+		const right = begun ?? (await this.#planned.begin(ownerId));
+		try {
+			await right?.plan(from, to);
+		} catch (error) {
+			if (begun === undefined) await right?.release();
+			throw error;
+		}
+		return right;
 	}
 
-	/** Corrects the paths of what was moved as its process, its disk or the database failed, and of the move from `failed`. */
-	complete(ownerId: string, failed?: StoragePath): Promise<void> {
-		return this.#planned.complete(ownerId, (from, to) => this.#move(ownerId, from, to), failed);
+	/** Corrects the paths of what was moved as its process, its disk or the database failed. */
+	complete(ownerId: string): Promise<void> {
+		return this.#planned.complete(ownerId);
+	}
+
+	/** As `complete` does. Throws where that can't be done now. */
+	completeAll(ownerId: string): Promise<void> {
+		return this.#planned.completeAll(ownerId);
 	}
 
 	/**
@@ -58,24 +81,32 @@ export class VersionPaths {
 		if (bytes > shortBytes && !isPutBack) await assertRoomForLonger(this.#parts, count * longer);
 	}
 
-	/** A file, or a folder with all in it, has been moved. `isPlanned` is what `begin` has said. */
-	async moved(ownerId: string, from: StoragePath, to: StoragePath, isPlanned = false): Promise<void> {
+	/** A file, or a folder with all in it, has been moved, with the right that `begin` has given. */
+	async moved(ownerId: string, from: StoragePath, to: StoragePath, right: MoveRight | undefined): Promise<void> {
 		try {
 			await this.#move(ownerId, from, to);
-			if (isPlanned) await this.#planned.end(ownerId, from, to);
+			await right?.end(from, to);
 		} catch (error) {
 			warnOfTrash(this.#parts, error);
 		}
 	}
 
+	/** A move has failed. The item may be at its target all the same: only a sync, or an answer, has failed. */
+	async failed(right: MoveRight | undefined): Promise<void> {
+		await right?.complete().catch((error: unknown) => warnOfTrash(this.#parts, error));
+	}
+
+	/** What is made public leaves its versions behind, since its former contents are not meant for others. */
 	async #move(ownerId: string, from: StoragePath, to: StoragePath): Promise<void> {
 		const yielder = new Yielder();
 		const longer = Math.max(0, utf8Length(to) - utf8Length(from));
 		for (;;) {
 			const count = await this.#parts.versions.move(ownerId, from, to);
-			if (count === 0) return;
+			if (count === 0) break;
 			if (longer > 0) await this.#bin.limits.lengthened(ownerId, count * longer);
 			if (yielder.shouldYield) await yielder.yield();
 		}
+		// What is restored goes to where it was.
+		if (isPublicPath(to) && !isPublicPath(from) && !isTrashedLink(from)) await this.#onMadePublic(ownerId, to);
 	}
 }

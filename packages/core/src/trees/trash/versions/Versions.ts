@@ -44,7 +44,7 @@ export class Versions {
 
 	constructor(parts: TrashParts, bin: TrashBin) {
 		this.counts = new VersionCounts(parts);
-		this.paths = new VersionPaths(parts, bin);
+		this.paths = new VersionPaths(parts, bin, (ownerId, path) => this.#endWithin(ownerId, path));
 		this.#parts = parts;
 		this.#bin = bin;
 		this.#limit = new VersionLimit(parts, bin);
@@ -153,6 +153,12 @@ export class Versions {
 		} catch (error) {
 			warnOfTrash(this.#parts, error);
 		}
+	}
+
+	/** The versions of what is at a path of an owner's home, or below, end. */
+	async #endWithin(ownerId: string, path: StoragePath): Promise<void> {
+		const owner = await this.#parts.users.get(ownerId);
+		if (owner !== undefined) await this.end(ownerId, await this.counts.filesWithin({ ...owner, kind: 'user' }, path));
 	}
 
 	/** `writer` resolves to the member who is known to have written the new content. */

@@ -28,6 +28,10 @@ export async function finishVersion(parts: TrashParts, version: FileVersion): Pr
 		return;
 	}
 	if (!(await isHomeThere(parts, ownerId))) return;
+	// It may have been moved meanwhile.
+	await parts.completeMoves(ownerId);
+	const moved = await parts.store.get(version.id);
+	if (moved !== undefined && moved.path !== path) return finishVersion(parts, moved as FileVersion);
 	const was = await formerPath(parts, path);
 	for (const { id } of [version, ...(await parts.versions.of(ownerId, { file: former, path }))])
 		await parts.versions.detach(id, was);
