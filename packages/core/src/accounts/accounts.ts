@@ -129,6 +129,8 @@ interface Dependencies {
 	trash: Pick<TrashBin, 'purge'>;
 	secondFactors: Pick<SecondFactors, 'accept'>;
 	leases: Pick<Leases, 'acquire'>;
+	/** Throws `conflict` until the move of a user's home to another root has ended. */
+	assertNotMoving(user: UserRecord): Promise<void>;
 }
 
 export function createAccounts(parts: Dependencies): Accounts {
@@ -295,7 +297,11 @@ export function createAccounts(parts: Dependencies): Accounts {
 			// One that was cut off may have the new name.
 			const user = (await users.find(username)) ?? (await users.find(newName));
 			const rename = () => renameUser(username, newName, { users, renames, storage });
-			await (user === undefined ? rename() : alone([user], rename));
+			if (user === undefined) return rename();
+			await alone([user], async () => {
+				await parts.assertNotMoving(user);
+				await rename();
+			});
 		},
 
 		async setDisabled(username, isDisabled) {
@@ -314,6 +320,7 @@ export function createAccounts(parts: Dependencies): Accounts {
 			const changed = filesAction.kind === 'move' && filesAction.to.id !== user.id ? [user, filesAction.to] : [user];
 			return alone(changed, async () => {
 				for (const each of changed) await assertNotHalfRenamed(each, renames);
+				await parts.assertNotMoving(user);
 				return removeUser(user, filesAction, { users, storage, trash, config });
 			});
 		},

@@ -62,7 +62,6 @@ export async function removeUser(
 ): Promise<string | undefined> {
 	if (filesAction.kind === 'move' && filesAction.to.id === user.id)
 		throw new Failure('invalid', 'The files of a user who goes can only be moved to another one.');
-	await storage.homes.assertNotMoving(user.username);
 	const remove = async () => {
 		if (filesAction.kind === 'delete' || filesAction.purgesTrash) await trash.purge({ ownerId: user.id });
 		await users.remove(user.id);

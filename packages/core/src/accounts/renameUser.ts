@@ -61,7 +61,6 @@ export async function renameUser(from: string, to: string, { users, renames, sto
 		return { id: user.id, plan };
 	};
 
-	await storage.homes.assertNotMoving(from);
 	const { id, plan } = await begin();
 	await storage.homes.assignOfRename(plan.from, plan.to);
 	await moveHome(storage, homeRoot(plan.from), homeRoot(plan.to));

@@ -16,7 +16,7 @@ import { createChangeQueue, createListingQueue } from '../limits/turnQueues.js';
 import { auditedMembers } from '../members/auditedMembers.js';
 import { createMembers } from '../members/createMembers.js';
 import { auditedHomeMoves } from '../moving/auditedHomeMoves.js';
-import { createHomeMoves } from '../moving/createHomeMoves.js';
+import { assertNotMoving, createHomeMoves } from '../moving/createHomeMoves.js';
 import { createPasting } from '../pasting/createPasting.js';
 import { PermittedTransfers, type TransferSetting } from '../responses/PermittedTransfers.js';
 import type { Services } from '../services.js';
@@ -115,6 +115,7 @@ export function createServices({
 		trash: given.trashBin,
 		secondFactors,
 		leases: given.leases,
+		assertNotMoving: (user) => assertNotMoving(jobs, user),
 	});
 	const states = createShareStates({ store: database.shares, config, log, now, monotonic });
 	const { links, sharedFolders } = given;

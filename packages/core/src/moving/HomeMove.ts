@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Database } from '@stowage/database';
 import type { JobContext, StorageItem } from '@stowage/plugin-api';
-import { homeRoot, isFailure, type StoragePath, undefinedIf } from '@stowage/rules';
+import { Failure, homeRoot, isFailure, type StoragePath, undefinedIf } from '@stowage/rules';
 import { z } from 'zod';
 import type { Config } from '../config/schema.js';
 import { withNewNames } from '../jobs/withNewNames.js';
@@ -59,11 +59,16 @@ export interface Move {
 	begunAt: number;
 }
 
-/** A new move, or the one that an interrupted run has saved. Roots are found by their ids, since their names may change. */
+/**
+ * A new move, or the one that an interrupted run has saved. Roots are found by their ids, since their names may change. Throws `conflict`
+ * where it is tried again for an account that was renamed meanwhile: its former name may be another one's.
+ */
 export async function beginMove({ roots, monotonic }: HomeMoveParts, job: JobContext<HomeMoveInput>): Promise<Move> {
 	const name = job.viewer.username;
 	await roots.reload();
 	const earlier = job.saved === undefined ? undefined : savedMove.parse(job.saved);
+	if (earlier !== undefined && earlier.name !== name)
+		throw new Failure('conflict', `This was to move the home of ${earlier.name}, who is called ${name} now.`);
 	const source = earlier === undefined ? await roots.homes.mountOf(name) : roots.withId(earlier.sourceId);
 	const state: SavedMove = earlier ?? {
 		step: 'copying',
@@ -73,6 +78,13 @@ export async function beginMove({ roots, monotonic }: HomeMoveParts, job: JobCon
 	};
 	const target = roots.withId(job.input.rootId);
 	return { job, source, target, home: homeRoot(state.name), state, begunAt: monotonic() };
+}
+
+/** Throws `conflict` where the home has left its root by another move, since the one that is tried again now has ended. */
+export async function assertAtSource({ roots }: HomeMoveParts, { source, state }: Move): Promise<void> {
+	const { storage, name } = await roots.homes.mountOf(state.name);
+	if (storage.rootId !== source.storage.rootId)
+		throw new Failure('conflict', `The home of ${state.name} lies on ${name} by now, not on ${source.name}.`);
 }
 
 /** Whether the home is on its new root; retried until the database answers. */

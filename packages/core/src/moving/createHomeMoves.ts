@@ -5,6 +5,7 @@ import {
 	type JobStore,
 	type MemberStore,
 	type StorageProvider,
+	type UserRecord,
 	type UserStore,
 } from '@stowage/plugin-api';
 import { Failure, formatListSize, homeRoot, isFailure, parsePath, plural, type StoragePath } from '@stowage/rules';
@@ -59,7 +60,6 @@ export function createHomeMoves(parts: Dependencies): HomeMoves {
 	const { homes, members } = parts.database;
 	const starter = jobs.define(homeMoveKind(parts));
 
-	const isUnderWay = ({ kind, endTime }: JobRecord) => kind === homeMoveName && endTime === null;
 	const targetOf = async ({ id, userId }: JobRecord): Promise<string | undefined> => {
 		const { input } = await starter.find({ kind: 'user', id: userId, username: '' }, id);
 		await roots.reload();
@@ -133,11 +133,33 @@ export function createHomeMoves(parts: Dependencies): HomeMoves {
 		},
 
 		async underWay(userId) {
-			const job = (await jobs.listOf(userId)).find(isUnderWay);
+			const job = await findHomeMove(jobs, userId);
 			return job && { job, root: await targetOf(job) };
 		},
 	};
 	return moves;
+}
+
+const isUnderWay = ({ kind, endTime }: JobRecord) => kind === homeMoveName && endTime === null;
+
+async function findHomeMove(jobs: Pick<JobService, 'listOf'>, userId: string): Promise<JobRecord | undefined> {
+	return (await jobs.listOf(userId)).find(isUnderWay);
+}
+
+/**
+ * Throws `conflict` until the move of a user's home has ended, which goes by the user's name: also while it waits, or old files and the
+ * trash are still to follow.
+ */
+export async function assertNotMoving(
+	jobs: Pick<JobService, 'listOf'>,
+	{ id, username }: Pick<UserRecord, 'id' | 'username'>,
+): Promise<void> {
+	const job = await findHomeMove(jobs, id);
+	if (job === undefined) return;
+	throw new Failure(
+		'conflict',
+		`The home of ${username} is on its way to another root. Wait until it is there, with all that follows it, or end that: ${shellCommand`stowage job cancel ${job.id}`}`,
+	);
 }
 
 function liesThere(username: string, rootName: string): Failure {

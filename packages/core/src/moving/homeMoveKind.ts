@@ -7,6 +7,7 @@ import { measureHome } from '../trees/across/walkHome.js';
 import { copiedFiles } from '../trees/trash/versions/rebindVersions.js';
 import { createPass, reportProgress } from './copyPass.js';
 import {
+	assertAtSource,
 	beginMove,
 	type HomeMoveInput,
 	type HomeMoveParts,
@@ -52,6 +53,7 @@ export function homeMoveKind(parts: HomeMoveParts): JobKind<HomeMoveInput> {
 				await finish(parts, move);
 				return result;
 			}
+			await assertAtSource(parts, move);
 			try {
 				move.state = { ...move.state, step: 'copying', runId: randomBytes(16).toString('hex') };
 				await database.homes.beginMove({ name: move.state.name, jobId: job.id, runId: move.state.runId });
@@ -120,6 +122,8 @@ async function reboundVersions(
  * and no other move to this root can be ordered, so that what is away is waited for.
  */
 async function finish(parts: HomeMoveParts, move: Move): Promise<void> {
+	// Every process polls for as long as a home is recorded as moving, and what is still to follow may have to be waited for.
+	await parts.database.homes.endMove(move.state.runId);
 	try {
 		await removeOld(parts, move);
 		await moveTrash(parts, move);

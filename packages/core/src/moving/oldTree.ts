@@ -20,7 +20,6 @@ export async function removeOld(parts: HomeMoveParts, move: Move): Promise<void>
 			);
 		throw error;
 	}
-	await parts.database.homes.endMove(state.runId);
 }
 
 async function removeOldTree({ log }: HomeMoveParts, move: Move): Promise<void> {

@@ -423,6 +423,72 @@ test('a move of a home whose old disk, or trash, can’t be reached once it has 
 	t.is(reason, `The home of ada lies on big now. Its old files are still on local: ${away}`);
 });
 
+for (const [title, place] of [
+	['trash is', '.stowage/trash/'],
+	['old files are', 'users/ada'],
+] as const) {
+	test(`no account is renamed or removed whose home has moved while its ${title} still to follow, for which no process polls`, async (t) => {
+		const { app, start, ended, waiting, source } = await movingTrash(t);
+		const { accounts, database, jobs } = app.services;
+		const { move } = source;
+		source.move = (from, ...rest) => {
+			if (from.startsWith(place)) throw new Failure('unavailable', 'The storage does not answer as it should.');
+			return move.call(source, from, ...rest);
+		};
+		const job = await start();
+		await waiting(job);
+		t.regex(String(await t.throwsAsync(accounts.rename('ada', 'eve'))), /on its way to another root.*job cancel/);
+		t.regex(String(await t.throwsAsync(accounts.remove('ada', { kind: 'keep' }))), /on its way to another root/);
+		t.deepEqual(await database.homes.listMoves(), []);
+		await jobs.cancelAny(job.id);
+		t.is((await ended(job)).status, 'cancelled');
+		await accounts.rename('ada', 'eve');
+	});
+}
+
+/** Tries an ended job again. Resolves to why it fails. */
+async function errorOfRetry(
+	{ services: { database, jobs } }: TestApp,
+	{ id }: Job,
+): Promise<string | null | undefined> {
+	await jobs.retryAny(id);
+	await until('it has ended', async () => (await database.jobs.find(id))?.endTime != null);
+	return (await database.jobs.find(id))?.error;
+}
+
+test('a move that is tried again after its account was renamed moves nobody else’s home', async (t) => {
+	const fixture = await setUp(t);
+	const { app, home } = fixture;
+	const { start, ended } = mover(fixture);
+	Object.assign(app.services.trashBin, { moveAllTo: () => Promise.reject(new Failure('conflict', 'no')) });
+	const job = await start();
+	t.like(await ended(job), { status: 'failed', error: 'no' });
+	await app.services.accounts.rename('ada', 'eve');
+	const other = await new Client(app).register('ada');
+	await other.upload('/api/upload', [file('own.txt', 'o')]);
+	t.is(await errorOfRetry(app, job), 'This was to move the home of ada, who is called eve now.');
+	t.deepEqual(await names(home), ['Public', 'own.txt']);
+	t.is((await other.get('/api/download/own.txt?type=private')).payload, 'o');
+});
+
+test('a move that is tried again after the home has moved elsewhere leaves it there', async (t) => {
+	const fixture = await setUp(t);
+	const { app, ada, big } = fixture;
+	const { start, ended } = mover(fixture);
+	const { setFrozen } = app.services.database.homes;
+	const { arrived, release } = block(app.services.database.homes, 'setFrozen');
+	const job = await start();
+	await arrived;
+	await app.services.jobs.cancelAny(job.id);
+	release();
+	t.is((await ended(job)).status, 'cancelled');
+	Object.assign(app.services.database.homes, { setFrozen });
+	await app.services.rootAdministration.add('third', 'local', path.join(path.dirname(big), 'third'));
+	t.is((await ended(await app.services.homeMoves.start('ada', 'third'))).status, 'completed');
+	t.is(await errorOfRetry(app, job), 'The home of ada lies on third by now, not on local.');
+	t.is((await ada.get('/api/download/docs/a.txt?type=private')).payload, 'alpha');
+});
+
 test('a folder in the trash with what its copy would lack stays where it is, and other items keep who may read them', async (t) => {
 	const { app, ada, big, start, ended, ids, newHome } = await movingTrash(t);
 	const [file, folder] = ids.map((id) => path.join(app.filesDir, '.stowage/trash', id));

@@ -50,7 +50,6 @@ function mounted(
 			assertUnfrozen: (username) => {
 				if (frozen.has(username)) throw new Failure('locked', 'frozen');
 			},
-			assertNotMoving: async () => {},
 		},
 	});
 	return { storage, first, second, moved, frozen };

@@ -1,7 +1,6 @@
 import type { Database } from '@stowage/database';
 import type { RootRecord, StorageProvider } from '@stowage/plugin-api';
 import { Failure, homeRoot, isFailure, undefinedIf } from '@stowage/rules';
-import { shellCommand } from '../../shellCommand.js';
 import type { Homes, Mount } from '../storage/Mounts.js';
 import { HomeMoveWatch, type HomeMoveWatchParts, homeCacheMs, homeIsMoving } from './HomeMoveWatch.js';
 
@@ -65,15 +64,6 @@ export class HomeMounts implements Homes {
 
 	assertUnfrozen(username: string): void {
 		this.moves.assertUnfrozen(username);
-	}
-
-	async assertNotMoving(username: string): Promise<void> {
-		const { move } = await this.#dependencies.homes.findWithMove(username);
-		if (move === undefined) return;
-		throw new Failure(
-			'conflict',
-			`The home of ${username} is on its way to another root. Wait until it is there, or end that: ${shellCommand`stowage job cancel ${move.jobId}`}`,
-		);
 	}
 
 	async assign(username: string): Promise<void> {

@@ -54,8 +54,6 @@ export interface Homes {
 	changing<T>(username: string, change: () => Promise<T>): Promise<T>;
 	/** Throws `locked` as soon as this process knows that a home is frozen: for long work that began before. */
 	assertUnfrozen(username: string): void;
-	/** Throws `conflict` while a home is being moved to another root. */
-	assertNotMoving(username: string): Promise<void>;
 }
 
 /** The folder of all homes, which are on several roots. */
