@@ -1,6 +1,15 @@
-import test from 'ava';
+import { readdir } from 'node:fs/promises';
+import test, { type ExecutionContext } from 'ava';
+import type { Page } from 'playwright-core';
 import { absent, eventually, gone } from '../support/expect.js';
-import { expectSelected, rowOf, setUpFixture, withKeptContexts, writeFiles } from '../support/fileManager.js';
+import {
+	expectSelected,
+	type FileManager,
+	rowOf,
+	setUpFixture,
+	withKeptContexts,
+	writeFiles,
+} from '../support/fileManager.js';
 import { expectNotice } from '../support/notices.js';
 
 const fixture = withKeptContexts(setUpFixture(test));
@@ -157,6 +166,59 @@ test.serial(
 		t.deepEqual(ada.faults, []);
 	},
 );
+
+/** A session that ends and another user who signs in, both in another window, of which the page hears the end alone. */
+async function replaceUser(t: ExecutionContext, page: Page, { context, origin }: FileManager, next: FileManager) {
+	const own = await context.cookies();
+	await fetch(`${origin}/api/logout`, {
+		headers: { cookie: own.map(({ name, value }) => `${name}=${value}`).join('; ') },
+	});
+	await expectNotice(page, 'You are signed out');
+	const [cookie] = await next.context.cookies();
+	await context.addCookies(own.map((each) => ({ ...each, value: cookie?.value ?? '' })));
+	t.teardown(() => context.addCookies(own));
+}
+
+test.serial(
+	'what was chosen in a dialog is not done to the files of another user after the session has ended',
+	async (t) => {
+		const ada = await fixture.enter(t);
+		const bob = await fixture.enter(t);
+		for (const { home } of [ada, bob]) await writeFiles(home, { 'same.txt': 'a' });
+		const page = await ada.open('/browser?type=private');
+		await rowOf(page, 'same.txt').click({ modifiers: ['Control'] });
+		await page.keyboard.press('Delete');
+		const dialog = page.getByRole('dialog', { name: 'Delete' });
+		await dialog.getByText('Delete forever').click();
+		await replaceUser(t, page, ada, bob);
+		await gone(t, dialog);
+		await eventually(t, async () => page.url().endsWith('/browser?type=public'), true);
+		t.deepEqual(await readdir(bob.home), ['Public', 'same.txt']);
+		t.deepEqual(ada.faults, []);
+	},
+);
+
+test.serial('a name that was typed for the files of one user is not sent under another one', async (t) => {
+	const ada = await fixture.enter(t);
+	const bob = await fixture.enter(t);
+	for (const { home } of [ada, bob]) await writeFiles(home, { 'same.txt': 'a' });
+	const page = await ada.open('/browser?type=private');
+	await rowOf(page, 'same.txt').click({ modifiers: ['Control'] });
+	await page.keyboard.press('F2');
+	const dialog = page.getByRole('dialog', { name: 'Rename' });
+	await dialog.getByLabel('New name').fill('other.txt');
+	await replaceUser(t, page, ada, bob);
+	await dialog.getByRole('alert').filter({ hasText: 'Your session has ended.' }).waitFor();
+	const sent: string[] = [];
+	page.on('request', (request) => {
+		if (request.method() !== 'GET') sent.push(request.url());
+	});
+	await dialog.getByRole('button', { name: 'Rename' }).click();
+	await page.getByRole('dialog', { name: 'Sign In' }).waitFor();
+	t.deepEqual(sent, []);
+	t.deepEqual(await readdir(bob.home), ['Public', 'same.txt']);
+	t.deepEqual(ada.faults, []);
+});
 
 test.serial('a chosen logout is not reported as a session that ended', async (t) => {
 	const ada = await fixture.enter(t);

@@ -59,8 +59,8 @@ export function isPageHeld(): boolean {
 let typing = 0;
 
 /**
- * While something is typed into a dialog the page is not replaced by itself, as when the session ends: it can be sent once its user has
- * signed in again. Leaving the page does not ask. Returns the function that says that it is not typed any more.
+ * While a name is typed into a dialog the page is not replaced by itself, as when the session ends: it can be sent once its user has
+ * signed in again, and the dialog must send nothing before. Leaving the page does not ask. Returns the function that ends this.
  */
 export function holdTyping(): () => void {
 	typing++;
@@ -71,7 +71,7 @@ export function holdTyping(): () => void {
 	};
 }
 
-/** Whether something is typed into a dialog. */
+/** Whether a name is typed into a dialog. */
 export function useIsTyping(): boolean {
 	return useSyncExternalStore(subscribe, isTyping);
 }

@@ -1,13 +1,11 @@
-import { useEffect, useState } from 'react';
-import { holdTyping } from '../unsavedWork.js';
+import { useState } from 'react';
 
 /**
  * Whether anything was typed or chosen in the fields of a dialog since it was opened: then a click beside it must not close it, which
- * would discard that, and neither must the end of the session. `onInput` is for what contains the fields.
+ * would discard that. `onInput` is for what contains the fields.
  */
 export function useTyping(isOpen: boolean): { hasTyped: boolean; onInput: () => void } {
 	const [hasTyped, setTyped] = useState(false);
 	if (hasTyped && !isOpen) setTyped(false);
-	useEffect(() => (hasTyped ? holdTyping() : undefined), [hasTyped]);
 	return { hasTyped, onInput: () => setTyped(true) };
 }

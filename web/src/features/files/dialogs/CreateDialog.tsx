@@ -41,6 +41,7 @@ export function CreateDialog({ what, onCreate, ...dialog }: CreateDialogProps) {
 				}}
 				error={error}
 				selected={0}
+				isOpen={dialog.isOpen}
 			/>
 		</FormDialog>
 	);

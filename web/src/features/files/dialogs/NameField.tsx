@@ -1,7 +1,8 @@
 import { Button, FormGroup, InputGroup } from '@blueprintjs/core';
-import { useId, useLayoutEffect, useRef } from 'react';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import { useSession } from '../../../api/session/useSession.js';
 import { useFrame } from '../../../ui/frame.js';
+import { holdTyping } from '../../../ui/unsavedWork.js';
 import styles from './dialogs.module.css';
 import { dialogMessages as messages } from './messages.js';
 
@@ -14,13 +15,19 @@ export interface NameFieldProps {
 	placeholder?: string;
 	/** How many characters of the name are selected initially: the part before the extension. */
 	selected: number;
+	/** Whether the dialog is open. */
+	isOpen: boolean;
 }
 
-export function NameField({ label, value, onChange, error, placeholder, selected }: NameFieldProps) {
+/** The field of a dialog that sends nothing while `useSignInAgain` offers the sign-in: what is typed outlives the session. */
+export function NameField({ label, value, onChange, error, placeholder, selected, isOpen }: NameFieldProps) {
 	const id = useId();
 	const errorId = useId();
 	const input = useRef<HTMLInputElement>(null);
 	const initial = useRef(selected);
+	const [first] = useState(value);
+	const hasTyped = isOpen && value !== first;
+	useEffect(() => (hasTyped ? holdTyping() : undefined), [hasTyped]);
 	const signIn = useSignInAgain();
 	// Before any key can arrive, or it would replace what was typed by then.
 	useLayoutEffect(() => input.current?.setSelectionRange(0, initial.current), []);

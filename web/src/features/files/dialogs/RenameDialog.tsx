@@ -39,6 +39,7 @@ export function RenameDialog({ entry, onRename, ...dialog }: RenameDialogProps) 
 				onChange={setName}
 				error={isEmpty || isValid ? undefined : invalidNameMessage}
 				selected={base.length}
+				isOpen={dialog.isOpen}
 			/>
 		</FormDialog>
 	);
