@@ -143,8 +143,13 @@ test.serial(
 	'a name that is being typed is kept when the session ends in another tab, and used after a sign-in',
 	async (t) => {
 		const ada = await fixture.enter(t);
-		const page = await ada.open('/browser?type=private');
-		await rowOf(page, 'Public').focus();
+		await writeFiles(ada.home, { 'docs/letter.txt': 'a' });
+		const page = await ada.open('/browser/docs?type=private');
+		const listed: string[] = [];
+		page.on('request', (request) => {
+			if (request.url().includes('/api/browsePublic')) listed.push(request.url());
+		});
+		await rowOf(page, 'letter.txt').focus();
 		await page.getByRole('button', { name: 'Actions', exact: true }).click();
 		await page.getByRole('menuitem', { name: 'Create Folder' }).click();
 		const dialog = page.getByRole('dialog', { name: 'Create Folder' });
@@ -163,6 +168,7 @@ test.serial(
 		await gone(t, dialog.getByRole('alert'));
 		await dialog.getByRole('button', { name: 'Create' }).click();
 		await rowOf(page, 'holiday by the sea').waitFor();
+		t.deepEqual(listed, [], 'the public folder on the same path');
 		t.deepEqual(ada.faults, []);
 	},
 );

@@ -31,7 +31,9 @@ export function BrowserPage() {
 	const isKept = useIsTyping() || isHeld;
 	const location = useMemo(() => parseLocation(pathname, query), [pathname, query]);
 	const area = location?.area ?? 'public';
-	const isSignedIn = isSessionChecked ? viewer.kind === 'user' : undefined;
+	// A page that is kept shows no other files meanwhile: those of a visitor on the same path are public.
+	const isWaiting = isKept && area !== 'public' && session.status === 'signedOut';
+	const isSignedIn = isSessionChecked && !isWaiting ? viewer.kind === 'user' : undefined;
 	const source = useMemo(() => areaSource(area, isSignedIn), [area, isSignedIn]);
 
 	if (!location) {
