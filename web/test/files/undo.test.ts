@@ -1,5 +1,8 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { parsePath } from '@stowage/rules';
+import { QueryClient } from '@tanstack/react-query';
 import test from 'ava';
+import { refreshOf } from '../../src/api/events/useFolderEvents.js';
 import { RestoreOffers } from '../../src/features/files/undo/RestoreOffers.js';
 import {
 	undoCopies,
@@ -168,8 +171,12 @@ function offersAt() {
 		const items = trashIds.map((trashId) => ({ name: trashId, trashId }));
 		offers.add({ kind: 'restore', items }, () => withdrawn.push(trashIds.join()));
 	};
-	const list = (...ids: string[]) => offers.onListed({ entries: ids.map((id) => ({ id })) });
-	return { clock, offers, withdrawn, offer, list };
+	const answer = (...ids: string[]) => offers.onListed({ entries: ids.map((id) => ({ id })) });
+	const list = (...ids: string[]) => {
+		offers.onFetching();
+		answer(...ids);
+	};
+	return { clock, offers, withdrawn, offer, list, answer };
 }
 
 test('a notice does not offer any longer to restore what somebody else has restored', (t) => {
@@ -197,6 +204,42 @@ test('what lists the trash as it was before a deletion, or in part, withdraws no
 	t.deepEqual(withdrawn, []);
 	list();
 	t.deepEqual(withdrawn, ['a']);
+});
+
+test('a listing that takes long withdraws no offer that came after its beginning', (t) => {
+	const { clock, offers, withdrawn, offer, list, answer } = offersAt();
+	offer('a');
+	clock.now = 2000;
+	offers.onFetching();
+	clock.now = 2500;
+	offer('b');
+	clock.now = 5000;
+	answer();
+	t.deepEqual(withdrawn, ['a']);
+	list();
+	t.deepEqual(withdrawn, ['a', 'b']);
+});
+
+test('while the trash is listed, events of it are followed by one other listing, after a pause', async (t) => {
+	const queryClient = new QueryClient();
+	const queryKey = ['trash', 'ada'];
+	const answers: (() => void)[] = [];
+	const queryFn = () => new Promise<null>((resolve) => answers.push(() => resolve(null)));
+	const refetch = () => void queryClient.fetchQuery({ queryKey, queryFn, staleTime: 0, gcTime: 1000 });
+	const { refresh, stop } = refreshOf(queryClient, ['trash'], { refetch });
+	refetch();
+	for (let count = 0; count < 5; count++) refresh.onChangeEvent();
+	await wait(150);
+	t.is(answers.length, 1);
+	answers[0]?.();
+	await wait(150);
+	t.is(answers.length, 1, 'not at once');
+	await wait(400);
+	t.is(answers.length, 2);
+	answers[1]?.();
+	await wait(600);
+	t.is(answers.length, 2);
+	stop();
 });
 
 test('the trash is listed for an offer that is on screen, and not for the event of its own deletion', (t) => {

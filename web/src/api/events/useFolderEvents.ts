@@ -1,7 +1,7 @@
 import { events } from '@stowage/contract';
 import { type Area, isFailure } from '@stowage/rules';
 import { matchQuery, type QueryClient, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useSyncExternalStore } from 'react';
+import { useCallback, useEffect, useRef, useSyncExternalStore } from 'react';
 import { endpointUrl, isMutating } from '../client/client.js';
 import { refetchJobs, updateJob } from '../jobs/jobs.js';
 import { queryKeys } from '../queryKeys.js';
@@ -27,6 +27,21 @@ export function useTrashEvents(isSignedIn: boolean): void {
 }
 
 /**
+ * The returned function lets `refetch` list the trash, which need not be on screen: soon, never while it is being listed, and with the
+ * pauses of a page that shows it.
+ */
+export function useTrashRefresh(refetch: () => void): () => void {
+	const queryClient = useQueryClient();
+	const current = useRef<FolderRefresh>(undefined);
+	useEffect(() => {
+		const { refresh, stop } = refreshOf(queryClient, queryKeys.trash.all, { refetch });
+		current.current = refresh;
+		return stop;
+	}, [queryClient, refetch]);
+	return useCallback(() => current.current?.onChangeEvent(), []);
+}
+
+/**
  * Refetches what is on screen after these events, keeps the user's jobs current, and publishes the events of
  * subscribed tickets. A page has one such stream, and none while its tab is hidden or while `isSignedIn` is unknown.
  */
@@ -47,7 +62,7 @@ function usePageEvents(
 		if (isSignedIn === undefined || !isShown) return;
 		const queryKey = event === 'trash' ? queryKeys.trash.all : queryKeys.listings.folder(area, directory);
 		// The stream is refused while the folder is missing, or is shared with no role: once it can be listed again, there may be one.
-		const { refresh, stop } = refreshOf(queryClient, queryKey, () => stream.retry());
+		const { refresh, stop } = refreshOf(queryClient, queryKey, { onRecovered: () => stream.retry() });
 		const refetch = () => refresh.onChangeEvent();
 		const refetchShared = () =>
 			void queryClient.invalidateQueries({ queryKey: queryKeys.listings.folder('shared', '') });
@@ -112,14 +127,18 @@ function withParents(directory: string): string[] {
 }
 
 /**
- * Refetches what is on screen. The old rows are shown until the new ones have arrived. `onRecovered` is called once it
- * could be fetched after it could not.
+ * Refetches what is on screen, or what `refetch` fetches instead. The old rows are shown until the new ones have arrived. `onRecovered`
+ * is called once it could be fetched after it could not.
  */
-function refreshOf(queryClient: QueryClient, queryKey: readonly string[], onRecovered: () => void) {
+export function refreshOf(
+	queryClient: QueryClient,
+	queryKey: readonly string[],
+	{ refetch, onRecovered = ignore }: { refetch?: () => void; onRecovered?: () => void },
+) {
 	let hasFailed = false;
 	const refresh = new FolderRefresh({
-		refetch: () => void queryClient.invalidateQueries({ queryKey }),
-		isFetching: () => queryClient.isFetching({ queryKey, type: 'active' }) > 0,
+		refetch: refetch ?? (() => void queryClient.invalidateQueries({ queryKey })),
+		isFetching: () => queryClient.isFetching({ queryKey, ...(!refetch && { type: 'active' }) }) > 0,
 		isMutating,
 		now: () => performance.now(),
 		schedule(action, ms) {

@@ -3,7 +3,7 @@ import type { Undo } from './undoStack.js';
 /** A notice is on screen for some seconds, and longer while it is pointed at. */
 const longestMs = 60_000;
 
-/** Events of the trash that come so soon after a deletion are its own, and so may be what is being fetched. */
+/** Events of the trash that come so soon after a deletion are its own. A listing that begins later has what it has deleted. */
 const ownMs = 1000;
 
 interface Offer {
@@ -18,6 +18,7 @@ interface Offer {
  */
 export class RestoreOffers {
 	#offers: readonly Offer[] = [];
+	#fetchedAt = Number.NEGATIVE_INFINITY;
 
 	constructor(private readonly now = () => performance.now()) {}
 
@@ -32,14 +33,20 @@ export class RestoreOffers {
 
 	/** Whether the trash is to be listed once it has changed: somebody else may have restored what is on offer. */
 	get isToCheck(): boolean {
-		return this.#offers.some((offer) => this.#isSettled(offer) && this.#isRecent(offer));
+		const now = this.now();
+		return this.#offers.some((offer) => offer.since + ownMs <= now && this.#isRecent(offer));
 	}
 
-	/** All that is in the trash by now, or a part of it. */
+	/** The trash begins to be listed: what is deleted from now on may be missing in the answer, however late that comes. */
+	onFetching(): void {
+		this.#fetchedAt = this.now();
+	}
+
+	/** All that was in the trash at some time since the last `onFetching`, or a part of it. */
 	onListed({ entries, truncated = false }: { entries: readonly { id: string }[]; truncated?: boolean }): void {
 		const listed = new Set(entries.map(({ id }) => id));
 		const isGone = (offer: Offer) =>
-			this.#isSettled(offer) && !truncated && !offer.trashIds.some((id) => listed.has(id));
+			offer.since + ownMs <= this.#fetchedAt && !truncated && !offer.trashIds.some((id) => listed.has(id));
 		const gone = this.#offers.filter(isGone);
 		this.#offers = this.#offers.filter((offer) => !gone.includes(offer));
 		for (const { withdraw } of gone) withdraw();
@@ -47,9 +54,5 @@ export class RestoreOffers {
 
 	#isRecent({ since }: Offer): boolean {
 		return this.now() - since < longestMs;
-	}
-
-	#isSettled({ since }: Offer): boolean {
-		return this.now() - since >= ownMs;
 	}
 }

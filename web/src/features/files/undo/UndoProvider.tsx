@@ -24,8 +24,10 @@ export function UndoProvider({ children }: { children: ReactNode }) {
 	useEffect(() => {
 		const queryKey = queryKeys.trash.all;
 		return queryClient.getQueryCache().subscribe((event) => {
-			if (event.type !== 'updated' || event.action.type !== 'success' || !matchQuery({ queryKey }, event.query)) return;
-			store.offers.onListed(event.query.state.data as TrashListing);
+			if (event.type !== 'updated' || !matchQuery({ queryKey }, event.query)) return;
+			const { type } = event.action;
+			if (type === 'fetch') store.offers.onFetching();
+			else if (type === 'success') store.offers.onListed(event.query.state.data as TrashListing);
 		});
 	}, [store, queryClient]);
 	return <UndoContext value={store}>{children}</UndoContext>;

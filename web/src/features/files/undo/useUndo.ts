@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useMemo } from 'react';
+import { useCallback, useMemo } from 'react';
+import { useTrashRefresh } from '../../../api/events/useFolderEvents.js';
 import { queryKeys } from '../../../api/queryKeys.js';
 import { sessionQuery } from '../../../api/session/sessionQuery.js';
 import { trashQuery } from '../../../api/trash.js';
@@ -35,6 +36,14 @@ export function useUndo(username: string | undefined): Undoing {
 	const queryClient = useQueryClient();
 	const { notify, dismiss } = useNotify();
 	const runBatch = useBatch();
+
+	const checkOffers = useCallback(() => {
+		const user = queryClient.getQueryData(sessionQuery.queryKey)?.username;
+		if (username === undefined || user !== username || !store.offers.isToCheck) return;
+		// Where it fails, the notice goes on offering it, and undoing says what it finds.
+		queryClient.fetchQuery({ ...trashQuery(username), staleTime: 0 }).catch(() => {});
+	}, [username, store, queryClient]);
+	const refreshTrash = useTrashRefresh(checkOffers);
 
 	return useMemo(() => {
 		const isSignedIn = (user: string) => queryClient.getQueryData(sessionQuery.queryKey)?.username === user;
@@ -97,12 +106,10 @@ export function useUndo(username: string | undefined): Undoing {
 			},
 			undoLast: () => undo(),
 			onTrashChanged() {
-				if (username === undefined || !isSignedIn(username) || !store.offers.isToCheck) return;
-				// Where it fails, the notice goes on offering it, and undoing says what it finds.
-				queryClient.fetchQuery({ ...trashQuery(username), staleTime: 0 }).catch(() => {});
+				if (store.offers.isToCheck) refreshTrash();
 			},
 		};
-	}, [username, store, queryClient, notify, dismiss, runBatch]);
+	}, [username, store, queryClient, notify, dismiss, runBatch, refreshTrash]);
 }
 
 /** The outcome of what was not tried, since the user has cancelled what came before it, or is not signed in any more. */
