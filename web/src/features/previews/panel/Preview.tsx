@@ -40,7 +40,7 @@ export function Preview({ detected, ...props }: PreviewProps) {
 	if (first.size > limit) {
 		return <ViewerError file={file} title={messages.notAvailable} text={messages.tooLarge(formatListSize(limit))} />;
 	}
-	// There is nothing to show of it, and viewers would ask for a range, which is refused. Those of texts and documents ask for none.
+	// There is nothing to show of it.
 	if (first.size === 0 && kind !== 'text' && kind !== 'document') {
 		const [title, text] = messages.failures[kind];
 		return <ViewerError file={file} title={title} text={text} reason={messages.emptyFile} />;
