@@ -46,10 +46,11 @@ async function cost(run: Parser['run'], text: string): Promise<number> {
 	return (user + system) / 1000;
 }
 
-/** One that is over the limit is measured once more: other programs may have slowed it down. */
+/** One that is over the limit is measured a few times more: other programs may have slowed it down. */
 async function costBelow(limit: number, run: Parser['run'], text: string): Promise<number> {
-	const first = await cost(run, text);
-	return first > limit ? Math.min(first, await cost(run, text)) : first;
+	let least = await cost(run, text);
+	for (let tries = 0; least > limit && tries < 4; tries++) least = Math.min(least, await cost(run, text));
+	return least;
 }
 
 /**

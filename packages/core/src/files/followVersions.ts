@@ -47,7 +47,8 @@ export function followVersions(tracker: ItemTracker, versions: Versions): ItemTr
 		async removing(viewer, at, remove) {
 			if (viewer.kind !== 'user' || !(await hasAny(viewer))) return tracker.removing(viewer, at, remove);
 			const path = relativePath(at, homeRoot(viewer.username));
-			await versions.paths.complete(viewer.id);
+			// Not before a move of this process has set its paths.
+			await exclusively(viewer.id, () => versions.paths.complete(viewer.id));
 			const files = await versions.counts.filesWithin(viewer, path);
 			await tracker.removing(viewer, at, remove);
 			if (files.size === 0) return;

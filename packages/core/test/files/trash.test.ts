@@ -796,7 +796,7 @@ const purgeParts = ({ services: { config, database, databaseReserve, log, storag
 	...{ config, databaseReserve, log, store: database.trash, storage: () => storage },
 	...{ versions: database.versions, users: database.users, inVain: database.keyValues('trash-in-vain') },
 	...{ creators: database.keyValues('file-creators'), moves: database.keyValues('version-moves') },
-	...{ leases: { acquire: async () => undefined }, completeMoves: async () => {} },
+	...{ leases: { acquire: async () => undefined }, completeMoves: async () => true },
 	...{ now: Date.now, monotonic: () => 0 },
 	...{ onEnded: async () => {}, onChanged: () => {}, onPurged: () => {} },
 	...{ onMovedAcross: async () => {}, onReplaced: async () => {} },

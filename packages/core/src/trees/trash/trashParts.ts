@@ -43,8 +43,11 @@ export interface TrashParts {
 	): Promise<void>;
 	/** Called with each item that was copied from the trash of one root to that of another one, before the first one is removed. */
 	onMovedAcross(record: TrashRecord, from: Mount, to: Mount): Promise<void>;
-	/** Called before versions of that owner are used by their paths: those of interrupted moves are corrected. */
-	completeMoves(ownerId: string): Promise<void>;
+	/**
+	 * Called before versions of that owner are used by their paths: those of interrupted moves are corrected. Resolves to false where they
+	 * may still be wrong.
+	 */
+	completeMoves(ownerId: string): Promise<boolean>;
 	/** Called with each file that another one has replaced, maybe more than once: what belonged to the former one belongs to that. */
 	onReplaced(replaced: ReplacedFile): Promise<void>;
 	log: Log;

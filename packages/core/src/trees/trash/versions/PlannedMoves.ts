@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Lease } from '../../../leases/createLeases.js';
 import { identityOf } from '../../identity.js';
 import { type TrashParts, warnOfTrash } from '../trashParts.js';
-import { itemAt } from './finishVersion.js';
+import { isHomeThere, itemAt, trashedPartOf } from './finishVersion.js';
 
 /** A move that has begun, of a file or a folder with versions in it. */
 const plannedMove = z.object({ from: z.string(), to: z.string(), item: z.string() });
@@ -55,13 +55,17 @@ export class PlannedMoves {
 		}
 	}
 
-	/** Completes what was interrupted. What is being moved right now is completed by who moves it. */
-	async complete(ownerId: string): Promise<void> {
+	/**
+	 * Completes what was interrupted. What is being moved right now is completed by who moves it. Resolves to false while there may be
+	 * something left to complete.
+	 */
+	async complete(ownerId: string): Promise<boolean> {
 		try {
-			await this.#completeNow(ownerId, 0);
+			return await this.#completeNow(ownerId, 0);
 		} catch (error) {
 			// Whoever asks next tries it again.
 			warnOfTrash(this.#parts, error);
+			return false;
 		}
 	}
 
@@ -127,16 +131,31 @@ export class MoveRight {
 		for (const plan of plans) {
 			try {
 				if (!this.#lease.isHeld()) throw beingMoved();
-				const item = await itemAt(this.#parts, this.#ownerId, plan.to as StoragePath);
-				const isMoved = item !== undefined && identityOf(item) === plan.item;
-				if (isMoved) await this.#moveRows(plan.from as StoragePath, plan.to as StoragePath);
+				if (await this.#isAt(plan.to, plan)) await this.#moveRows(plan.from as StoragePath, plan.to as StoragePath);
+				else if (await this.#mayAppear(plan)) left.push(plan);
 			} catch (error) {
+				// A disk that refuses the name has nothing of it.
+				if (isFailure(error) && !isFailure(error, 'unavailable') && !isFailure(error, 'locked')) continue;
 				errors.push(error);
 				left.push(plan);
 			}
 		}
 		if (left.length < plans.length && this.#lease.isHeld()) await this.#write(left);
 		if (errors.length > 0) throw errors[0];
+	}
+
+	/** Whether what is not found at its target may be found there later. */
+	async #mayAppear(plan: PlannedMove): Promise<boolean> {
+		if (await this.#isAt(plan.from, plan)) return false;
+		const trashed = trashedPartOf(plan.to as StoragePath);
+		// What is deleted gets its row a moment later.
+		if (trashed !== undefined) return (await this.#parts.store.get(trashed.id)) === undefined;
+		return !(await isHomeThere(this.#parts, this.#ownerId));
+	}
+
+	async #isAt(path: string, { item }: PlannedMove): Promise<boolean> {
+		const found = await itemAt(this.#parts, this.#ownerId, path as StoragePath);
+		return found !== undefined && identityOf(found) === item;
 	}
 
 	/** The rows of what was moved are right. */

@@ -48,8 +48,8 @@ export class VersionPaths {
 		return right;
 	}
 
-	/** Corrects the paths of what was moved as its process, its disk or the database failed. */
-	complete(ownerId: string): Promise<void> {
+	/** Corrects the paths of what was moved as its process, its disk or the database failed. Resolves to false where it may not be done. */
+	complete(ownerId: string): Promise<boolean> {
 		return this.#planned.complete(ownerId);
 	}
 

@@ -1,6 +1,7 @@
 import type { FileVersion, StorageItem, TrashRecord } from '@stowage/plugin-api';
 import {
 	baseName,
+	Failure,
 	homeRoot,
 	joinChecked,
 	joinPath,
@@ -29,9 +30,10 @@ export async function finishVersion(parts: TrashParts, version: FileVersion): Pr
 	}
 	if (!(await isHomeThere(parts, ownerId))) return;
 	// It may have been moved meanwhile.
-	await parts.completeMoves(ownerId);
+	const isCompleted = await parts.completeMoves(ownerId);
 	const moved = await parts.store.get(version.id);
 	if (moved !== undefined && moved.path !== path) return finishVersion(parts, moved as FileVersion);
+	if (!isCompleted) throw new Failure('unavailable', 'It is not known yet where the file has been moved.');
 	const was = await formerPath(parts, path);
 	for (const { id } of [version, ...(await parts.versions.of(ownerId, { file: former, path }))])
 		await parts.versions.detach(id, was);
@@ -44,7 +46,10 @@ export async function settleHere(parts: TrashParts, record: TrashRecord, state: 
 }
 
 /** Whether the home of a user is in its place. It is not while it is on its way to another name, and it is gone with its user. */
-async function isHomeThere({ storage, users }: TrashParts, ownerId: string): Promise<boolean> {
+export async function isHomeThere(
+	{ storage, users }: Pick<TrashParts, 'storage' | 'users'>,
+	ownerId: string,
+): Promise<boolean> {
 	const user = await users.get(ownerId);
 	if (user === undefined) return true;
 	const home = storage().home(user.username).stat(homeRoot(user.username));
@@ -101,7 +106,7 @@ async function formerPath({ store }: TrashParts, path: StoragePath): Promise<Sto
 }
 
 /** The item of the trash that a path is in, and the rest of the path. */
-function trashedPartOf(path: StoragePath): { id: string; rest: StoragePath } | undefined {
+export function trashedPartOf(path: StoragePath): { id: string; rest: StoragePath } | undefined {
 	const [, id] = pathSegments(path);
 	if (!isTrashedLink(path) || id === undefined) return undefined;
 	return { id, rest: relativePath(path, trashedLinkPath(id)) };
