@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { LinkStore } from '@stowage/plugin-api';
-import { Failure, homeRoot, isFailure, isPublicPath, relativePath, type StoragePath } from '@stowage/rules';
+import { homeRoot, isFailure, isPublicPath, relativePath, type StoragePath } from '@stowage/rules';
 import type { ItemTracker } from '../files/itemTracker.js';
 import type { Lease, Leases } from '../leases/createLeases.js';
 import type { DatabaseReserve } from '../limits/databaseReserve.js';
@@ -8,6 +8,7 @@ import { createKeyedMutex } from '../limits/keyedMutex.js';
 import type { Log } from '../log.js';
 import type { MountedStorage } from '../trees/storage/MountedStorage.js';
 import type { ReplacedFile } from '../trees/trash/trashParts.js';
+import { beingMoved } from '../trees/trash/versions/PlannedMoves.js';
 import { LinkedPaths } from './LinkedPaths.js';
 import { PathRoom, PathSizes } from './PathRoom.js';
 import { recordIfPossible } from './recordIfPossible.js';
@@ -172,10 +173,4 @@ export function trackItems({ links, databaseReserve, storage, leases, log }: Dep
 			});
 		},
 	};
-}
-
-function beingMoved(): Failure {
-	return new Failure('locked', 'Something of yours is being moved right now. Please try again in a moment.', {
-		retryAfter: 1,
-	});
 }

@@ -61,7 +61,7 @@ export class PlannedMoves {
 	 */
 	async complete(ownerId: string): Promise<boolean> {
 		try {
-			return await this.#completeNow(ownerId, 0);
+			return (await this.#completeNow(ownerId, 0)) === true;
 		} catch (error) {
 			// Whoever asks next tries it again.
 			warnOfTrash(this.#parts, error);
@@ -71,20 +71,18 @@ export class PlannedMoves {
 
 	/** As `complete` does, and waits for moves that go on. Throws where something could not be completed. */
 	async completeAll(ownerId: string): Promise<void> {
-		if (!(await this.#completeNow(ownerId, waitMs))) throw beingMoved();
+		if ((await this.#completeNow(ownerId, waitMs)) === undefined) throw beingMoved();
 	}
 
-	/** Resolves to false while another one moves files of that user. */
-	async #completeNow(ownerId: string, wait: number): Promise<boolean> {
+	/** Resolves to whether nothing is left, and to undefined while another one moves files of that user. */
+	async #completeNow(ownerId: string, wait: number): Promise<boolean | undefined> {
 		if ((await plansOf(this.#parts, ownerId)).length === 0) return true;
 		const right = await this.#acquire(ownerId, wait);
-		if (right === undefined) return false;
 		try {
-			await right.complete();
+			return await right?.complete();
 		} finally {
-			await right.release();
+			await right?.release();
 		}
-		return true;
 	}
 
 	async #acquire(ownerId: string, wait: number): Promise<MoveRight | undefined> {
@@ -123,8 +121,11 @@ export class MoveRight {
 		}
 	}
 
-	/** Sets the paths of versions of what was moved, as the disk says. Throws the first error once all others are completed. */
-	async complete(): Promise<void> {
+	/**
+	 * Sets the paths of versions of what was moved, as the disk says. Resolves to whether nothing is left that may appear at its target.
+	 * Throws the first error once all others are completed.
+	 */
+	async complete(): Promise<boolean> {
 		const left: PlannedMove[] = [];
 		const errors: unknown[] = [];
 		const plans = await plansOf(this.#parts, this.#ownerId);
@@ -142,6 +143,7 @@ export class MoveRight {
 		}
 		if (left.length < plans.length && this.#lease.isHeld()) await this.#write(left);
 		if (errors.length > 0) throw errors[0];
+		return left.length === 0;
 	}
 
 	/** Whether what is not found at its target may be found there later. */
@@ -192,7 +194,8 @@ function newest(plans: readonly PlannedMove[]): PlannedMove[] {
 	return kept.reverse();
 }
 
-function beingMoved(): Failure {
+/** Another process moves something of that user for long. */
+export function beingMoved(): Failure {
 	return new Failure('locked', 'Something of yours is being moved right now. Please try again in a moment.', {
 		retryAfter: 1,
 	});
