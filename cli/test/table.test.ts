@@ -1,6 +1,7 @@
 import test from 'ava';
 import stringWidth from 'string-width';
 import { Client, testApp } from '../../packages/core/test/testApp.js';
+import { usualMs } from '../../test/processorTime.js';
 import { type Column, Table } from '../src/terminal/table.js';
 import { run } from './program.js';
 
@@ -56,15 +57,16 @@ test('further rows continue below the former ones, with a header again only for 
 	t.deepEqual(table.lines([['a', 'yes', 'ok']], 80), ['NAME      DEFAULT  STATE', 'a         yes      ok']);
 });
 
-test('of a text that is much longer than its column the beginning is measured and shown', (t) => {
+test('of a text that is much longer than its column the beginning is measured and shown', async (t) => {
 	const path = `/${'aא'.repeat(30_000)}`;
 	const rows = Array.from({ length: 20 }, () => ['1', path, path]);
 	const columns: Column[] = [{ title: 'ID' }, { title: 'PATH', fit: 'cut' }, { title: 'ERROR', fit: 'wrap' }];
-	const before = process.cpuUsage();
-	const lines = tableLines(columns, rows, 80);
-	const { user, system } = process.cpuUsage(before);
+	let lines: string[] = [];
+	const ms = await usualMs(() => {
+		lines = tableLines(columns, rows, 80);
+	});
 	// The whole texts took minutes.
-	t.true(user + system < 10_000_000, `${(user + system) / 1000} ms`);
+	t.true(ms < 10_000, `${ms} ms`);
 	for (const line of lines) t.true(stringWidth(line) <= 80, line);
 	t.is(lines.filter((line) => line.endsWith('…')).length, 20);
 	t.regex(lines[1] ?? '', /^1 {3}\/aאaא\S+… {2}\/aא/);

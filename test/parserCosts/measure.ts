@@ -1,5 +1,6 @@
 import { isEveryday } from '../everyday.js';
 import { isLong } from '../long.js';
+import { processorMs, usualMs } from '../processorTime.js';
 import { largeKilobytes, type Parser, parsers, slowParser } from './parsers.js';
 
 /** What the program answers to the name of a parser: its most processor time, in milliseconds, and what took it. */
@@ -35,21 +36,21 @@ const stepKilobytes = [63, largeKilobytes];
 /** Of what is ended when it takes too long: a kilobyte must not. */
 const maxKilobyteMs = 1000;
 
-async function cost(run: Parser['run'], text: string): Promise<number> {
-	const before = process.cpuUsage();
+async function runOn(run: Parser['run'], text: string): Promise<void> {
 	try {
 		await run(text);
 	} catch {
 		// Refused, as most of these texts are.
 	}
-	const { user, system } = process.cpuUsage(before);
-	return (user + system) / 1000;
 }
 
-/** One that is over the limit is measured a few times more: other programs may have slowed it down. */
+const cost = (run: Parser['run'], text: string) => processorMs(() => runOn(run, text));
+
+/** One that is over the limit is measured a few times more, as on a machine of usual speed: other programs may have slowed it down. */
 async function costBelow(limit: number, run: Parser['run'], text: string): Promise<number> {
 	let least = await cost(run, text);
-	for (let tries = 0; least > limit && tries < 4; tries++) least = Math.min(least, await cost(run, text));
+	for (let tries = 0; least > limit && tries < 4; tries++)
+		least = Math.min(least, await usualMs(() => runOn(run, text)));
 	return least;
 }
 

@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import type { BrowserContext, Page, Route } from 'playwright-core';
 import { isLong } from '../../long.js';
+import { slowness } from '../../processorTime.js';
 import { assertAccessible, assertAccessibleWhileLoading } from '../support/axe.js';
 import { desktop, launchBrowser, phone } from '../support/browser.js';
 import { longestTask } from '../support/devtools.js';
@@ -479,7 +480,7 @@ const smoothly = async (t: ExecutionContext) => {
 	const app = await enterWithPhotos(t);
 	let longest = Number.POSITIVE_INFINITY;
 	// A machine that is short of processor time may count that as the task's; a long task of the page itself occurs each time.
-	for (let times = 0; times < 3 && longest > 50 * slowness(); times++) {
+	for (let times = 0; times < 3 && longest > 50 * (await slowness()); times++) {
 		const page = await openPhotos(app, times === 0);
 		const browser = await launchBrowser();
 		await browser.startTracing(page, { categories: ['toplevel', '__metadata'] });
@@ -488,7 +489,7 @@ const smoothly = async (t: ExecutionContext) => {
 		t.log(`The longest task took ${Math.round(longest)} ms of the processor's time.`);
 		await page.close();
 	}
-	t.true(longest > 0 && longest <= 50 * slowness(), `${longest} ms`);
+	t.true(longest > 0 && longest <= 50 * (await slowness()), `${longest} ms`);
 };
 // A measurement of this machine, too.
 if (isLong) {
@@ -507,15 +508,6 @@ function scrollBy(page: Page): Promise<number> {
 		}
 		return most;
 	});
-}
-
-/** How much slower this machine is than one on which thirty million steps take 0.16 s of the processor's time. */
-function slowness(): number {
-	const start = process.cpuUsage();
-	let sum = 0;
-	for (let step = 0; step < 3e7; step++) sum = (sum * 31 + step) % 1_000_003;
-	const { user } = process.cpuUsage(start);
-	return Math.max(1, user / 160_000 + sum * 0);
 }
 
 test.serial('the focused entry stays on screen when the window or the view changes', async (t) => {

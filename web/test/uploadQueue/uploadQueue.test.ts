@@ -1,5 +1,6 @@
 import { parsePath, rootPath } from '@stowage/rules';
 import test from 'ava';
+import { usualMs } from '../../../test/processorTime.js';
 import {
 	areaOf,
 	baseOf,
@@ -525,16 +526,17 @@ test('an empty file is not done before its response', (t) => {
 	t.is(fraction(12, 10), 1);
 });
 
-test('ten thousand files are added and summarized within a few frames', (t) => {
+test('ten thousand files are added and summarized within a few frames', async (t) => {
 	const names = Array.from({ length: 10_000 }, (_, index) => `file ${index}.txt`);
 	let state = after(added(...names));
 	summarize(state.items, 'ada');
 	const milliseconds: number[] = [];
 	for (let n = 0; n < 10; n++) {
-		const before = process.cpuUsage();
-		state = uploadQueueReducer(state, { type: 'renamed', username: 'ada', id: 5000, name: `name ${n}` });
-		summarize(state.items, 'ada');
-		milliseconds.push(process.cpuUsage(before).user / 1000);
+		const ms = await usualMs(() => {
+			state = uploadQueueReducer(state, { type: 'renamed', username: 'ada', id: 5000, name: `name ${n}` });
+			summarize(state.items, 'ada');
+		});
+		milliseconds.push(ms);
 	}
 	t.true(Math.min(...milliseconds) < 50);
 });

@@ -1,5 +1,6 @@
 import { parsePath } from '@stowage/rules';
 import test from 'ava';
+import { usualMs } from '../../../../test/processorTime.js';
 import { pathNow } from '../../src/members/payer.js';
 import { SharedFolders } from '../../src/members/SharedFolders.js';
 import { assertMayChange } from '../../src/pasting/assertMayChange.js';
@@ -28,9 +29,10 @@ const deep = (n: number) => parsePath(`F/p${n}${'/a'.repeat(998)}`);
 async function leastMs(work: () => unknown): Promise<number> {
 	const times: number[] = [];
 	for (let runs = 0; runs < 5; runs++) {
-		const before = process.cpuUsage();
-		for (let n = 0; n < 5; n++) await work();
-		times.push(process.cpuUsage(before).user / 1000);
+		const ms = await usualMs(async () => {
+			for (let n = 0; n < 5; n++) await work();
+		});
+		times.push(ms);
 	}
 	return Math.min(...times);
 }

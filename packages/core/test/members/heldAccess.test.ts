@@ -1,6 +1,7 @@
 import type { Files, ItemRef, MemberStore } from '@stowage/plugin-api';
 import { Failure, parsePath, type Viewer } from '@stowage/rules';
 import test from 'ava';
+import { usualMs } from '../../../../test/processorTime.js';
 import { sharedReads } from '../../src/files/shared/sharedReads.js';
 import { enterFolder } from '../../src/members/enterFolder.js';
 import { type Held, HeldAccess } from '../../src/members/HeldAccess.js';
@@ -127,12 +128,9 @@ test('others have turns while it is checked what members have under way', async 
 
 // Alone: what others in this process do meanwhile would count.
 test.serial('long paths of one length that members have under way are not compared with each other', async (t) => {
-	const costOf = async (insides: string[]) => {
+	const costOf = (insides: string[]) => {
 		const { leave, rounds } = heldInFirst(insides);
-		const begun = process.cpuUsage();
-		await until('a round has ended', () => rounds() > 1);
-		leave();
-		return process.cpuUsage(begun).user / 1000;
+		return usualMs(() => until('a round has ended', () => rounds() > 1).finally(leave));
 	};
 	const above = Array.from({ length: 200 }, () => 'n'.repeat(254)).join('/');
 	const [few, many] = [

@@ -1,6 +1,7 @@
 import type { IndexedBlock } from '@stowage/database';
 import { type Entry, parsePath, type SearchQuery, type StoragePath } from '@stowage/rules';
 import test from 'ava';
+import { usualMs } from '../../../../test/processorTime.js';
 import { BestHits, type Hit } from '../../src/files/search/BestHits.js';
 import { searchIndexed } from '../../src/files/search/searchIndexed.js';
 import { outermost } from '../../src/files/shared/searchShared.js';
@@ -38,15 +39,16 @@ const folders = Array.from({ length: 1500 }, (_, index) => `${deep}/${10_000 + i
 
 const searched = async (stale: IndexScope['stale']) => {
 	const hits = new BestHits<Hit>(lengthOf);
-	const begun = process.cpuUsage();
-	const walked = await searchIndexed(place, scopeOf(folders, stale), {
-		query,
-		hits,
-		pause: async () => {},
-		onMissing() {},
+	let walked: Awaited<ReturnType<typeof searchIndexed>> = [];
+	const cpuMs = await usualMs(async () => {
+		walked = await searchIndexed(place, scopeOf(folders, stale), {
+			query,
+			hits,
+			pause: async () => {},
+			onMissing() {},
+		});
 	});
-	const { user, system } = process.cpuUsage(begun);
-	return { hits, walked, cpuMs: (user + system) / 1000 };
+	return { hits, walked, cpuMs };
 };
 
 test.serial('a search by the index looks up no folder above a deep one where nothing is left out', async (t) => {

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { usualMs } from '../../../../test/processorTime.js';
 import { rawRequest } from '../rawRequest.js';
 import { Client, field, file, json, testApp } from '../testApp.js';
 
@@ -258,12 +259,12 @@ test.serial('thousands of parts behind one that is refused are not read', async 
 	const ms = async (body: string) => {
 		let least = Number.POSITIVE_INFINITY;
 		for (let tries = 0; tries < 5; tries++) {
-			const before = process.cpuUsage();
-			const type = 'multipart/form-data; boundary=b';
-			const { statusCode } = await visitor.call('POST', '/api/upload/public', body, { 'content-type': type });
-			t.is(statusCode, 400);
-			const { user, system } = process.cpuUsage(before);
-			least = Math.min(least, (user + system) / 1000);
+			const ms = await usualMs(async () => {
+				const type = 'multipart/form-data; boundary=b';
+				const { statusCode } = await visitor.call('POST', '/api/upload/public', body, { 'content-type': type });
+				t.is(statusCode, 400);
+			});
+			least = Math.min(least, ms);
 		}
 		return least;
 	};

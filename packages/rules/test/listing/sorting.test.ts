@@ -1,5 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
+import { processorMs } from '../../../../test/processorTime.js';
 import {
 	compareNames,
 	defaultSortMode,
@@ -280,22 +281,21 @@ for (const [title, marks] of [
 	['long vowels of Tibetan', '\u0f71\u0f73\u0f75'],
 	['a long vowel of Tibetan before each of many marks', '\u0f71\u0301\u0323'],
 ] as const) {
-	test.serial(`sorting names with ${title} takes at most thirty times as long as others that have no key`, (t) => {
-		const cost = (beginning: string) => {
-			const entries = Array.from({ length: 2000 }, (_, index) => entry(`${beginning}${(index * 7919) % 2003}`));
-			return Math.min(
-				...[1, 2, 3].map(() => {
-					const before = process.cpuUsage();
-					sortEntries([...entries], 'name');
-					const { user, system } = process.cpuUsage(before);
-					return (user + system) / 1000;
-				}),
-			);
-		};
-		const [other, hostile] = [cost('छुट्टियों '.repeat(3)), cost(marks.repeat(25))];
-		t.log(`${other.toFixed()} ms, with the marks ${hostile.toFixed()} ms`);
-		t.true(hostile < 30 * other);
-	});
+	test.serial(
+		`sorting names with ${title} takes at most thirty times as long as others that have no key`,
+		async (t) => {
+			const cost = async (beginning: string) => {
+				const entries = Array.from({ length: 2000 }, (_, index) => entry(`${beginning}${(index * 7919) % 2003}`));
+				let least = Number.POSITIVE_INFINITY;
+				for (let tries = 0; tries < 3; tries++)
+					least = Math.min(least, await processorMs(() => sortEntries([...entries], 'name')));
+				return least;
+			};
+			const [other, hostile] = [await cost('छुट्टियों '.repeat(3)), await cost(marks.repeat(25))];
+			t.log(`${other.toFixed()} ms, with the marks ${hostile.toFixed()} ms`);
+			t.true(hostile < 30 * other);
+		},
+	);
 }
 
 test('a click on another column sorts by it, and a click on the same column reverses the order', (t) => {

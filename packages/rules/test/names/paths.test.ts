@@ -1,5 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
+import { processorMs } from '../../../../test/processorTime.js';
 import {
 	baseName,
 	encodePath,
@@ -147,31 +148,23 @@ test('a joined path is refused where its parts are too deep or too long together
 	}
 });
 
-/** Microseconds of this process's processor time. */
-function cost(work: () => unknown): number {
-	const begun = process.cpuUsage();
-	work();
-	const { user, system } = process.cpuUsage(begun);
-	return user + system;
-}
-
-test('a name is joined to the deepest folder in a small part of the time that its path takes to be parsed', (t) => {
+test('a name is joined to the deepest folder in a small part of the time that its path takes to be parsed', async (t) => {
 	const deepest = Array(1000).fill('a'.repeat(60)).join('/');
 	const folder = parsePath(deepest);
-	const parsing = cost(() => Array.from({ length: 20 }, () => parsePath(deepest)));
-	const joining = cost(() => Array.from({ length: 100 }, (_, n) => joinPath(folder, `${n}`)));
-	t.true(joining < parsing, `${joining} µs for 100 names, ${parsing} µs for 20 paths`);
+	const parsing = await processorMs(() => Array.from({ length: 20 }, () => parsePath(deepest)));
+	const joining = await processorMs(() => Array.from({ length: 100 }, (_, n) => joinPath(folder, `${n}`)));
+	t.true(joining < parsing, `${joining} ms for 100 names, ${parsing} ms for 20 paths`);
 });
 
-test('a path is found to lie in the deepest folder in a part of the time that the text for that folder would take to be compared', (t) => {
+test('a path is found to lie in the deepest folder in a part of the time that the text for that folder would take to be compared', async (t) => {
 	const folder = parsePath(Array(1000).fill('a'.repeat(60)).join('/'));
 	// As whole texts, which those of a database are.
 	const paths = Array.from({ length: 1000 }, (_, n) => parsePath(Buffer.from(joinPath(folder, `${n}`)).toString()));
 	const other = parsePath(`${folder.slice(0, -1)}b`);
 	const count = (isInside: (path: StoragePath, of: StoragePath) => boolean) =>
 		paths.filter((path) => isInside(path, folder) && !isInside(path, other)).length;
-	const comparing = cost(() => t.is(count(isWithin), 1000));
-	const concatenating = cost(() =>
+	const comparing = await processorMs(() => t.is(count(isWithin), 1000));
+	const concatenating = await processorMs(() =>
 		t.is(
 			count((path, of) => path.startsWith(`${of}/`)),
 			1000,
