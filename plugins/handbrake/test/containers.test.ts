@@ -1008,8 +1008,10 @@ test('a megabyte of XMP takes a moment of the processor, and many count as many 
 	const inner = `${'<a>'.repeat(340_000)}Ours`;
 	const long = names.reduce((inside, name) => `<${name}>${inside}</${name}>`, inner);
 	const bytes = Buffer.from(long);
-	const ms = await usualMs(() => t.deepEqual(textsOfXmp(bytes), ['copyright']));
-	t.true(ms < 200, `${ms} ms`);
+	// The least of three: the first one also takes the time to compile it, and any the collector's.
+	const ms = [];
+	for (let tries = 0; tries < 3; tries++) ms.push(await usualMs(() => t.deepEqual(textsOfXmp(bytes), ['copyright'])));
+	t.true(Math.min(...ms) < 200, `${ms} ms`);
 	t.deepEqual(textsOfXmp(Buffer.from('<dc:title><a>0</a></dc:title><dc:rights><a> </a></dc:rights>')), []);
 	for (const part of [
 		'<',

@@ -138,15 +138,17 @@ export function textsOfXmp(bytes: Uint8Array): string[] {
 		return { label, kind: ofCameras.test(name) ? 'of a camera' : 'text' };
 	};
 	const take = ({ label, kind }: Property, text: string) => {
+		if (label === undefined || text === '' || texts.size === maxTexts) return;
 		const value = text.replaceAll('\0', '').trim();
-		if (label === undefined || unsaid.has(value.toLowerCase()) || texts.size === maxTexts) return;
+		if (unsaid.has(value.toLowerCase())) return;
 		if (kind === 'text' || !isNumber(value)) texts.add(label);
 	};
 	/** Takes the head of an element from behind its name on; the offset behind it, undefined if it does not end. */
 	const takeHead = (name: string, begin: number): number | undefined => {
 		const attributes: (readonly [string, string])[] = [];
 		let at = begin;
-		for (attribute.lastIndex = at; ; attribute.lastIndex = at) {
+		while (xmp[at] !== '>') {
+			attribute.lastIndex = at;
 			const [, key = '', quote = ''] = attribute.exec(xmp) ?? [];
 			if (key === '') break;
 			const from = attribute.lastIndex;
@@ -182,8 +184,9 @@ export function textsOfXmp(bytes: Uint8Array): string[] {
 			if (beginning === '</') property = parents.pop() ?? noProperty;
 		} else {
 			elementName.lastIndex = at + 1;
-			const [name = ''] = elementName.exec(xmp) ?? [];
-			behind = name === '' ? at + 1 : takeHead(name, at + 1 + name.length);
+			// Without the match itself, which would be memory for each element.
+			const end = elementName.test(xmp) ? elementName.lastIndex : at + 1;
+			behind = end === at + 1 ? end : takeHead(xmp.slice(at + 1, end), end);
 		}
 		if (behind === undefined) break;
 		at = xmp.indexOf('<', behind);
