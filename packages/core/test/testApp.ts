@@ -3,6 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { inspect } from 'node:util';
+import { DatabaseUnavailable } from '@stowage/database';
 import { pino } from 'pino';
 import { memoryFolder } from '../../../test/memoryFolder.js';
 import { placeDatabase } from '../../database/test/emptyDatabase.js';
@@ -56,6 +58,8 @@ async function singleApp(t: Teardown, flags: Record<string, string>, options: Ap
 		await app.start();
 	} catch (error) {
 		await app.stop();
+		// The report of a test leaves its cause out.
+		if (error instanceof DatabaseUnavailable) throw new Error(`The server did not start: ${inspect(error)}`);
 		throw error;
 	}
 	t.teardown(() => app.stop());
