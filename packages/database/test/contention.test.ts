@@ -152,6 +152,24 @@ test('a file whose tables are up to date is opened and read while another progra
 	await db.users.add({ username: 'bob', secret: 's' });
 });
 
+test('a process that had no processor time for long has not waited yet for a locked file', async (t) => {
+	const folder = await temporaryFolder();
+	t.teardown(folder.remove);
+	const path = `${folder.path}/stowage.db`;
+	const db = await openDatabase(`sqlite:${path}`);
+	t.teardown(db.close);
+	const holder = startProgram('holdLock', path);
+	t.teardown(holder.release);
+	await holder.firstOutput;
+	const adding = db.users.add({ username: 'alice', secret: 's' });
+	await wait(50);
+	// Longer than a statement waits.
+	Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5500);
+	holder.release();
+	await adding;
+	t.truthy(await db.users.find('alice'));
+});
+
 test('a write to a file that stays locked fails as unavailable, and writes work again after the lock is released', async (t) => {
 	const folder = await temporaryFolder();
 	t.teardown(folder.remove);

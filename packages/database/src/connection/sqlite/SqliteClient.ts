@@ -20,6 +20,7 @@ const readerBusyMs = 20;
 
 /** How long a statement waits for another process before the answer is `unavailable`. */
 const busyMs = 5000;
+const leastAttempts = 20;
 
 /** The parts of libsql's connection that run on threads of their own. Its types name none of their results. */
 interface Connection {
@@ -278,14 +279,17 @@ async function assertSetting(connection: Connection, set: string, ask: string, w
 	}
 }
 
-/** Tries again while another process locks the file, without blocking other requests between the attempts. */
+/**
+ * Tries again while another process locks the file, without blocking other requests between the attempts. A process that had no processor
+ * time for seconds has not waited yet: a number of attempts belongs to it.
+ */
 async function retriedWhileLocked<T>(work: () => T | Promise<T>): Promise<T> {
 	const deadline = performance.now() + busyMs;
-	for (;;) {
+	for (let attempts = 1; ; attempts++) {
 		try {
 			return await work();
 		} catch (error) {
-			if (!isLocked(error) || performance.now() > deadline) throw error;
+			if (!isLocked(error) || (attempts >= leastAttempts && performance.now() > deadline)) throw error;
 			// At random, or two who wait for each other would meet again.
 			await wait(5 + Math.random() * 20);
 		}
