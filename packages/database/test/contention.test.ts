@@ -165,6 +165,7 @@ test('a process that had no processor time for long has not waited yet for a loc
 	await wait(50);
 	// Longer than a statement waits.
 	Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5500);
+	await Promise.race([adding, wait(200)]);
 	holder.release();
 	await adding;
 	t.truthy(await db.users.find('alice'));
