@@ -565,6 +565,30 @@ test('private data in the heads of packets of a transport stream is named, and w
 	t.deepEqual(await whole(joined(hex('47010030ff1e'), hex(clocks), hex('ff'), Buffer.alloc(168, 7))), []);
 });
 
+test('encrypted packets of a transport or program stream are found, by their heads and by those of what is in them', async (t) => {
+	const tables = [tableAt(0, programs(0x10, 0x1000)), tableAt(0x1000, program(0x101, [0x100]))];
+	const sound = (flags: string) => packet(0x100, joined(hex('000001c00000'), hex(flags), hex('0000')), true);
+	const isEncrypted = async (...packets: Uint8Array[]) =>
+		(await walked(transportPackets, ...tables, sound('80'), ...packets, sound('84')))?.isEncrypted;
+	/** One whose content is encrypted by such a key; without a content, such as one with a clock, it is of none. */
+	const by = (key: string, content: string) => joined(hex('470100'), hex(key), hex(content), Buffer.alloc(176, 7));
+	t.false(await isEncrypted(by('10', '0102030405060708'), by('20', 'b700030405060708')));
+	for (const key of ['50', '90', 'd0']) t.true(await isEncrypted(by(key, '0102030405060708')), key);
+	t.true(await isEncrypted(by('b0', '0100030405060708')));
+	t.false(await isEncrypted(by('a0', 'b700030405060708')));
+	// What only fills up, what is damaged, and a table, whose content may look like that of a track.
+	t.false(await isEncrypted(joined(hex('471fff50'), Buffer.alloc(184, 7)), joined(hex('47810050'), Buffer.alloc(184))));
+	t.false(await isEncrypted(tableAt(0x1d00, hex('cbf00dffff'))));
+	for (const flags of ['90', 'a0', 'b0']) t.true(await isEncrypted(sound(flags)), flags);
+
+	const inPack = async (...units: string[]) =>
+		(await walked(programPackets, ...['000001bb0000', ...units, '000001b9'].map(hex)))?.isEncrypted;
+	t.false(await inPack('000001e00004808000aa', '000001bd000484800020', '000001be0003b0b0b0', '000001bf0003b0b0b0'));
+	// Of MPEG-1: without times, and behind the size of a buffer.
+	t.false(await inPack('000001c000020faa', '000001c0000460200faa'));
+	for (const kind of ['e0', 'c0', 'bd', 'fd']) t.true(await inPack(`000001${kind}00049080${'00aa'}`), kind);
+});
+
 /** An element of Matroska, whose length has two bytes; `undefined` says none. */
 const element = (id: string, ...content: (Uint8Array | string)[]) => {
 	const inside = joined(...content);

@@ -100,6 +100,23 @@ function encryptedSound(bytes: Buffer): Buffer {
 	return Buffer.concat([bytes.subarray(0, end), box, bytes.subarray(end)]);
 }
 
+/** Encrypts the sound of a transport stream in its second third, as is said in the head of each packet. */
+function encryptedFor(bytes: Buffer): Buffer {
+	const packets = bytes.length / 188;
+	let state = 1;
+	for (let n = Math.floor(packets / 3); n < (packets * 2) / 3; n++) {
+		const packet = bytes.subarray(n * 188, (n + 1) * 188);
+		if ((packet.readUInt16BE(1) & 0x1fff) !== 0x101) continue;
+		const head = 4 + ((packet.readUInt8(3) & 0x20) === 0 ? 0 : 1 + packet.readUInt8(4));
+		packet[3] = packet.readUInt8(3) | 0x80;
+		for (let at = head; at < packet.length; at++) {
+			state = (state * 48_271) % 2_147_483_647;
+			packet[at] = state & 0xff;
+		}
+	}
+	return bytes;
+}
+
 /** Adds the positions of a dashboard camera: blocks in room that is declared to be free, and their index. */
 function withPositions(bytes: Buffer): Buffer {
 	const index = bytes.lastIndexOf('moov') - 4;
@@ -257,6 +274,14 @@ const kept: Readonly<Record<string, Kept>> = {
 		format: 'mp4',
 		damage: encryptedSound,
 		losses: /^encrypted tracks$/,
+	},
+	'whose sound is encrypted for a while, as in a recording of television': {
+		args: [...noisy, ...h264, '-c:a', 'aac', '-f', 'mpegts'],
+		name: 'scrambled.mts',
+		format: 'mp4',
+		damage: encryptedFor,
+		// A decoder may miss what is not whole at the beginning of that.
+		losses: /^encrypted tracks(?:, what could not be decoded \(1 error\))?$/,
 	},
 	'of which half a second is zeros': {
 		args: [...picture('160x90', 12), ...tone(440, 12), '-c:v', 'flv', '-c:a', 'mp3', '-ar', '44100'],

@@ -35,6 +35,10 @@ const navigation = 0xbf;
 const navigationLengths = [0x3d4, 0x3fa];
 const isNavigation = (packet: Buffer) => packet.readUInt16BE(4) === navigationLengths[packet[6] ?? 0xff];
 
+/** Sound and subtitles of both kinds, pictures, and more of them. */
+export const isTrack = (stream: number) =>
+	stream === privateStream || (stream >= 0xc0 && stream <= 0xef) || stream === 0xfd;
+
 /** Streams that ffprobe passes over, with packets of their own: keys, commands, metadata, and what is reserved. */
 const isUnknown = (stream: number) => stream > 0xef && stream !== 0xfd;
 
@@ -71,6 +75,7 @@ export async function programPackets(readAt: ReadAt, signal: AbortSignal): Promi
 		if (++packets > packetsOfAny + at / packetBytes) return undefined;
 		if (packets % stepsOfTurn === 0) await rest(signal);
 		const stream = packet.readUInt8(3);
+		found.isEncrypted ||= isEncrypted(packet);
 		if (stream === privateStream && isUnread(kindOf(packet))) found.addUnread('subtitles of an unknown kind');
 		else if (isUnknown(stream) || (stream === navigation && !isNavigation(packet)))
 			found.addUnread(`stream 0x${stream.toString(16)}`);
@@ -80,6 +85,12 @@ export async function programPackets(readAt: ReadAt, signal: AbortSignal): Promi
 		}
 		at += stream < firstWithLength ? 4 : 6 + packet.readUInt16BE(4);
 	}
+}
+
+/** Whether a packet of pictures, sound or subtitles says in its head, which is one of MPEG-2, that its content is encrypted, as on DVDs. */
+export function isEncrypted(packet: Buffer): boolean {
+	const [stream = 0, flags = 0] = [packet[3], packet[6]];
+	return isTrack(stream) && (flags & 0xc0) === 0x80 && (flags & 0x30) !== 0;
 }
 
 /** The first byte behind the head of a packet: of MPEG-2, or of MPEG-1, which has stuffing, a buffer's size and times. */

@@ -2,6 +2,7 @@ import type { Padding } from '../reading/padding.js';
 import { type ReadAt, readerOf } from '../reading/readAt.js';
 import { stepsOfTurn } from '../reading/rest.js';
 import { type Contents, Findings, Scanner } from '../reading/scanner.js';
+import { isEncrypted, isTrack } from './programPackets.js';
 
 /** As broadcast, and as cameras and Blu-ray discs have it, with a time before each packet. */
 const strides = [188, 192];
@@ -20,6 +21,9 @@ const keyDescriptor = 9;
 const firstOwnPid = 0x20;
 /** Of packets that only fill up. */
 const nullPid = 0x1fff;
+
+/** In the head of a packet: with which of two keys its content is encrypted. */
+const encryption = 0xc0;
 
 /** Tables of broadcasters that have no fixed place. */
 const isBroadcasterTable = (id: number) => (id >= 0x40 && id <= 0x7f) || (id >= 0xc0 && id <= 0xd4);
@@ -64,7 +68,7 @@ export async function transportPackets(readAt: ReadAt, signal: AbortSignal): Pro
 		while (n + packetBytes <= window.length) {
 			if (window[n] === sync) {
 				isEmpty = false;
-				if (pidOf(window, n) !== nullPid) takePacket(window, n, pids, tables);
+				if (pidOf(window, n) !== nullPid) takePacket(window, n, { pids, tables, found });
 				else if (fillers.take(window.subarray(n, n + packetBytes))) found.addUnread('packets that fill up');
 				if (hasPrivateData(window, n)) found.addUnread('private data of packets');
 				n += stride;
@@ -119,7 +123,13 @@ class Fillers {
 	}
 }
 
-function takePacket(window: Buffer, at: number, pids: Map<number, Pid>, tables: Tables): void {
+interface Reading {
+	pids: Map<number, Pid>;
+	tables: Tables;
+	found: Findings;
+}
+
+function takePacket(window: Buffer, at: number, { pids, tables, found }: Reading): void {
 	const flags = window.readUInt8(at + 1);
 	const number = pidOf(window, at);
 	const adaptation = (window.readUInt8(at + 3) >> 4) & 3;
@@ -127,6 +137,8 @@ function takePacket(window: Buffer, at: number, pids: Map<number, Pid>, tables: 
 	if (isDamaged || (adaptation & 1) === 0) return;
 	const begin = at + 4 + (adaptation === 3 ? 1 + window.readUInt8(at + 4) : 0);
 	const payload = Math.min(begin, at + packetBytes);
+	// Readers leave out what is encrypted, or take it for the track's, and say nothing of that.
+	if ((window.readUInt8(at + 3) & encryption) !== 0) found.isEncrypted = true;
 	if (tables.areIn(number)) tables.take(number, window.subarray(payload, at + packetBytes), isBegin);
 	if (number < firstOwnPid) return;
 	const known = pids.get(number) ?? { isTable: true, isTrack: true, hasBegun: false };
@@ -134,7 +146,9 @@ function takePacket(window: Buffer, at: number, pids: Map<number, Pid>, tables: 
 	if (!isBegin || at + packetBytes - payload < 6) return;
 	known.hasBegun = true;
 	known.isTable &&= isSection(window, payload, at + packetBytes);
-	known.isTrack &&= isTrackPacket(window, payload);
+	const isOfTrack = isTrackPacket(window, payload);
+	known.isTrack &&= isOfTrack;
+	found.isEncrypted ||= isOfTrack && isEncrypted(window.subarray(payload, at + packetBytes));
 }
 
 /** Whether a packet has data in its head other than that of broadcasters. */
@@ -160,13 +174,8 @@ function isSection(window: Buffer, at: number, end: number): boolean {
 }
 
 /** Whether a unit is a packet of pictures, sound or subtitles. */
-function isTrackPacket(window: Buffer, at: number): boolean {
-	const code = window.readUInt32BE(at);
-	return (
-		code >>> 8 === 1 &&
-		((code & 0xff) === 0xbd || ((code & 0xff) >= 0xc0 && (code & 0xff) <= 0xef) || (code & 0xff) === 0xfd)
-	);
-}
+const isTrackPacket = (window: Buffer, at: number) =>
+	window.readUIntBE(at, 3) === 1 && isTrack(window.readUInt8(at + 3));
 
 /** The tables that say which packets are of which track. */
 class Tables {
