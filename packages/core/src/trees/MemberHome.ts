@@ -122,7 +122,16 @@ export class MemberHome extends HomeStorage {
 	): Promise<StorageItem> {
 		await this.#folders.assertMayChange(path);
 		await this.#folders.assertMayChange(to);
-		return super.moveFrom(from, path, to, { ...options, beforeNaming: this.#beforeNaming(to, options) });
+		return super.moveFrom(from, path, to, {
+			...options,
+			beforeNaming: async (name) => {
+				await this.#folders.assertMayChange(joinPath(parentPath(to), name));
+				await options.beforeNaming?.(name);
+				// Many items may be planned for by then. With a plan the item counts at its new name, too, where it is not yet.
+				await this.#folders.assertMayChange(path);
+				await this.#folders.assertMayChange(parentPath(to));
+			},
+		});
 	}
 
 	override async copyFrom(
@@ -134,7 +143,7 @@ export class MemberHome extends HomeStorage {
 		await this.#folders.assertMayChange(to);
 		return super.copyFrom(from, path, to, {
 			...options,
-			// In this order, since the caller may look through all that was copied.
+			// In this order, since the caller may look through all that was copied, and a copy may have taken hours.
 			beforeNaming: async (name) => {
 				await options.beforeNaming?.(name);
 				await this.#folders.assertMayChange(joinPath(parentPath(to), name));
@@ -155,13 +164,5 @@ export class MemberHome extends HomeStorage {
 	override async findPublished(id: string, path: StoragePath): Promise<StorageItem | undefined> {
 		await this.#folders.assertInside(path);
 		return super.findPublished(id, path);
-	}
-
-	/** Asks again for the very name, which may be another one than the wished one; and a copy may have taken hours. */
-	#beforeNaming(to: StoragePath, { beforeNaming }: MoveOptions): (name: string) => Promise<void> {
-		return async (name) => {
-			await this.#folders.assertMayChange(joinPath(parentPath(to), name));
-			await beforeNaming?.(name);
-		};
 	}
 }

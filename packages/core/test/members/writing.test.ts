@@ -229,6 +229,27 @@ test('a member who has put very much into the trash of the owner deletes and rep
 	t.is((await ada.call('DELETE', '/api/deleteItem', own)).statusCode, 200);
 });
 
+test('a member whose role ends while a move is prepared moves nothing, be it where the item is or where it goes', async (t) => {
+	const { app, bob, home, share } = await setUp(t, 'edit');
+	t.is((await upload(bob, 'Photos', 'fox.txt', [field('onConflict', 'replace')])).statusCode, 200);
+	await mkdir(home('docs/Other'));
+	const { versions } = app.services.database;
+	const { countsWithin } = versions;
+	const move = { fromPath: 'Photos/fox.txt', toPath: 'Other/the same fox.txt', type: 'shared' };
+	for (const lost of ['docs/Photos', 'docs/Other']) {
+		for (const folder of ['docs/Photos', 'docs/Other']) await share({ bob: 'edit' }, folder);
+		versions.countsWithin = async (...values) => {
+			versions.countsWithin = countsWithin;
+			await share({}, lost);
+			return countsWithin(...values);
+		};
+		t.is((await call(bob, ['POST', '/api/moveItem', move])).statusCode, 404, lost);
+		t.deepEqual(await readdir(home('docs/Other')), [], lost);
+	}
+	for (const folder of ['docs/Photos', 'docs/Other']) await share({ bob: 'edit' }, folder);
+	t.is((await call(bob, ['POST', '/api/moveItem', move])).statusCode, 200);
+});
+
 test('a member renames and deletes what has versions while the database has no room for long paths', async (t) => {
 	const { app, ada, bob } = await setUp(t, 'edit');
 	const replaced = [field('type', 'private'), field('directory', 'docs/Photos'), field('onConflict', 'replace')];
