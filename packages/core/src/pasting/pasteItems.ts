@@ -127,7 +127,9 @@ export async function pasteItems(
 	let reportedAt = Number.NEGATIVE_INFINITY;
 	let entry: Entry | undefined;
 	const fail = (reason: Failure): Failure => {
-		if (items.length === 1) return reason;
+		// A disk that fails may have done all the same what it was asked for.
+		const isKnown = state.next > state.failed || reason.kind !== 'unavailable';
+		if (items.length === 1 || !isKnown) return reason;
 		return new Failure(reason.kind, `${doneSentence(state, labels, items.length)} ${reason.message}`, {
 			cause: reason,
 		});

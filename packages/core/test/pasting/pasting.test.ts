@@ -776,6 +776,21 @@ test('a full home stops a copy with the reason, and a retry continues it once th
 	t.deepEqual((await readdir(path.join(home, 'to'))).sort(), ['a', 'd', 'docs']);
 });
 
+test('a move of which the disk says only that it has failed is not said to have done nothing', async (t) => {
+	const { app, home, viewer, kinds, writeFiles } = await setUp(t);
+	await writeFiles({ a: 'one', b: 'two' });
+	const { storage } = app.services.roots.first;
+	const move = storage.move.bind(storage);
+	storage.move = async (...given) => {
+		await move(...given);
+		throw new Failure('unavailable', 'The disk has failed.');
+	};
+	const { error } = await runKind(kinds.move, viewer, input('private', 'private', 'to', 'a', 'b'));
+	storage.move = move;
+	t.is(error?.message, 'The disk has failed.');
+	t.deepEqual(await readdir(path.join(home, 'to')), ['a']);
+});
+
 test('a copy fails if the disk has no space beyond the reserve', async (t) => {
 	const { home, viewer, kinds, writeFiles, nothingStaged } = await setUp(t, {
 		'--uploads-free-space-reserve': '900 TB',
