@@ -75,6 +75,7 @@ async function copyAndSwitch(parts: HomeMoveParts, move: Move): Promise<void> {
 	const { roots, database, monotonic } = parts;
 	const { job, source, target, home, state } = move;
 	const { signal } = job;
+	await completeVersionMoves(parts, move);
 	const isMade = (await statHome(move)) !== undefined;
 	const folder = isMade ? await copyFolder(move) : undefined;
 	const progress = reportProgress(parts, move, isMade ? (await measureHome(source.storage, home, signal)).bytes : 0);
@@ -105,6 +106,15 @@ async function copyAndSwitch(parts: HomeMoveParts, move: Move): Promise<void> {
 	signal.throwIfAborted();
 	if (!(await database.homes.switchRoot(move.state.runId, target.storage.rootId, rebound)))
 		throw new Failure('conflict', 'Another process moves this home now.');
+}
+
+/** A move of files with versions that can't be completed would fail this one once all is copied. One that goes on ends by then. */
+async function completeVersionMoves({ versionPaths }: HomeMoveParts, { job }: Move): Promise<void> {
+	try {
+		await versionPaths.completeAll(job.viewer.id);
+	} catch (error) {
+		if (!isFailure(error, 'locked')) throw error;
+	}
 }
 
 /** The files of the user that have versions, with their copies. Those in the trash follow with what is there. */

@@ -460,6 +460,29 @@ test('versions of a folder whose deletion was interrupted end with it, and are o
 	t.deepEqual(json(await ada.get(`/api/versions/docs/a?type=${type}`)).versions, []);
 });
 
+test('a home is not copied to another root where a move of files with versions can’t be completed', async (t) => {
+	const { app, ada, write } = await setUp(t);
+	const { rootAdministration, homeMoves, jobs, accounts, roots } = app.services;
+	const disk = await mkdtemp(path.join(os.tmpdir(), 'stowage-disk-'));
+	t.teardown(() => rm(disk, { recursive: true, force: true, maxRetries: 10 }));
+	await rootAdministration.add('big', 'local', path.join(disk, 'root'));
+	await write('docs/a', 'one', 'two');
+	const recover = failAfterMoves(app, { disk: false, database: true });
+	await ada.post('/api/renameItem', { oldPath: 'docs', newName: 'former', type });
+	const { storage } = roots.first;
+	const open = storage.open.bind(storage);
+	let read = 0;
+	storage.open = (at) => {
+		read++;
+		return open(at);
+	};
+	const job = await homeMoves.start('ada', 'big');
+	const owner = { ...(await accounts.find('ada')), kind: 'user' as const };
+	t.like(await jobs.waitForEnd(owner, job.id, 5 * 60_000), { status: 'failed' });
+	t.is(read, 0);
+	recover();
+});
+
 test('a move that goes on is completed by nobody else, as the disk may undo it', async (t) => {
 	const { app, ada, write, contents } = await setUp(t);
 	await write('docs/a', 'one', 'two');
