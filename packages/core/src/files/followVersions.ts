@@ -21,15 +21,15 @@ export function followVersions(tracker: ItemTracker, versions: Versions): ItemTr
 			const home = homeRoot(viewer.username);
 			const source = relativePath(from, home);
 			return exclusively(viewer.id, async () => {
-				await versions.paths.complete(viewer.id);
-				return tracker.moving(viewer, from, async (before) => {
-					let target = source;
-					let right: MoveRight | undefined;
-					try {
+				// While nothing else is held: no other lease, no open file, and nothing that was asked before it.
+				let right: MoveRight | undefined = await versions.paths.begin(viewer.id, source);
+				try {
+					return await tracker.moving(viewer, from, async (before) => {
+						let target = source;
 						const moved = await move(async (to) => {
 							target = relativePath(to, home);
 							await versions.paths.assertRoomAt(viewer, source, target);
-							right = await versions.paths.begin(viewer.id, source, target, right);
+							right = await versions.paths.plan(viewer.id, source, target, right);
 							await before(to);
 						}).catch(async (error: unknown) => {
 							await versions.paths.failed(right);
@@ -37,10 +37,10 @@ export function followVersions(tracker: ItemTracker, versions: Versions): ItemTr
 						});
 						await versions.paths.moved(viewer.id, source, target, right);
 						return moved;
-					} finally {
-						await right?.release();
-					}
-				});
+					});
+				} finally {
+					await right?.release();
+				}
 			});
 		},
 
@@ -48,7 +48,7 @@ export function followVersions(tracker: ItemTracker, versions: Versions): ItemTr
 			if (viewer.kind !== 'user' || !(await hasAny(viewer))) return tracker.removing(viewer, at, remove);
 			const path = relativePath(at, homeRoot(viewer.username));
 			// Not before a move of this process has set its paths.
-			await exclusively(viewer.id, () => versions.paths.complete(viewer.id));
+			await exclusively(viewer.id, () => versions.paths.completeTo(viewer.id, path));
 			const files = await versions.counts.filesWithin(viewer, path);
 			await tracker.removing(viewer, at, remove);
 			if (files.size === 0) return;

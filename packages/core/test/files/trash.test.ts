@@ -14,7 +14,7 @@ import { TrashPurge } from '../../src/trees/trash/purging/TrashPurge.js';
 import { TrashRoom } from '../../src/trees/trash/purging/TrashRoom.js';
 import { readNotes, trashContents, writeNotes } from '../../src/trees/trash/recording/TrashNotes.js';
 import { TrashSizes } from '../../src/trees/trash/TrashSizes.js';
-import type { TrashParts } from '../../src/trees/trash/trashParts.js';
+import type { TrashParts, UncompletedMoves } from '../../src/trees/trash/trashParts.js';
 import { openEvents } from '../openEvents.js';
 import { cutAfterFirstBytes } from '../rawRequest.js';
 import { scheduledTime } from '../scheduledTime.js';
@@ -792,11 +792,13 @@ test('notes that are put together are also those of items that an older database
 	t.is((await database.trash.get(lost))?.path, parsePath('now'));
 });
 
+const noMoves: UncompletedMoves = { leadFrom: () => false, leadTo: () => false };
+
 const purgeParts = ({ services: { config, database, databaseReserve, log, storage } }: TestApp) => ({
 	...{ config, databaseReserve, log, store: database.trash, storage: () => storage },
 	...{ versions: database.versions, users: database.users, inVain: database.keyValues('trash-in-vain') },
 	...{ creators: database.keyValues('file-creators'), moves: database.keyValues('version-moves') },
-	...{ leases: { acquire: async () => undefined }, completeMoves: async () => true },
+	...{ leases: { acquire: async () => undefined }, completeMoves: async () => noMoves },
 	...{ now: Date.now, monotonic: () => 0 },
 	...{ onEnded: async () => {}, onChanged: () => {}, onPurged: () => {} },
 	...{ onMovedAcross: async () => {}, onReplaced: async () => {} },
@@ -813,6 +815,28 @@ function purging(parts: TrashParts) {
 		eviction: new TrashEviction(parts, { recordIfPossible: async () => {} }, room, removal, purge),
 	};
 }
+
+test('moves of versions are completed once for all items of a user that are removed together', async (t) => {
+	const { app } = await setUp(t);
+	const { trash, users } = app.services.database;
+	const ownerId = (await users.find('ada'))?.id ?? '';
+	const { rootId } = (await app.services.storage.home('ada').mount()).storage;
+	const recordOf = (n: number): TrashedItem => ({
+		...{ kind: 'item', id: String(n).padStart(32, '0'), ownerId, ownerName: 'ada', rootId, deletedAt: 1 },
+		...{ path: parsePath(`${n}`), type: 'file', size: { bytes: 1, entries: 1 }, deletedBy: 'ada', state: 'kept' },
+	});
+	await trash.addMissing(Array.from({ length: 20 }, (_, n) => recordOf(n)));
+	const completed: string[] = [];
+	const completeMoves = async (id: string) => {
+		completed.push(id);
+		return noMoves;
+	};
+	const { purge, removal } = purging({ ...purgeParts(app), completeMoves } as TrashParts);
+	t.is(await purge.purge({ ownerId }), 20);
+	await removal.removePurged();
+	t.deepEqual(await trash.inState('purging', { limit: 1 }), []);
+	t.deepEqual(completed, [ownerId]);
+});
 
 test('a large trash is emptied in small parts, with what the clock was ahead for, and without what is deleted meanwhile', async (t) => {
 	const { app } = await setUp(t);

@@ -437,27 +437,117 @@ for (const [title, fails] of [
 		t.like(await jobs.waitForEnd(owner, job.id, 5 * 60_000), { status: 'completed' });
 		t.deepEqual(await contents('former/a'), ['one']);
 	});
+
+	test(`versions of a folder that is deleted ${title} are in the trash with it, and end with it`, async (t) => {
+		const { app, ada, call, write, contents } = await setUp(t);
+		const { trash, versions, users } = app.services.database;
+		await write('docs/a', 'private', 'two');
+		const recover = failAfterMoves(app, fails);
+		const deleted = await ada.call('DELETE', '/api/deleteItem', { filePath: 'docs', type });
+		t.is(deleted.statusCode, fails.disk ? 503 : 200);
+		recover();
+		// Before the deleted folder has a row.
+		await write('other', 'one', 'two');
+		await call('POST', '/api/createFolder', { directory: '', folderName: 'docs', type });
+		await write('docs/a', 'another');
+		const bob = await new Client(app).register('bob');
+		await call('PUT', '/api/members', { path: 'docs', members: [{ username: 'bob', role: 'edit' }] });
+		t.deepEqual(json(await bob.get('/api/versions/docs/a?type=shared')).versions, []);
+		await write('docs/a', 'changed');
+		t.deepEqual(await contents('docs/a'), ['another']);
+		const ownerId = (await users.find('ada'))?.id ?? '';
+		t.true(await versions.hasWithin(ownerId, parsePath(':trash')));
+		await call('DELETE', '/api/trash', undefined);
+		const items = async () => (await trash.count(ownerId, 'version')).items;
+		await until('only those of the other files are left', async () => (await items()) === 2);
+		t.deepEqual(await contents('docs/a'), ['another']);
+	});
 }
 
-test('versions of a folder whose deletion was interrupted end with it, and are of no other file', async (t) => {
-	const { app, ada, call, write } = await setUp(t);
+/** Lets another process hold the right to move files of ada with versions, until the returned function is called. */
+async function holdMoves({
+	services,
+}: TestApp): Promise<{ ownerId: string; release(): Promise<void>; isAsked(): Promise<boolean> }> {
+	const { leases, users } = services.database;
+	const ownerId = (await users.find('ada'))?.id ?? '';
+	const name = `versions ${ownerId}`;
+	const lease = await leases.acquire(name, 'another process', 60_000);
+	if (lease === undefined) throw new Error('Something is being moved.');
+	return {
+		ownerId,
+		release: () => leases.release(lease),
+		isAsked: async () => (await leases.find(name))?.isRequested === true,
+	};
+}
+
+test('versions are not used by paths that an interrupted move has left while another process holds up its completion', async (t) => {
+	const { app, ada, home, call, write, contents } = await setUp(t);
 	await write('docs/a', 'private', 'two');
-	const recover = failAfterMoves(app, { disk: false, database: true });
-	await call('DELETE', '/api/deleteItem', { filePath: 'docs', type });
-	recover();
-	// Before the deleted folder has a row.
 	await write('other', 'one', 'two');
-	await call('DELETE', '/api/trash', undefined);
+	const recover = failAfterMoves(app, { disk: false, database: true });
+	await call('POST', '/api/renameItem', { oldPath: 'docs', newName: 'former', type });
+	const { release } = await holdMoves(app);
+	recover();
 	await call('POST', '/api/createFolder', { directory: '', folderName: 'docs', type });
 	await write('docs/a', 'another');
-	const bob = await new Client(app).register('bob');
-	await call('PUT', '/api/members', { path: 'docs', members: [{ username: 'bob', role: 'edit' }] });
-	t.deepEqual(json(await bob.get('/api/versions/docs/a?type=shared')).versions, []);
-	const { trash } = app.services.database;
-	const owner = await app.services.accounts.find('ada');
-	const items = async () => (await trash.count(owner?.id ?? '', 'version')).items;
-	await until('only the one of the other file is left', async () => (await items()) === 1);
-	t.deepEqual(json(await ada.get(`/api/versions/docs/a?type=${type}`)).versions, []);
+	const changed = [field('directory', 'docs'), field('onConflict', 'replace'), file('a', 'changed')];
+	const refused = await Promise.all([
+		ada.get(`/api/versions/docs/a?type=${type}`),
+		ada.upload('/api/upload', changed),
+		ada.call('DELETE', '/api/deleteItem', { filePath: 'former', type, permanent: true }),
+	]);
+	t.deepEqual(
+		refused.map(({ statusCode }) => statusCode),
+		[423, 423, 423],
+	);
+	t.deepEqual((await readdir(home)).sort(), ['Public', 'docs', 'former', 'other']);
+	// Nothing else is held up.
+	await write('other', 'three');
+	t.deepEqual(await contents('other'), ['two', 'one']);
+	t.deepEqual(await contents('former/a'), ['private']);
+	await release();
+	await write('docs/a', 'changed');
+	t.deepEqual(await contents('docs/a'), ['another']);
+	t.deepEqual(await contents('former/a'), ['private']);
+});
+
+test('what is chosen to be removed from the trash stays there until its versions have its path, and takes them with it', async (t) => {
+	const { app, call, write, onDisk } = await setUp(t);
+	const { trashBin, database } = app.services;
+	await write('docs/a', 'one', 'two');
+	await write('b', 'one');
+	const recover = failAfterMoves(app, { disk: false, database: true });
+	await call('DELETE', '/api/deleteItem', { filePath: 'docs', type });
+	const { release } = await holdMoves(app);
+	recover();
+	await call('DELETE', '/api/deleteItem', { filePath: 'b', type });
+	await call('DELETE', '/api/trash', undefined);
+	await trashBin.removePurged();
+	const [left, ...others] = await database.trash.inState('purging', { limit: 9 });
+	t.like(left, { path: 'docs' });
+	t.deepEqual(others, []);
+	t.is((await onDisk()).length, 2);
+	await release();
+	await trashBin.removePurged();
+	t.deepEqual(await onDisk(), []);
+});
+
+test('what an interrupted move leads to is moved on once that is completed, and takes its versions with it', async (t) => {
+	const { app, ada, home, call, write, contents } = await setUp(t);
+	const { versions } = app.services.database;
+	await write('docs/a', 'one', 'two');
+	const recover = failAfterMoves(app, { disk: false, database: true });
+	await call('POST', '/api/renameItem', { oldPath: 'docs', newName: 'former', type });
+	const { ownerId, release, isAsked } = await holdMoves(app);
+	recover();
+	const moving = ada.post('/api/renameItem', { oldPath: 'former', newName: 'last', type });
+	await until('it waits', isAsked);
+	t.true((await readdir(home)).includes('former'));
+	await release();
+	t.is((await moving).statusCode, 200);
+	const within = (name: string) => versions.hasWithin(ownerId, parsePath(name));
+	t.deepEqual([await within('last/a'), await within('former'), await within('docs')], [true, false, false]);
+	t.deepEqual(await contents('last/a'), ['one']);
 });
 
 test('a home is not copied to another root where a move of files with versions can’t be completed', async (t) => {

@@ -229,6 +229,24 @@ test('a member who has put very much into the trash of the owner deletes and rep
 	t.is((await ada.call('DELETE', '/api/deleteItem', own)).statusCode, 200);
 });
 
+test('a member whose role ends while a change waits for another process that moves files of the owner changes nothing', async (t) => {
+	const { app, bob, home, share } = await setUp(t, 'edit');
+	t.is((await upload(bob, 'Photos', 'fox.txt', [field('onConflict', 'replace')])).statusCode, 200);
+	const { leases, users } = app.services.database;
+	const name = `versions ${(await users.find('ada'))?.id}`;
+	const lease = await leases.acquire(name, 'another process', 60_000);
+	const renaming = call(bob, [
+		'POST',
+		'/api/renameItem',
+		{ oldPath: 'Photos/fox.txt', newName: 'wolf.txt', type: 'shared' },
+	]);
+	await until('it waits', async () => (await leases.find(name))?.isRequested === true);
+	await share({});
+	if (lease !== undefined) await leases.release(lease);
+	t.is((await renaming).statusCode, 404);
+	t.deepEqual((await readdir(home('docs/Photos'))).sort(), ['2030', 'fox.txt']);
+});
+
 test('a member whose role ends while a move is prepared moves nothing, be it where the item is or where it goes', async (t) => {
 	const { app, bob, home, share } = await setUp(t, 'edit');
 	t.is((await upload(bob, 'Photos', 'fox.txt', [field('onConflict', 'replace')])).statusCode, 200);

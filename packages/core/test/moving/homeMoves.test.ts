@@ -577,7 +577,10 @@ test('a trash of which something can’t follow its home now is tried again in a
 	const { accounts, database, storage, roots, log, config } = app.services;
 	const target = await roots.named('big');
 	const { id } = (await accounts.find('ada')) ?? t.fail();
-	const parts = { store: database.trash, storage: () => storage, config, log, onMovedAcross: async () => {} };
+	const parts = {
+		...{ store: database.trash, storage: () => storage, config, log, onMovedAcross: async () => {} },
+		completeMoves: async () => ({ leadFrom: () => false, leadTo: () => false }),
+	};
 	const { stage } = target.storage;
 	let failed = 0;
 	// As if a sweep had removed each copy.
@@ -600,6 +603,23 @@ test('a trash of which something can’t follow its home now is tried again in a
 	await t.throwsAsync(moving, { any: true });
 	failing(5);
 	await move(new AbortController().signal, 1);
+	t.deepEqual(await trashed(app.filesDir), []);
+	t.deepEqual(await trashed(big), [ids[0]]);
+});
+
+test('what is deleted follows its home once its versions have come to it', async (t) => {
+	const { app, ada, big, ids } = await movingTrash(t);
+	await ada.call('DELETE', `/api/trash/${ids[1]}`);
+	const { accounts, database, storage, roots, log, config } = app.services;
+	const target = await roots.named('big');
+	const { id } = (await accounts.find('ada')) ?? t.fail();
+	let asked = 0;
+	const parts = {
+		...{ store: database.trash, storage: () => storage, config, log, onMovedAcross: async () => {} },
+		completeMoves: async () => ({ leadFrom: () => false, leadTo: () => ++asked <= 3 }),
+	} as unknown as TrashParts;
+	await moveAllTrash(parts, id, target, new AbortController().signal, { first: 1, most: 1 });
+	t.is(asked, 4);
 	t.deepEqual(await trashed(app.filesDir), []);
 	t.deepEqual(await trashed(big), [ids[0]]);
 });

@@ -127,7 +127,7 @@ export class TrashBin {
 		return this.#purge.endSuperfluous(records, member);
 	}
 
-	/** Resolves once the space of what was purged before is free, except on roots that are away. */
+	/** Resolves once the space of what was purged before is free, except on roots that are away, or while its versions are on their way. */
 	removePurged(): Promise<void> {
 		return this.#removal.removePurged();
 	}

@@ -10,14 +10,16 @@ import { type ItemStorage, ignoreMissing, type Mount } from '../storage/Mounts.j
 import { locateTrashed } from './locateTrashed.js';
 import { writeNotes } from './recording/TrashNotes.js';
 import { type TrashParts, trashBatch, warnOfTrash } from './trashParts.js';
-import { trashedPath } from './trashPaths.js';
+import { trashedLinkPath, trashedPath } from './trashPaths.js';
+import { beingMoved } from './versions/PlannedMoves.js';
 
 /** How long the move of a whole trash rests before it tries again what it could not move, at first and at most. */
 const restMs = { first: 1_000, most: 60_000 };
 
 /**
  * Moves an item to the trash of the root on which its home lies now, where it has its own name after that. Throws `notFound` for one
- * that is in no trash, and `conflict` for a folder with something that a copy would lack, which stays where it is.
+ * that is in no trash, `conflict` for a folder with something that a copy would lack, which stays where it is, and `locked` while its
+ * versions are on their way.
  */
 export async function moveTrashed(parts: TrashParts, record: TrashRecord, target: Mount): Promise<void> {
 	await (await copyTrashed(parts, record, target))?.();
@@ -62,7 +64,7 @@ async function copyBetween(parts: TrashParts, record: TrashRecord, from: Mount, 
 	const path = trashedPath(record.id);
 	const [source, target] = [from.storage, to.storage];
 	// By a wrong path its versions would not be found.
-	await parts.completeMoves(record.ownerId);
+	if ((await parts.completeMoves(record.ownerId)).leadTo(trashedLinkPath(record.id))) throw beingMoved();
 	await assertCopyable(source, path, record);
 	// It is there whole or not at all: an earlier call was interrupted after it.
 	if ((await undefinedIf(target.stat(path), 'notFound')) !== undefined) return parts.onMovedAcross(record, from, to);
@@ -198,8 +200,8 @@ async function moveRound(
 				parts.log.warn({ err: error, item: id }, 'an item of the trash stays on the root on which its home was');
 				staying.add(id);
 			}
-			// It may have been restored or removed meanwhile.
-			else ignoreMissing(error);
+			// It may have been restored or removed meanwhile. Where its versions are still on their way, the next round moves it.
+			else if (!isFailure(error, 'locked')) ignoreMissing(error);
 		}
 	}
 }

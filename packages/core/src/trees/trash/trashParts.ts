@@ -43,11 +43,8 @@ export interface TrashParts {
 	): Promise<void>;
 	/** Called with each item that was copied from the trash of one root to that of another one, before the first one is removed. */
 	onMovedAcross(record: TrashRecord, from: Mount, to: Mount): Promise<void>;
-	/**
-	 * Called before versions of that owner are used by their paths: those of interrupted moves are corrected. Resolves to false where they
-	 * may still be wrong.
-	 */
-	completeMoves(ownerId: string): Promise<boolean>;
+	/** Called before versions of that owner are used by their paths: those of interrupted moves are corrected. Resolves to what is left. */
+	completeMoves(ownerId: string): Promise<UncompletedMoves>;
 	/** Called with each file that another one has replaced, maybe more than once: what belonged to the former one belongs to that. */
 	onReplaced(replaced: ReplacedFile): Promise<void>;
 	log: Log;
@@ -55,6 +52,14 @@ export interface TrashParts {
 	now(): number;
 	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
+}
+
+/** Moves of files with versions that were interrupted, and can't be completed now, or that go on in another process. */
+export interface UncompletedMoves {
+	/** Whether versions at a path, or below, may be those of what was moved away from there. */
+	leadFrom(path: StoragePath): boolean;
+	/** Whether versions of what is at a path, or below, may still have other paths. */
+	leadTo(path: StoragePath): boolean;
 }
 
 /**

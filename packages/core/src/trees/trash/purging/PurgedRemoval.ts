@@ -2,7 +2,7 @@ import type { StorageProvider, TrashRecord } from '@stowage/plugin-api';
 import { isFailure, undefinedIf } from '@stowage/rules';
 import { Counts } from '../../../limits/Counts.js';
 import { locateTrashed } from '../locateTrashed.js';
-import { lostMs, type TrashParts, trashBatch, warnOfTrash } from '../trashParts.js';
+import { lostMs, type TrashParts, trashBatch, type UncompletedMoves, warnOfTrash } from '../trashParts.js';
 import { trashedLinkPath, trashedPath } from '../trashPaths.js';
 import type { TrashRoom } from './TrashRoom.js';
 
@@ -54,10 +54,11 @@ export class PurgedRemoval {
 			const records = await store.inState('purging', { limit: trashBatch, skip });
 			const removed: string[] = [];
 			let ended = 0;
+			const movesOf = this.#completedOnce();
 			for (const record of records) {
 				try {
-					// As long as it is in its place: by a wrong path its versions would not end with it.
-					if (record.kind === 'item') await this.#parts.completeMoves(record.ownerId);
+					// By a wrong path its versions would not end with it: a later round removes it.
+					if (record.kind === 'item' && (await movesOf(record.ownerId)).leadTo(trashedLinkPath(record.id))) continue;
 					// What has been restored since it was chosen takes its versions with it.
 					const wasHere = await this.#removeItem(record);
 					if (wasHere) {
@@ -77,6 +78,16 @@ export class PurgedRemoval {
 			skip += records.length - removed.length;
 			if (records.length < trashBatch && ended === 0) return;
 		}
+	}
+
+	/** Completes the moves of each owner once, for as many items as there are of them. */
+	#completedOnce(): (ownerId: string) => Promise<UncompletedMoves> {
+		const moves = new Map<string, Promise<UncompletedMoves>>();
+		return (ownerId) => {
+			const completed = moves.get(ownerId) ?? this.#parts.completeMoves(ownerId);
+			moves.set(ownerId, completed);
+			return completed;
+		};
 	}
 
 	/** Resolves to false if it is in no trash. */

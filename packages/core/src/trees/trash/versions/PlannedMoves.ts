@@ -1,9 +1,10 @@
-import { Failure, isFailure, type StoragePath } from '@stowage/rules';
+import { Failure, isFailure, isWithin, type StoragePath } from '@stowage/rules';
 import { z } from 'zod';
 import type { Lease } from '../../../leases/createLeases.js';
 import { identityOf } from '../../identity.js';
-import { type TrashParts, warnOfTrash } from '../trashParts.js';
-import { isHomeThere, itemAt, trashedPartOf } from './finishVersion.js';
+import { type TrashParts, type UncompletedMoves, warnOfTrash } from '../trashParts.js';
+import { isTrashedLink } from '../trashPaths.js';
+import { isHomeThere, itemAt } from './finishVersion.js';
 
 /** A move that has begun, of a file or a folder with versions in it. */
 const plannedMove = z.object({ from: z.string(), to: z.string(), item: z.string() });
@@ -13,8 +14,8 @@ type PlannedMove = z.infer<typeof plannedMove>;
 const maxPlans = 100;
 const maxCharacters = 300_000;
 
-/** Milliseconds for which a move waits for one of the same user in another process. */
-const waitMs = 20_000;
+/** Milliseconds for which a move waits for one of the same user in another process, and for which who uses versions waits for it. */
+const waitMs = { move: 20_000, use: 2_000 };
 
 type Parts = Pick<
 	TrashParts,
@@ -29,6 +30,12 @@ type MoveRows = (from: StoragePath, to: StoragePath) => Promise<void>;
  * kill, a failed sync or an outage of the database, is completed by what the disk says before these rows are used again: until then they
  * would be those of whatever gets the former path, and none of the item's own once its home is on another disk. A lease says which plan
  * is of a move that goes on: nobody else completes that.
+ *
+ * No two calls wait for each other. A move takes the mutex of its user in this process, then this lease, then that of links
+ * (`trackItems`), and only then the home (`Homes.changing`) and the locks of the disk, under which it awaits none of the former. A
+ * replacement has the home while it waits, but others change that at the same time: only the move of a home waits for it, which has no
+ * lease by then, and while that has the home and waits for this lease, what holds it is refused the home at once. Nobody who has
+ * this lease asks for it, or for that of another user. None is awaited without an end.
  */
 export class PlannedMoves {
 	readonly #parts: Parts;
@@ -43,9 +50,9 @@ export class PlannedMoves {
 	 * The right to move files of that user that have versions, until it is released. Throws `locked` where another process has it for long.
 	 * Undefined on a full database: the move is made all the same, and would be completed by nobody.
 	 */
-	async begin(ownerId: string): Promise<MoveRight | undefined> {
+	async begin(ownerId: string, { mayWait = true } = {}): Promise<MoveRight | undefined> {
 		try {
-			const right = await this.#acquire(ownerId, waitMs);
+			const right = await this.#acquire(ownerId, mayWait ? waitMs.move : 0);
 			if (right === undefined) throw beingMoved();
 			await right.complete().catch((error: unknown) => warnOfTrash(this.#parts, error));
 			return right;
@@ -55,33 +62,60 @@ export class PlannedMoves {
 		}
 	}
 
-	/**
-	 * Completes what was interrupted. What is being moved right now is completed by who moves it. Resolves to false while there may be
-	 * something left to complete.
-	 */
-	async complete(ownerId: string): Promise<boolean> {
+	/** All that is planned, whether it goes on or was interrupted. */
+	async of(ownerId: string): Promise<UncompletedMoves> {
+		return uncompleted(await plansOf(this.#parts, ownerId));
+	}
+
+	/** Completes what was interrupted. What is being moved right now is completed by who moves it. Resolves to what is left. */
+	async complete(ownerId: string, wait = 0): Promise<UncompletedMoves> {
 		try {
-			return (await this.#completeNow(ownerId, 0)) === true;
+			await this.#completeNow(ownerId, wait);
 		} catch (error) {
 			// Whoever asks next tries it again.
 			warnOfTrash(this.#parts, error);
-			return false;
 		}
+		const left: PlannedMove[] = [];
+		for (const plan of await plansOf(this.#parts, ownerId))
+			if (!(await this.#isStillThere(ownerId, plan))) left.push(plan);
+		return uncompleted(left);
+	}
+
+	/**
+	 * As `complete` does, before versions are used that some moves may concern: for one of these it waits a moment. Throws `locked` where it
+	 * is left.
+	 */
+	async completeBefore(ownerId: string, concerns: (moves: UncompletedMoves) => boolean): Promise<void> {
+		const plans = await plansOf(this.#parts, ownerId);
+		if (plans.length === 0) return;
+		const wait = concerns(uncompleted(plans)) ? waitMs.use : 0;
+		if (concerns(await this.complete(ownerId, wait))) throw beingMoved();
 	}
 
 	/** As `complete` does, and waits for moves that go on. Throws where something could not be completed. */
 	async completeAll(ownerId: string): Promise<void> {
-		if ((await this.#completeNow(ownerId, waitMs)) === undefined) throw beingMoved();
+		if (!(await this.#completeNow(ownerId, waitMs.move))) throw beingMoved();
 	}
 
-	/** Resolves to whether nothing is left, and to undefined while another one moves files of that user. */
-	async #completeNow(ownerId: string, wait: number): Promise<boolean | undefined> {
+	/** Resolves to false while another one moves files of that user. */
+	async #completeNow(ownerId: string, wait: number): Promise<boolean> {
 		if ((await plansOf(this.#parts, ownerId)).length === 0) return true;
 		const right = await this.#acquire(ownerId, wait);
 		try {
-			return await right?.complete();
+			await right?.complete();
 		} finally {
 			await right?.release();
+		}
+		return right !== undefined;
+	}
+
+	/** Whether an item is known not to be moved yet: its versions have the right paths. */
+	async #isStillThere(ownerId: string, plan: PlannedMove): Promise<boolean> {
+		try {
+			return await isAt(this.#parts, ownerId, plan.from, plan);
+		} catch (error) {
+			if (!isFailure(error)) throw error;
+			return false;
 		}
 	}
 
@@ -105,12 +139,19 @@ export class MoveRight {
 		this.#moveRows = moveRows;
 	}
 
-	/** Writes that the item at `from` is about to be moved, in place of what was written of it. Throws `locked` once the right is lost. */
+	/**
+	 * Writes that the item at `from` is about to be moved, in place of what was written of it. Throws `locked` once the right is lost, and
+	 * where an earlier move is left by which versions would be taken along that are of something else, or left behind.
+	 */
 	async plan(from: StoragePath, to: StoragePath): Promise<void> {
-		const item = await itemAt(this.#parts, this.#ownerId, from);
-		if (item === undefined) return;
+		const found = await itemAt(this.#parts, this.#ownerId, from);
+		if (found === undefined) return;
+		const item = identityOf(found);
 		const plans = await plansOf(this.#parts, this.#ownerId);
-		const kept = newest([...plans.filter((each) => each.from !== from), { from, to, item: identityOf(item) }]);
+		const others = plans.filter((each) => each.from !== from || each.item !== item);
+		const left = uncompleted(others);
+		if (left.leadFrom(from) || left.leadTo(from) || left.leadFrom(to)) throw beingMoved();
+		const kept = newest([...others, { from, to, item }]);
 		// Another process may have the right by now, after this one was suspended.
 		if (!this.#lease.isHeld()) throw beingMoved();
 		try {
@@ -122,10 +163,10 @@ export class MoveRight {
 	}
 
 	/**
-	 * Sets the paths of versions of what was moved, as the disk says. Resolves to whether nothing is left that may appear at its target.
-	 * Throws the first error once all others are completed.
+	 * Sets the paths of versions of what was moved, as the disk says. What may still appear at its target is left. Throws the first error
+	 * once all others are completed.
 	 */
-	async complete(): Promise<boolean> {
+	async complete(): Promise<void> {
 		const left: PlannedMove[] = [];
 		const errors: unknown[] = [];
 		const plans = await plansOf(this.#parts, this.#ownerId);
@@ -143,21 +184,16 @@ export class MoveRight {
 		}
 		if (left.length < plans.length && this.#lease.isHeld()) await this.#write(left);
 		if (errors.length > 0) throw errors[0];
-		return left.length === 0;
 	}
 
 	/** Whether what is not found at its target may be found there later. */
 	async #mayAppear(plan: PlannedMove): Promise<boolean> {
 		if (await this.#isAt(plan.from, plan)) return false;
-		const trashed = trashedPartOf(plan.to as StoragePath);
-		// What is deleted gets its row a moment later.
-		if (trashed !== undefined) return (await this.#parts.store.get(trashed.id)) === undefined;
-		return !(await isHomeThere(this.#parts, this.#ownerId));
+		return !isTrashedLink(plan.to as StoragePath) && !(await isHomeThere(this.#parts, this.#ownerId));
 	}
 
-	async #isAt(path: string, { item }: PlannedMove): Promise<boolean> {
-		const found = await itemAt(this.#parts, this.#ownerId, path as StoragePath);
-		return found !== undefined && identityOf(found) === item;
+	#isAt(path: string, plan: PlannedMove): Promise<boolean> {
+		return isAt(this.#parts, this.#ownerId, path, plan);
 	}
 
 	/** The rows of what was moved are right. */
@@ -180,6 +216,20 @@ export class MoveRight {
 async function plansOf({ moves }: Pick<Parts, 'moves'>, ownerId: string): Promise<PlannedMove[]> {
 	// What can't be read, as of another version, is not completed.
 	return z.array(plannedMove).safeParse((await moves.get(ownerId)) ?? []).data ?? [];
+}
+
+async function isAt(parts: Parts, ownerId: string, path: string, { item }: PlannedMove): Promise<boolean> {
+	const found = await itemAt(parts, ownerId, path as StoragePath);
+	return found !== undefined && identityOf(found) === item;
+}
+
+function uncompleted(plans: readonly PlannedMove[]): UncompletedMoves {
+	const overlap = (one: string, other: StoragePath) =>
+		isWithin(one as StoragePath, other) || isWithin(other, one as StoragePath);
+	return {
+		leadFrom: (path) => plans.some(({ from }) => overlap(from, path)),
+		leadTo: (path) => plans.some(({ to }) => overlap(to, path)),
+	};
 }
 
 function newest(plans: readonly PlannedMove[]): PlannedMove[] {

@@ -1,7 +1,7 @@
 import { Yielder } from '@stowage/plugin-api';
 import { isPublicPath, type StoragePath, type User, utf8Length } from '@stowage/rules';
 import type { TrashBin } from '../TrashBin.js';
-import { assertRoomForLonger, type TrashParts, warnOfTrash } from '../trashParts.js';
+import { assertRoomForLonger, type TrashParts, type UncompletedMoves, warnOfTrash } from '../trashParts.js';
 import { isTrashedLink, trashedBytes } from '../trashPaths.js';
 import { type MoveRight, PlannedMoves } from './PlannedMoves.js';
 
@@ -28,17 +28,25 @@ export class VersionPaths {
 	}
 
 	/**
-	 * Called before a file is moved, or a folder with all in it, and again where it gets another name. Resolves to the right to do so, which
-	 * the caller releases, if there are versions in it. Throws `locked` where another process moves files of that user for long.
+	 * Called before a file is moved, or a folder with all in it, and before anything is held for that: it may wait for long. Resolves to the
+	 * right to do so, which the caller releases, if there are versions in it, or an interrupted move of some leads there. Throws `locked`
+	 * where another process moves files of that user for long.
 	 */
-	async begin(
+	async begin(ownerId: string, from: StoragePath, options?: { mayWait: boolean }): Promise<MoveRight | undefined> {
+		const hasVersions =
+			(await this.#planned.of(ownerId)).leadTo(from) || (await this.#parts.versions.hasWithin(ownerId, from));
+		return hasVersions ? this.#planned.begin(ownerId, options) : undefined;
+	}
+
+	/** Called right before it is moved, with the right that `begin` has given, and again where it gets another name. Resolves to the right. */
+	async plan(
 		ownerId: string,
 		from: StoragePath,
 		to: StoragePath,
 		begun: MoveRight | undefined,
 	): Promise<MoveRight | undefined> {
-		if (begun === undefined && !(await this.#parts.versions.hasWithin(ownerId, from))) return undefined;
-		const right = begun ?? (await this.#planned.begin(ownerId));
+		// Its first version may have come since.
+		const right = begun ?? (await this.begin(ownerId, from, { mayWait: false }));
 		try {
 			await right?.plan(from, to);
 		} catch (error) {
@@ -48,9 +56,19 @@ export class VersionPaths {
 		return right;
 	}
 
-	/** Corrects the paths of what was moved as its process, its disk or the database failed. Resolves to false where it may not be done. */
-	complete(ownerId: string): Promise<boolean> {
+	/** Corrects the paths of what was moved as its process, its disk or the database failed. Resolves to what is left of that. */
+	complete(ownerId: string): Promise<UncompletedMoves> {
 		return this.#planned.complete(ownerId);
+	}
+
+	/** As `complete` does. Throws `locked` where versions at that path may still be of what was moved away from there. */
+	completeFrom(ownerId: string, path: StoragePath): Promise<void> {
+		return this.#planned.completeBefore(ownerId, (moves) => moves.leadFrom(path));
+	}
+
+	/** As `complete` does. Throws `locked` where versions of what is at that path, or below, may still have other paths. */
+	completeTo(ownerId: string, path: StoragePath): Promise<void> {
+		return this.#planned.completeBefore(ownerId, (moves) => moves.leadTo(path));
 	}
 
 	/** As `complete` does. Throws where that can't be done now. */
@@ -81,7 +99,7 @@ export class VersionPaths {
 		if (bytes > shortBytes && !isPutBack) await assertRoomForLonger(this.#parts, count * longer);
 	}
 
-	/** A file, or a folder with all in it, has been moved, with the right that `begin` has given. */
+	/** A file, or a folder with all in it, has been moved, with the right that `plan` has given. */
 	async moved(ownerId: string, from: StoragePath, to: StoragePath, right: MoveRight | undefined): Promise<void> {
 		try {
 			await this.#move(ownerId, from, to);

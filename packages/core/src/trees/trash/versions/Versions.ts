@@ -63,7 +63,8 @@ export class Versions {
 
 	/**
 	 * Runs `replace`, which replaces a file, keeps it under the given path, and awaits `beforeNaming` before that. The new file has all
-	 * versions of the former one. Throws `forbidden` where a member may add no more to them.
+	 * versions of the former one. Throws `forbidden` where a member may add no more to them, and `locked` where a move from its path is
+	 * left to be completed.
 	 */
 	async keep(
 		{ user, storage, path, item }: Replaced,
@@ -72,7 +73,7 @@ export class Versions {
 	): Promise<StorageItem> {
 		const replacedId = identityOf(item);
 		// A move that is completed later would take these with it.
-		await this.paths.complete(user.id);
+		await this.paths.completeFrom(user.id, path);
 		// Most replacements are the owner's: these don't look up who has created the file, as its first version stays in any case.
 		const writtenBy = await this.#writers.of(user.id, item, { isCreatorSought: user.member !== undefined });
 		const version = {
@@ -119,12 +120,12 @@ export class Versions {
 		await this.#bind({ ownerId: user.id, path, replacedId: identityOf(item) }, made);
 	}
 
-	/** The versions of a file that can be restored, the newest first. */
+	/** The versions of a file that can be restored, the newest first. Throws `locked` where it is not known which are its own. */
 	async list(ownerId: string, path: StoragePath, item: StorageItem): Promise<FileVersion[]> {
 		const { versions } = this.#parts;
 		if (!this.isOn || !(await versions.hasAny(ownerId))) return [];
 		// Those of what was here before would be this file's.
-		await this.paths.complete(ownerId);
+		await this.paths.completeFrom(ownerId, path);
 		// What a process had no time to bind.
 		for (const version of await versions.unfinished(ownerId, path))
 			if (version.replacedId !== identityOf(item) && (await isTrashed(this.#parts, version)))

@@ -3,6 +3,7 @@ import {
 	baseName,
 	Failure,
 	homeRoot,
+	isFailure,
 	joinChecked,
 	joinPath,
 	pathSegments,
@@ -13,6 +14,7 @@ import {
 import { identityOf } from '../../identity.js';
 import { prefixed } from '../../storage/rootIds.js';
 import { locateTrashed } from '../locateTrashed.js';
+import { unrecordedOn } from '../recording/UnrecordedItems.js';
 import type { TrashParts } from '../trashParts.js';
 import { isTrashedLink, trashedLinkPath } from '../trashPaths.js';
 
@@ -30,10 +32,10 @@ export async function finishVersion(parts: TrashParts, version: FileVersion): Pr
 	}
 	if (!(await isHomeThere(parts, ownerId))) return;
 	// It may have been moved meanwhile.
-	const isCompleted = await parts.completeMoves(ownerId);
+	const left = await parts.completeMoves(ownerId);
 	const moved = await parts.store.get(version.id);
 	if (moved !== undefined && moved.path !== path) return finishVersion(parts, moved as FileVersion);
-	if (!isCompleted) throw new Failure('unavailable', 'It is not known yet where the file has been moved.');
+	if (left.leadFrom(path)) throw new Failure('unavailable', 'It is not known yet where the file has been moved.');
 	const was = await formerPath(parts, path);
 	for (const { id } of [version, ...(await parts.versions.of(ownerId, { file: former, path }))])
 		await parts.versions.detach(id, was);
@@ -88,12 +90,36 @@ export async function itemAt(
 			'forbidden',
 		);
 	}
-	const record = await parts.store.get(trashed.id);
+	const record = await trashedRecord(parts, trashed.id);
 	const located = record && (await locateTrashed(parts, record));
 	if (located === undefined) return undefined;
 	const { storage, idPrefix } = located.mount;
 	const item = await undefinedIf(storage.stat(joinChecked(located.path, trashed.rest)), 'notFound', 'forbidden');
 	return item && prefixed(item, idPrefix);
+}
+
+/** What is known of an item of the trash, also before it has a row. */
+async function trashedRecord(
+	{ store, storage }: Pick<TrashParts, 'storage' | 'store'>,
+	id: string,
+): Promise<TrashRecord | undefined> {
+	const known = await store.get(id);
+	if (known !== undefined) return known;
+	let away: unknown;
+	for (const mount of storage().mounts()) {
+		try {
+			const { items } = await unrecordedOn(mount.storage);
+			const found = items.find(({ record }) => record.id === id);
+			if (found !== undefined) return found.record;
+		} catch (error) {
+			if (!isFailure(error, 'unavailable')) throw error;
+			away ??= error;
+		}
+	}
+	// It may have got one between the two.
+	const recorded = await store.get(id);
+	if (recorded === undefined && away !== undefined) throw away;
+	return recorded;
 }
 
 /** The path that an item had before it, or the folder that it is in, was put into the trash. */
@@ -106,7 +132,7 @@ async function formerPath({ store }: TrashParts, path: StoragePath): Promise<Sto
 }
 
 /** The item of the trash that a path is in, and the rest of the path. */
-export function trashedPartOf(path: StoragePath): { id: string; rest: StoragePath } | undefined {
+function trashedPartOf(path: StoragePath): { id: string; rest: StoragePath } | undefined {
 	const [, id] = pathSegments(path);
 	if (!isTrashedLink(path) || id === undefined) return undefined;
 	return { id, rest: relativePath(path, trashedLinkPath(id)) };
