@@ -573,6 +573,24 @@ test('a home is not copied to another root where a move of files with versions c
 	recover();
 });
 
+test('versions of what was removed from the trash by a process that ended just after it end with later sweeps', async (t) => {
+	const clock = { ms: Date.now() };
+	const { app, call, write, onDisk } = await setUp(t, {}, { now: () => clock.ms });
+	const { database, trashBin } = app.services;
+	await write('docs/a', 'one', 'two');
+	await call('DELETE', '/api/deleteItem', { filePath: 'docs', type });
+	failOnce(database.versions, 'beginPurging');
+	await call('DELETE', '/api/trash', undefined);
+	await until('the folder is gone', async () => {
+		await trashBin.removePurged();
+		return (await onDisk()).length === 1;
+	});
+	clock.ms += 2 * day;
+	for (let sweeps = 0; sweeps < 2; sweeps++) await trashBin.sweep();
+	t.deepEqual(await onDisk(), []);
+	t.deepEqual(await database.trash.inState('purging', { limit: 9 }), []);
+});
+
 test('a move that goes on is completed by nobody else, as the disk may undo it', async (t) => {
 	const { app, ada, write, contents } = await setUp(t);
 	await write('docs/a', 'one', 'two');

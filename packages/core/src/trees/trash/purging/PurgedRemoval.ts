@@ -5,6 +5,7 @@ import { locateTrashed } from '../locateTrashed.js';
 import { lostMs, type TrashParts, trashBatch, type UncompletedMoves, warnOfTrash } from '../trashParts.js';
 import { trashedLinkPath, trashedPath } from '../trashPaths.js';
 import type { TrashRoom } from './TrashRoom.js';
+import { endVersions, hasVersions } from './versionsOfPurged.js';
 
 /** Removing from the disks what is marked `purging`, and the rows after that. A root that is away keeps its items until it is back. */
 export class PurgedRemoval {
@@ -62,12 +63,13 @@ export class PurgedRemoval {
 					// What has been restored since it was chosen takes its versions with it.
 					const wasHere = await this.#removeItem(record);
 					if (wasHere) {
-						if (record.kind === 'item') ended += await this.#endVersions(record);
+						if (record.kind === 'item') ended += await endVersions(this.#parts, record);
 						onPurged(record);
 					}
 					if (record.kind === 'item') onChanged(record.ownerId);
-					// What is still on its way has its row until it has arrived: nothing else would ever find it.
-					if (wasHere || record.deletedAt < now() - lostMs) removed.push(record.id);
+					// What is still on its way has its row until it has arrived: nothing else would ever find it. Nor its versions.
+					const isLost = !wasHere && record.deletedAt < now() - lostMs && !(await hasVersions(this.#parts, record));
+					if (wasHere || isLost) removed.push(record.id);
 				} catch (error) {
 					if (!hasWarned) warnOfTrash(this.#parts, error);
 					hasWarned = true;
@@ -103,19 +105,6 @@ export class PurgedRemoval {
 	#onFreeing(rootId: string, freed: Promise<void>): void {
 		this.#freeing.add(rootId, 1);
 		void freed.finally(() => this.#freeing.add(rootId, -1));
-	}
-
-	/** The versions of files that were in the trash, or in a folder there, go with them. */
-	async #endVersions({ id, ownerId }: TrashRecord): Promise<number> {
-		const { versions } = this.#parts;
-		let ended = 0;
-		await versions.countsWithin(ownerId, trashedLinkPath(id), async (files) => {
-			ended += await versions.beginPurging(
-				ownerId,
-				files.map(({ file }) => file),
-			);
-		});
-		return ended;
 	}
 
 	/**
