@@ -68,11 +68,14 @@ export async function encode(options: EncodeOptions): Promise<string[]> {
 	return losses;
 }
 
-/** Both films, and how many errors HandBrake has reported, if it has said that. */
+/** Both films, and what HandBrake has reported. */
 interface Encoded {
 	original: Film;
 	output: Film;
+	/** How many errors of its decoders, if it has said that. */
 	errors: number | undefined;
+	/** Seconds of a track of sound that it has left out. */
+	droppedSound: number;
 }
 
 async function makeOutput(
@@ -90,6 +93,7 @@ async function makeOutput(
 	if (scanned === undefined) throw await unlessDiskFailed(notReadable(), source, signal);
 	const wish = { format, quality, encoder: name };
 	const errors = decoderErrors();
+	const dropped = droppedSound();
 	// Who keeps the original may not want to pass on where it was filmed.
 	const tags = format === 'mp4' && job.input.deleteOriginal ? tagsFor(film, scanned) : undefined;
 	const args = [
@@ -102,7 +106,10 @@ async function makeOutput(
 		fileBytes: target.maxBytes,
 		returnsKill: true,
 		signal,
-		onLogLine: (line) => errors.take(line),
+		onLogLine(line) {
+			errors.take(line);
+			dropped.take(line);
+		},
 		onLine(line) {
 			const progress = parseProgress(line);
 			if (progress === undefined) return;
@@ -138,7 +145,7 @@ async function makeOutput(
 		const isHeld = output !== undefined && output.seconds < original.seconds && (await holdsPicture(output.seconds));
 		throw denial && (await unlessDiskFailed(isHeld ? notHeld(original, output) : denial, source, signal));
 	}
-	return { original, output, errors: errors.count() };
+	return { original, output, errors: errors.count(), droppedSound: dropped.seconds() };
 }
 
 /** What phones say of a film whose only track of sound has no name of its own, in place of which they are written. */
@@ -160,7 +167,7 @@ async function measure(ffprobe: SandboxedProgram, source: number, film: Film, si
  */
 async function compare(
 	{ job, installed, timeLimitMs, source, sourceBytes, target }: EncodeOptions,
-	{ original, output, errors }: Encoded,
+	{ original, output, errors, droppedSound }: Encoded,
 ): Promise<string[]> {
 	const { ffprobe, decoder } = installed;
 	const signal = AbortSignal.any([job.signal, timeLimit(timeLimitMs)]);
@@ -214,6 +221,7 @@ async function compare(
 		areMoved: await inTime(areMoved({ film: original, packets }, converted, signal)),
 		decoded,
 		decoderErrors: maxErrors(errors, deleteOriginal ? decoded?.errors : 0),
+		droppedSound,
 		unreadDelay: original.container === 'avi' ? await delayIn(source) : 0,
 		unended: original.container === 'ogg' ? await inTime(unendedIn(source, sourceBytes, signal)) : 0,
 		hidden,
@@ -244,6 +252,22 @@ export function decoderErrors(): { take(line: string): void; count(): number | u
 			if (count !== undefined) errors = (errors ?? 0) + Number(count);
 		},
 		count: () => errors,
+	};
+}
+
+/**
+ * Adds up how much sound HandBrake leaves out, as it reports each time: where the times of packets overlap, as of a device whose clock is
+ * slower than that of the pictures. Players play all of it, somewhat faster or later. The seconds are those of the track with most.
+ */
+export function droppedSound(): { take(line: string): void; seconds(): number } {
+	const tracks = new Map<string, number>();
+	return {
+		take(line) {
+			if (isOfFilm(line)) return;
+			const [, track = '', ms] = /sync: audio (0x[0-9a-f]{1,8}) time went backwards (\d{1,9}) ms/.exec(line) ?? [];
+			if (ms !== undefined) tracks.set(track, (tracks.get(track) ?? 0) + Number(ms));
+		},
+		seconds: () => Math.max(0, ...tracks.values()) / 1000,
 	};
 }
 

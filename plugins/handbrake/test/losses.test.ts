@@ -283,6 +283,12 @@ const kept: Readonly<Record<string, Kept>> = {
 		// A decoder may miss what is not whole at the beginning of that.
 		losses: /^encrypted tracks(?:, what could not be decoded \(1 error\))?$/,
 	},
+	'whose sound has a slower clock than its pictures, so that the encoder leaves out a part of it here and there': {
+		args: [...long, ...h264, '-c:a', 'aac', '-bsf:a', 'setts=ts=TS*0.95'],
+		name: 'overlaps.mkv',
+		format: 'mp4',
+		losses: /^0\.[5-7] s of sound whose times overlap$/,
+	},
 	'of which half a second is zeros': {
 		args: [...picture('160x90', 12), ...tone(440, 12), '-c:v', 'flv', '-c:a', 'mp3', '-ar', '44100'],
 		name: 'clip.flv',

@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import test from 'ava';
 import { usualMs } from '../../../test/processorTime.js';
-import { decoderErrors, isTransparent, outputDenial } from '../src/encode.js';
+import { decoderErrors, droppedSound, isTransparent, outputDenial } from '../src/encode.js';
 import { aviDelay } from '../src/films/containers/avi/aviDelay.js';
 import { movBoxes, movBoxesIn } from '../src/films/containers/mov/movBoxes.js';
 import { programPackets } from '../src/films/containers/mpeg/programPackets.js';
@@ -14,6 +14,7 @@ import { type DecodedFilm, frameReader, isError } from '../src/films/frames/deco
 import { foreignMessages } from '../src/films/frames/messages.js';
 import { unitReader } from '../src/films/frames/units.js';
 import { lossesOf, unreadParts } from '../src/films/losses/losses.js';
+import { lostToOverlaps } from '../src/films/losses/lostSound.js';
 import { areMoved } from '../src/films/losses/movedPictures.js';
 import type { ReadFilm } from '../src/films/packets/countPackets.js';
 import { countPackets, isHeldAfter, secondsByPackets, type TrackPackets } from '../src/films/packets/countPackets.js';
@@ -258,6 +259,7 @@ const losses = (
 			output: read(output),
 			decoded,
 			decoderErrors,
+			droppedSound: 0,
 			unreadDelay,
 			areMoved: false,
 			unended: 0,
@@ -400,6 +402,7 @@ test('what an output lacks of its original is named, and what is not known is ta
 			...undecoded,
 			output: read({}),
 			decoderErrors: undefined,
+			droppedSound: 0,
 			unreadDelay: 0,
 			hidden: new Map(),
 			isLayered: false,
@@ -413,6 +416,7 @@ test('what an output lacks of its original is named, and what is not known is ta
 			...undecoded,
 			output: read({}),
 			decoderErrors: 0,
+			droppedSound: 0,
 			unreadDelay: undefined,
 			hidden: new Map(),
 			isLayered: false,
@@ -427,6 +431,7 @@ test('what an output lacks of its original is named, and what is not known is ta
 			...undecoded,
 			output: read({}),
 			decoderErrors: 0,
+			droppedSound: 0,
 			unreadDelay: 0,
 			hidden: new Map(),
 			isLayered: false,
@@ -506,6 +511,7 @@ test('what an output lacks of its original is named, and what is not known is ta
 			original: read({ film }),
 			output: read({ film }),
 			decoderErrors: 0,
+			droppedSound: 0,
 			unreadDelay: 0,
 			hidden: new Map(),
 			isLayered: false,
@@ -528,6 +534,7 @@ test('what an output lacks of its original is named, and what is not known is ta
 			originalBytes: 1e9,
 			output: read({}),
 			decoderErrors: 0,
+			droppedSound: 0,
 			unreadDelay: 0,
 			hidden: new Map(),
 			isLayered: false,
@@ -826,6 +833,7 @@ test('parts that an edit list hides are found by where their packets are, and ar
 			...{ original: read({}), originalBytes: 0, output: read({}), decoded: undefined },
 			...{
 				decoderErrors: 0,
+				droppedSound: 0,
 				unreadDelay: 0,
 				areMoved: false,
 				unended: 0,
@@ -854,6 +862,32 @@ test('the errors of all decoders are added up, and are unknown if none reports a
 	errors.take('[10:00:00] aac-decoder done: 1290 frames, 1 decoder errors');
 	errors.take('[10:00:00] h264-decoder done: 749 frames, 751 decoder errors');
 	t.is(errors.count(), 752);
+});
+
+test('sound that the encoder leaves out is added up for each track, and is lost above a hundredth of it', (t) => {
+	const dropped = droppedSound();
+	for (const line of [
+		'[10:00:00] sync: audio 0x1 time went backwards 21 ms, dropped 1 frames. PTS 43080',
+		// What it prints of its progress may be before that.
+		'Encoding: task 1 of 1, 9.73 %[10:00:00] sync: audio 0x1 time went backwards 1500 ms, dropped 70 frames. PTS 86160',
+		'[10:00:00] sync: audio 0xa000bd time went backwards 1000 ms, dropped 47 frames. PTS 131775',
+		'[10:00:00] sync: video time went backwards 9000 ms, dropped 225 frames. PTS 131775',
+		'    title           : sync: audio 0x1 time went backwards 9000 ms, dropped 225 frames. PTS 1',
+	])
+		dropped.take(line);
+	t.is(dropped.seconds(), 1.521);
+	t.is(droppedSound().seconds(), 0);
+	const film = read({});
+	t.deepEqual(lostToOverlaps(film, 1.521), ['1.5 s of sound whose times overlap']);
+	t.deepEqual(lostToOverlaps(film, 0.9), []);
+	const clip = read({ sound: { end: 2 } });
+	t.deepEqual(lostToOverlaps(clip, 0.1), []);
+	t.deepEqual(lostToOverlaps(clip, 0.15), ['0.2 s of sound whose times overlap']);
+	// Where a recording was joined to others its sound may overlap.
+	clip.packets?.pictures.join();
+	t.deepEqual(lostToOverlaps(clip, 1.1), []);
+	t.deepEqual(lostToOverlaps(clip, 1.2), ['1.2 s of sound whose times overlap']);
+	t.deepEqual(lostToOverlaps({ ...film, packets: undefined }, 0.15), ['0.2 s of sound whose times overlap']);
 });
 
 test('how far a film is decoded is reported once for each second, from its first frame on', (t) => {

@@ -8,7 +8,7 @@ import type { LostLines } from '../subtitles/lines.js';
 import { someOf } from '../texts/names.js';
 import { lostFrames, lostInFrames, lostTimes, slackOf } from './lostFrames.js';
 import { changedLines, missingLines } from './lostLines.js';
-import { lostSound } from './lostSound.js';
+import { lostSound, lostToOverlaps } from './lostSound.js';
 import { lostChapters, lostLook, lostNames, lostTracks, lostTraits } from './lostTracks.js';
 
 interface Comparison {
@@ -20,6 +20,8 @@ interface Comparison {
 	decoded: DecodedFilm | undefined;
 	/** How many errors the decoders had; undefined if that is not known. */
 	decoderErrors: number | undefined;
+	/** Seconds of a track of sound that the encoder has left out, as it says. */
+	droppedSound: number;
 	/** Whether its pictures are at other times than in the output, seen from its sound; undefined if that is not known. */
 	areMoved: boolean | undefined;
 	/** How many seconds some of its tracks begin later than others in a way that no program reads; undefined if that is not known. */
@@ -48,6 +50,7 @@ export function lossesOf({
 	output,
 	decoded,
 	decoderErrors,
+	droppedSound,
 	areMoved,
 	unreadDelay,
 	unended,
@@ -71,6 +74,7 @@ export function lossesOf({
 		...lostFrames(original, output),
 		...lostTimes(original.film, areMoved),
 		...lostSound(original, output, decoded),
+		...lostToOverlaps(original, droppedSound),
 		...missingLines(original, output),
 		...changedLines(original, output, lostLines),
 		...lostToEdits(original.film, hidden),

@@ -3,8 +3,8 @@ import type { FilmPackets, ReadFilm, TrackPackets } from '../packets/countPacket
 import { contentSeconds, type Film } from '../probing/Film.js';
 import { someOf } from '../texts/names.js';
 
-/** The part of frames that may be missing: the times of a film are rounded, and two frames may have the same one. */
-const tolerance = 0.01;
+/** The part of frames, or of sound, that may be missing: the times of a film are rounded, and two frames may have the same one. */
+export const tolerance = 0.01;
 
 /** Tracks begin and end at somewhat different times. */
 export const slackOf = (seconds: number) => Math.max(1, seconds * tolerance);

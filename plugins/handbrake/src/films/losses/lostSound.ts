@@ -1,7 +1,8 @@
 import type { DecodedFilm } from '../frames/decodeFilm.js';
 import type { ReadFilm, TrackPackets } from '../packets/countPackets.js';
 import { someOf } from '../texts/names.js';
-import { slackOf } from './lostFrames.js';
+import { slackOf, tolerance } from './lostFrames.js';
+import { longestRest } from './movedPictures.js';
 
 /**
  * The layouts of which each channel was heard in the output; of others the encoder mixes several into one, and leaves others silent, in a
@@ -37,6 +38,20 @@ export function lostSound(original: ReadFilm, output: ReadFilm, decoded: Decoded
 				: []),
 		];
 	});
+}
+
+/** Seconds of sound that may be left out of a clip, however short that is: some packets. */
+const shortestDropped = 0.1;
+
+/**
+ * Sound in which the encoder leaves out packets here and there, since their times overlap: it is as long as before. That of a recording that
+ * was joined to others may overlap the next one's, which begins with its pictures.
+ */
+export function lostToOverlaps({ film, packets }: ReadFilm, dropped: number): string[] {
+	const seconds = Math.max(0, ...film.audio.map(({ index }) => soundSeconds(packets?.tracks.get(index))));
+	const ofJoins = (packets?.pictures.joins.length ?? 0) * longestRest;
+	if (dropped <= Math.max(shortestDropped, seconds * tolerance) + ofJoins) return [];
+	return [`${Math.round(dropped * 10) / 10} s of sound whose times overlap`];
 }
 
 function soundSeconds({ begin = 0, end = 0, gaps = 0 }: Partial<TrackPackets> = {}): number {

@@ -10,7 +10,7 @@ const tolerance = 0.01;
 /** How far ranks may move beyond the missing pictures: for one that the encoder leaves out, and one that it repeats instead. */
 const spareSteps = 2;
 /** Seconds by which sound may end later or sooner than pictures where a recording ends: the encoder begins the next one there. */
-const longestRest = 1;
+export const longestRest = 1;
 
 /**
  * Whether pictures of an output are at other times than those of the original, seen from their sound; undefined if that is not known.
