@@ -557,6 +557,15 @@ const kept: Readonly<Record<string, Kept>> = {
 		format: 'mp4',
 		losses: /^high tones of a channel of audio track 1 \(its file does not say which is for low ones\)$/,
 	},
+	'with seven channels, which the encoder puts to other places in webm': {
+		args: [
+			...[...picture('160x90', 2), '-f', 'lavfi', '-i', `aevalsrc=${'0|'.repeat(6)}sin(4000*t):c=6.1:d=2`],
+			...[...h264, '-c:a', 'flac'],
+		],
+		name: 'seven.mkv',
+		format: 'webm',
+		losses: /^where the channels of audio track 1 are heard$/,
+	},
 	'with subtitles, which webm has none of': {
 		args: [...picture('160x90', 2), '-i', 'film.srt', ...h264, '-c:s', 'srt'],
 		name: 'subtitles.mkv',

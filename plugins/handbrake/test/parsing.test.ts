@@ -156,7 +156,7 @@ const whole: Film = {
 	phoneTags: new Map(),
 	streams: 2,
 	video: [{ index: 0, size: 640 * 360, look, rate: 25, isIndexed: true, announced: 0, empty: 0 }],
-	audio: [{ index: 1, channels: 2, announced: 0 }],
+	audio: [{ index: 1, channels: 2, announced: 0, codec: 'aac' }],
 	subtitles: 0,
 	pictures: 0,
 	attachments: 0,
@@ -384,7 +384,7 @@ test('a film that begins late lacks no frames for the time before', (t) => {
 test('what an output lacks of its original is named, and what is not known is taken for missing', (t) => {
 	t.deepEqual(losses({}, { video: { count: 2474 } }), ['26 of 2500 frames']);
 	t.deepEqual(losses({}, { sound: { gaps: 30 } }), ['30 s of audio track 1']);
-	t.deepEqual(losses({ film: { audio: [{ index: 1, channels: 6, announced: 0 }] } }, {}), [
+	t.deepEqual(losses({ film: { audio: [{ index: 1, channels: 6, announced: 0, codec: 'aac' }] } }, {}), [
 		'4 of 6 channels of audio track 1',
 	]);
 	t.deepEqual(losses({}, {}, 3), ['what could not be decoded (3 errors)']);
@@ -980,7 +980,7 @@ test('what only the frames of a film show is lost with them: sizes, half picture
 	t.deepEqual(lost(frame(), ...heard('mono', '5.1', '5.1(side)', '6.1', '7.1', 'quad', 'unknown', '2 channels')), []);
 	// Of 5.1, for which it is taken, the fourth channel has low tones only.
 	const unsaid = (channels: number, layout = 'unknown') => {
-		const film = { audio: [{ index: 1, channels, announced: 0 }] };
+		const film = { audio: [{ index: 1, channels, announced: 0, codec: 'aac' }] };
 		const { take, read: readSound } = frameReader(() => {});
 		take(`stream_index=1|channels=${channels}|channel_layout=${layout}`);
 		return losses({ film }, { film }, 0, 0, { errors: 0, hasLayers: false, ...readSound() });
@@ -989,6 +989,10 @@ test('what only the frames of a film show is lost with them: sizes, half picture
 	t.deepEqual([unsaid(6), unsaid(8), unsaid(6, '6 channels')], [highTones, highTones, highTones]);
 	t.deepEqual([unsaid(2), unsaid(4), unsaid(5), unsaid(7), unsaid(6, '5.1(side)')], [[], [], [], [], []]);
 	t.deepEqual(lost(frame(), 'stream_index=1|channels=3|channel_layout=3.0'), ['1 of 3 channels of audio track 1']);
+	// Seven are at other places in Opus.
+	const of = (channels: number, codec: string) => ({ film: { audio: [{ index: 1, channels, announced: 0, codec }] } });
+	t.deepEqual(losses(of(7, 'dts'), of(7, 'opus')), ['where the channels of audio track 1 are heard']);
+	t.deepEqual([losses(of(7, 'opus'), of(7, 'aac')), losses(of(6, 'dts'), of(6, 'opus'))], [[], []]);
 });
 
 const unsaid = { sample_aspect_ratio: '', color_space: '', color_primaries: '', color_transfer: '' };

@@ -1,5 +1,6 @@
 import type { DecodedFilm } from '../frames/decodeFilm.js';
 import type { ReadFilm, TrackPackets } from '../packets/countPackets.js';
+import type { AudioTrack } from '../probing/Film.js';
 import { someOf } from '../texts/names.js';
 import { slackOf, tolerance } from './lostFrames.js';
 import { longestRest } from './movedPictures.js';
@@ -11,6 +12,8 @@ import { longestRest } from './movedPictures.js';
 const keptLayouts =
 	/^(?:mono|stereo|3\.1|4\.[01]|quad|quad\(side\)|5\.[01]|5\.[01]\(side\)|6\.[01]|7\.[01]|unknown|[1-8] channels)$/;
 const unknownLayout = /^(?:unknown|\d+ channels)$/;
+/** In Opus the encoder gives seven channels in another order: who speaks in the middle is heard from behind. */
+const isMixedUp = ({ codec, channels }: AudioTrack) => codec === 'opus' && channels === 7;
 /** Numbers of channels whose usual layout has one for low frequencies (LFE, of 5.1 and 7.1), of which the encoder keeps no others. */
 const withLfe: ReadonlySet<number> = new Set([6, 8]);
 
@@ -33,6 +36,7 @@ export function lostSound(original: ReadFilm, output: ReadFilm, decoded: Decoded
 			...(converted.channels < channels
 				? [`${channels - converted.channels} of ${channels} channels of audio track ${n + 1}`]
 				: mixed.map((layout) => `channels of audio track ${n + 1} that become one (${someOf([layout])})`)),
+			...(isMixedUp(converted) ? [`where the channels of audio track ${n + 1} are heard`] : []),
 			...(isUnknown
 				? [`high tones of a channel of audio track ${n + 1} (its file does not say which is for low ones)`]
 				: []),

@@ -103,6 +103,8 @@ export interface AudioTrack {
 	channels: number;
 	/** Its duration in seconds by the container's header; 0 where it says none. */
 	announced: number;
+	/** The name of its codec, as ffprobe has it. */
+	codec: string;
 }
 
 export interface SubtitleTrack {

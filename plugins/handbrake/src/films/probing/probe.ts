@@ -89,9 +89,10 @@ export function parseProbe(output: string): Film | undefined {
 			announced: container === 'avi' && !isUnfinished ? Number(nb_frames ?? 0) || 0 : 0,
 			empty: 0,
 		})),
-		audio: of('audio').map(({ index, channels, duration }) => ({
+		audio: of('audio').map(({ index, channels, duration, codec_name }) => ({
 			index,
 			channels,
+			codec: codec_name,
 			announced: container === 'avi' && !isUnfinished ? numberOf(duration) : 0,
 		})),
 		subtitles: of('subtitle').length,
