@@ -226,6 +226,81 @@ test.serial('a name that was typed for the files of one user is not sent under a
 	t.deepEqual(ada.faults, []);
 });
 
+/** Another user signs in in another window, of which the page hears nothing yet. */
+async function signInElsewhere(t: ExecutionContext, { context }: FileManager, next: FileManager) {
+	const own = await context.cookies();
+	const [cookie] = await next.context.cookies();
+	await context.addCookies(own.map((each) => ({ ...each, value: cookie?.value ?? '' })));
+	t.teardown(() => context.addCookies(own));
+}
+
+/** The addresses of the page's requests that change something, from now on. */
+function changesOf(page: Page): string[] {
+	const sent: string[] = [];
+	page.on('request', (request) => {
+		if (request.method() !== 'GET') sent.push(request.url());
+	});
+	return sent;
+}
+
+test.serial('two-factor sign-in is not turned on for another user who has signed in in another window', async (t) => {
+	const ada = await fixture.enter(t);
+	const bob = await fixture.enter(t);
+	const page = await ada.open('/browser?type=private');
+	await page.getByRole('button', { name: ada.username }).click();
+	await page.getByRole('menuitem', { name: 'Settings' }).click();
+	const settings = page.getByRole('dialog', { name: 'Settings' });
+	const section = settings.getByRole('region', { name: 'Two-factor sign-in' });
+	await section.getByRole('button', { name: 'Turn On' }).waitFor();
+	const sent = changesOf(page);
+	await signInElsewhere(t, ada, bob);
+	await section.getByRole('button', { name: 'Turn On' }).click();
+	await page.getByRole('button', { name: bob.username }).waitFor();
+	await gone(t, settings);
+	t.deepEqual(sent, []);
+	t.deepEqual(ada.faults, []);
+});
+
+test.serial(
+	'neither the trash nor a file of another user is removed for good who has signed in in another window',
+	async (t) => {
+		const ada = await fixture.enter(t);
+		const bob = await fixture.enter(t);
+		for (const { home, origin, context } of [ada, bob]) {
+			await writeFiles(home, { 'same.txt': 'a', 'deleted.txt': 'a' });
+			const cookie = (await context.cookies()).map(({ name, value }) => `${name}=${value}`).join('; ');
+			const deleted = await fetch(`${origin}/api/deleteItem`, {
+				method: 'DELETE',
+				headers: { cookie, 'content-type': 'application/json' },
+				body: JSON.stringify({ filePath: 'deleted.txt', type: 'private' }),
+			});
+			t.true(deleted.ok);
+		}
+		const own = await ada.context.cookies();
+		const page = await ada.open('/browser?type=private');
+		await rowOf(page, 'same.txt').click({ modifiers: ['Control'] });
+		await page.keyboard.press('Delete');
+		const deletion = page.getByRole('dialog', { name: 'Delete' });
+		await deletion.getByText('Delete forever').click();
+		const sent = changesOf(page);
+		await signInElsewhere(t, ada, bob);
+		await deletion.getByRole('button', { name: /^Delete/ }).click();
+		await page.getByRole('button', { name: bob.username }).waitFor();
+
+		await ada.context.addCookies(own);
+		await page.goto(new URL('/trash', page.url()).href);
+		await rowOf(page, 'deleted.txt').waitFor();
+		await page.getByRole('button', { name: 'Empty Trash' }).click();
+		await signInElsewhere(t, ada, bob);
+		await page.getByRole('dialog', { name: 'Empty Trash' }).getByRole('button', { name: 'Empty Trash' }).click();
+		await page.getByRole('button', { name: bob.username }).waitFor();
+		await rowOf(page, 'deleted.txt').waitFor();
+		t.deepEqual(sent, []);
+		t.deepEqual(await readdir(bob.home), ['Public', 'same.txt']);
+		t.deepEqual(ada.faults, []);
+	},
+);
+
 test.serial('a chosen logout is not reported as a session that ended', async (t) => {
 	const ada = await fixture.enter(t);
 	const page = await ada.open('/browser?type=private');

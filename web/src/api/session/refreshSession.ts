@@ -1,5 +1,7 @@
+import { Failure } from '@stowage/rules';
 import type { QueryClient } from '@tanstack/react-query';
-import { fetchSession, sessionQuery } from './sessionQuery.js';
+import { messages } from '../../messages.js';
+import { fetchSession, sessionQuery, signedInAs } from './sessionQuery.js';
 
 /**
  * Asks who is signed in unless it was asked within `maxAgeMs`, so that the page notices when that has changed, as in
@@ -14,4 +16,20 @@ export async function refreshSession(queryClient: QueryClient, maxAgeMs: number,
 	const session = await fetchSession(signal);
 	// A sign-in meanwhile is newer.
 	if (known()?.dataUpdatedAt === before?.dataUpdatedAt) queryClient.setQueryData(queryKey, session);
+}
+
+/**
+ * Does for a user what can't be taken back, once the server has said within `maxAgeMs` that they are signed in. All windows of a browser
+ * share a session: in another one somebody else may have signed in, whose account or files it would be done to, and this page not have
+ * heard of it. Throws `notSignedIn` then.
+ */
+export async function asUser<T>(
+	queryClient: QueryClient,
+	username: string,
+	work: () => Promise<T>,
+	maxAgeMs = 0,
+): Promise<T> {
+	await refreshSession(queryClient, maxAgeMs, new AbortController().signal);
+	if (signedInAs(queryClient) !== username) throw new Failure('notSignedIn', messages.signedOut);
+	return work();
 }

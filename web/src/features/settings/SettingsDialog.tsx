@@ -57,7 +57,12 @@ interface SettingsFormProps extends Omit<SettingsDialogProps, 'isOpen'> {
 
 function SettingsForm({ username, settings: saved, onSecret, onInput, onClose }: SettingsFormProps) {
 	const { isHeld, hold } = useHolders();
-	const { settings, change, save, maySave, isSaving, isSaved, error } = useSettingsDraft(saved, isHeld, onClose);
+	const { settings, change, save, maySave, isSaving, isSaved, error } = useSettingsDraft(
+		username,
+		saved,
+		isHeld,
+		onClose,
+	);
 	const cancel = useRef<HTMLButtonElement>(null);
 	return (
 		<>

@@ -3,6 +3,7 @@ import { isFailure, type UserSettings } from '@stowage/rules';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { call, NetworkFailure, UnexplainedFailure, UnreadableAnswer } from '../../api/client/client.js';
+import { asUser } from '../../api/session/refreshSession.js';
 import { sessionQuery } from '../../api/session/sessionQuery.js';
 import { messages } from '../../messages.js';
 import { settingsMessages } from './messages.js';
@@ -14,12 +15,13 @@ const closeDelayMs = 1000;
  * The settings as they are being edited. `onDone` is called a second after they were saved, unless something else was
  * begun by then: a further change, or what another part of the dialog holds.
  */
-export function useSettingsDraft(saved: UserSettings, isHeld: boolean, onDone: () => void) {
+export function useSettingsDraft(username: string, saved: UserSettings, isHeld: boolean, onDone: () => void) {
 	const queryClient = useQueryClient();
 	const [draft, setDraft] = useState<Partial<UserSettings>>({});
 	const changes = changedSettings(saved, draft);
 	const { mutate, isPending, isSuccess, error } = useMutation({
-		mutationFn: (settings: Partial<UserSettings>) => call(changeSettings, { payload: { settings } }),
+		mutationFn: (settings: Partial<UserSettings>) =>
+			asUser(queryClient, username, () => call(changeSettings, { payload: { settings } })),
 		onSuccess: ({ settings }) => {
 			queryClient.setQueryData(sessionQuery.queryKey, (session) => session && { ...session, settings });
 			setDraft({});

@@ -2,17 +2,27 @@ import { Failure, isFailure } from '@stowage/rules';
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
 import { queryKeys } from '../../../api/queryKeys.js';
+import { refreshSession } from '../../../api/session/refreshSession.js';
 import { sessionQuery } from '../../../api/session/sessionQuery.js';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
 import { delayedNotice } from './delayedNotice.js';
 import { operationMessages as messages } from './messages.js';
 import { type Outcome, runEach } from './runEach.js';
 
+export interface BatchOptions {
+	/** It can't be taken back: the server is asked who is signed in, at most once a second. */
+	isForGood?: boolean;
+}
+
 export type RunBatch = <T>(
 	title: string,
 	items: readonly T[],
 	work: (item: T) => Promise<unknown>,
+	options?: BatchOptions,
 ) => Promise<Outcome<T>>;
+
+/** For how long an answer to who is signed in is believed before something is done for good. */
+const askedMs = 1000;
 
 /**
  * Makes calls one after another and shows their progress in the notification bar. `Cancel` is there as long as a further item could be
@@ -22,13 +32,14 @@ export function useBatch(): RunBatch {
 	const queryClient = useQueryClient();
 	const { notify, dismiss } = useNotify();
 	return useCallback(
-		async (title, items, work) => {
+		async (title, items, work, { isForGood = false } = {}) => {
 			const controller = new AbortController();
 			const { signal } = controller;
 			const notice = delayedNotice({ notify, dismiss });
 			const signedIn = () => queryClient.getQueryData(sessionQuery.queryKey)?.username;
 			const user = signedIn();
 			const workAsUser = async (item: (typeof items)[number]) => {
+				if (user && isForGood) await refreshSession(queryClient, askedMs, new AbortController().signal);
 				// On the same paths another user has other files.
 				if (user && signedIn() !== user) throw new Failure('notSignedIn', messages.notSignedInAnyMore(user));
 				await work(item);

@@ -66,7 +66,9 @@ export function useTrashOperations(
 			},
 
 			empty: async () => {
-				const { done, reason } = await runBatch(trashMessages.emptying, [undefined], deleteAllForever);
+				const { done, reason } = await runBatch(trashMessages.emptying, [undefined], deleteAllForever, {
+					isForGood: true,
+				});
 				refetch();
 				if (done.length > 0) notify({ intent: 'success', message: trashMessages.emptied });
 				else notify({ intent: 'danger', message: trashMessages.emptyFailed, detail: reasonOf(reason) ?? '' });

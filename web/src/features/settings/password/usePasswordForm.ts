@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useReducer } from 'react';
 import { NetworkFailure } from '../../../api/client/client.js';
+import { asUser } from '../../../api/session/refreshSession.js';
 import { changePassword } from '../../../api/session/replaceSession.js';
 import { sessionQuery } from '../../../api/session/sessionQuery.js';
 import { refreshAfterReplacement } from '../../../api/session/userSessions.js';
@@ -14,7 +15,8 @@ export function usePasswordForm(username: string) {
 	const { notify } = useNotify();
 	const [form, dispatch] = useReducer(passwordFormReducer, emptyPasswordForm);
 	const { mutate } = useMutation({
-		mutationFn: changePassword,
+		mutationFn: (passwords: Parameters<typeof changePassword>[0]) =>
+			asUser(queryClient, username, () => changePassword(passwords)),
 		onSuccess() {
 			dispatch({ type: 'succeeded' });
 			notify({ intent: 'success', message: messages.passwordChanged, detail: messages.passwordChangedDetail });

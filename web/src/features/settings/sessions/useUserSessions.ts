@@ -1,4 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { asUser } from '../../../api/session/refreshSession.js';
 import {
 	endOtherUserSessions,
 	endUserSession,
@@ -35,7 +36,7 @@ export function useUserSessions(username: string) {
 		onSettled: reload,
 	});
 	const others = useMutation({
-		mutationFn: endOtherUserSessions,
+		mutationFn: () => asUser(queryClient, username, endOtherUserSessions),
 		async onSuccess() {
 			await queryClient.cancelQueries({ queryKey: query.queryKey });
 			keep(({ current }) => current);

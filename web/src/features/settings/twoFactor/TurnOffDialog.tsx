@@ -19,6 +19,7 @@ export function TurnOffDialog({ isOpen, username, onTurnedOff, onClose, onClosed
 	const [code, setCode] = useState('');
 	const field = useRef<HTMLInputElement>(null);
 	const removal = useConfirmedCall({
+		username,
 		request: (confirmation) => call(removeTotp, { payload: { ...confirmation, code } }),
 		onSuccess: onTurnedOff,
 		failed: messages.turnOffFailed,

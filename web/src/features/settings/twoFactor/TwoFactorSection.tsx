@@ -125,6 +125,7 @@ interface TurnOnProps {
 
 function TurnOn({ username, hold, onStart, onStarted, onFocusLost }: TurnOnProps) {
 	const start = useConfirmedCall({
+		username,
 		request(payload) {
 			onStart();
 			return call(startTotp, { payload });

@@ -1,10 +1,11 @@
 import { AnchorButton, Button } from '@blueprintjs/core';
 import { DownloadIcon } from '@blueprintjs/icons';
 import { isFailure } from '@stowage/rules';
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, type Ref, useEffect, useId, useMemo, useRef, useState } from 'react';
 import { usePublicOrigin } from '../../../api/capabilities.js';
 import { NetworkFailure } from '../../../api/client/client.js';
+import { asUser } from '../../../api/session/refreshSession.js';
 import { confirmTwoFactor } from '../../../api/session/replaceSession.js';
 import type { TwoFactorSetup as Setup } from '../../../api/session/twoFactor.js';
 import { FormError } from '../../../ui/display/FormError.js';
@@ -67,7 +68,7 @@ export function TwoFactorSetup({ username, setup, ...ends }: TwoFactorSetupProps
 				</CopyButton>
 			</Step>
 			<Step title={messages.confirmStep}>
-				<ConfirmForm {...ends} />
+				<ConfirmForm username={username} {...ends} />
 			</Step>
 		</ol>
 	);
@@ -111,17 +112,13 @@ function DownloadButton({ codes, username }: { codes: readonly string[]; usernam
 	);
 }
 
-function ConfirmForm({
-	onConfirmed,
-	onNoAnswer,
-	onOutOfDate,
-	onCancel,
-}: Omit<TwoFactorSetupProps, 'username' | 'setup'>) {
+function ConfirmForm({ username, onConfirmed, onNoAnswer, onOutOfDate, onCancel }: Omit<TwoFactorSetupProps, 'setup'>) {
+	const queryClient = useQueryClient();
 	const [typed, setTyped] = useState('');
 	const code = typed.trim();
 	const field = useRef<HTMLInputElement>(null);
 	const { mutate, error, isPending } = useMutation({
-		mutationFn: () => confirmTwoFactor(code),
+		mutationFn: () => asUser(queryClient, username, () => confirmTwoFactor(code)),
 		onSuccess: onConfirmed,
 		onError(failure) {
 			if (failure instanceof NetworkFailure) onNoAnswer();

@@ -1,8 +1,11 @@
 import { isFailure } from '@stowage/rules';
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { asUser } from '../../../api/session/refreshSession.js';
 
 export interface ConfirmedCallOptions<T> {
+	/** Whose account it changes. */
+	username: string;
 	/** Gets the password once the server has asked for it. */
 	request: (confirmation: { currentPassword?: string }) => Promise<T>;
 	onSuccess: (result: T) => void;
@@ -26,10 +29,12 @@ export interface ConfirmedCall {
 }
 
 /** A call that needs the current password if the user signed in too long ago. */
-export function useConfirmedCall<T>({ request, onSuccess, failed }: ConfirmedCallOptions<T>): ConfirmedCall {
+export function useConfirmedCall<T>({ username, request, onSuccess, failed }: ConfirmedCallOptions<T>): ConfirmedCall {
+	const queryClient = useQueryClient();
 	const [password, setPassword] = useState<string>();
 	const { mutateAsync, reset, error, isPending } = useMutation({
-		mutationFn: request,
+		mutationFn: (confirmation: { currentPassword?: string }) =>
+			asUser(queryClient, username, () => request(confirmation)),
 		onSuccess,
 		onError(failure) {
 			if (isFailure(failure, 'passwordRequired')) setPassword('');

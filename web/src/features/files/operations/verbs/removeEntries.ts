@@ -25,6 +25,7 @@ export async function removeEntries(parts: OperationParts, entries: readonly Ent
 			const { trashId } = await call(deleteItem, { payload });
 			deleted.push({ entry, trashId });
 		},
+		{ isForGood: to !== 'trash' },
 	);
 	forget(area, done);
 	refetch();
