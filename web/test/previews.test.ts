@@ -19,6 +19,7 @@ import { withQuotes } from '../src/features/previews/common/markup/cssTokens.js'
 import { drawnOf, sheetsOf } from '../src/features/previews/common/markup/drawings.js';
 import { FontBudget, fontBytes, fontBytesOfAddress } from '../src/features/previews/common/markup/fonts.js';
 import { htmlAsXml, numberCharacters, textOfHtml } from '../src/features/previews/common/markup/htmlAsXml.js';
+import { repeatsTooOften } from '../src/features/previews/common/markup/layoutCost.js';
 import { isOwnCall, mayOpenLink } from '../src/features/previews/common/markup/links.js';
 import { isApart, textBound } from '../src/features/previews/common/markup/longTexts.js';
 import { countElements, TooMuchMarkup } from '../src/features/previews/common/markup/markupBounds.js';
@@ -539,6 +540,16 @@ const elementsOf = (counts: Record<string, number>, attributes: Record<string, s
 	);
 	return { querySelectorAll: () => all } as never;
 };
+
+test('tracks of a grid are repeated by a number of three digits at most', (t) => {
+	for (const times of ['1000', '9999999', '+9999', 'calc(9999)', 'var(--n)', '/**/9999', `${' '.repeat(40)}9999`, ''])
+		t.true(repeatsTooOften(`repeat(2, 1px) repeat(${times}, [a] 1px)`), times);
+	t.true(repeatsTooOften('--t: r\\65 peat(9999, 1px)'));
+	t.true(repeatsTooOften('REPEAT(9999, 1px)'));
+	for (const times of ['1', '999', ' 12 ', 'auto-fill', 'Auto-Fit'])
+		t.false(repeatsTooOften(`grid: repeat(${times}, [a] 1px) / repeat(2, 1fr)`), times);
+	t.false(repeatsTooOften('background: repeat-x; animation: repeat'));
+});
 
 test('styles write no more text for the elements that have it than a browser lays out in time', async (t) => {
 	const book = elementsOf({ p: 1000, h2: 40, li: 200, q: 50, b: 500 }, { class: 'x'.repeat(20) });

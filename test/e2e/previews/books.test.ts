@@ -613,6 +613,8 @@ test.serial('a book or document that no browser lays out in time is refused, and
 		'deep.docx': word({ body: within('<w:sdt><w:sdtContent>', '</w:sdtContent></w:sdt>', 2400) }),
 		'joiners.docx': word({ body: paragraph('a\u2060'.repeat(300_000)) }),
 		'columns.epub': chapter(within('<div style="columns: 2">', '</div>', 60)),
+		'grid.epub': chapter('<p style="display: grid; grid-template-columns: repeat(9999999, [a] 1px)">x</p>'),
+		'tracks.epub': chapter('<p style="--t: r\\65peat(9999999, [a] 1px); display: grid; grid: var(--t) / 1px">x</p>'),
 		'faulty.epub': chapter('<p>a&nbsp;b<p><svg><text>c</text></svg>'),
 		'spans.docx': word({ body: `${paragraph('Words')}<w:tbl>${`<w:tr>${cells}</w:tr>`.repeat(200)}</w:tbl>` }),
 		// Borders that collapse in places where no cell is: 2 kB, 4 GB.
@@ -638,7 +640,16 @@ test.serial('a book or document that no browser lays out in time is refused, and
 		inside(page)
 			.locator('#t')
 			.evaluate((table) => getComputedStyle(table).borderCollapse);
-	for (const name of ['columns.epub', 'faulty.epub', 'spans.docx', 'down.epub', 'sparse.epub', 'plain.epub']) {
+	for (const name of [
+		'columns.epub',
+		'grid.epub',
+		'tracks.epub',
+		'faulty.epub',
+		'spans.docx',
+		'down.epub',
+		'sparse.epub',
+		'plain.epub',
+	]) {
 		await openPreview(page, name);
 		await inside(page).getByText('Words').waitFor();
 		if (name === 'sparse.epub') t.is(await collapses(), 'separate');

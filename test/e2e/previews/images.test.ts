@@ -182,6 +182,24 @@ const slowStyles: Readonly<Record<string, string>> = {
 	'often.svg': filter(`${'<feOffset/>'.repeat(20)}`).replace('</svg>', `${'<g filter="url(#f)"/>'.repeat(30)}</svg>`),
 	'blurs.svg': blurred('g{filter:blur(5px)}'),
 };
+const html = (content: string) =>
+	styledBy(
+		'',
+		`<foreignObject width="90" height="90"><div xmlns="http://www.w3.org/1999/xhtml">${content}</div></foreignObject>`,
+	);
+const wideCells = '<td colspan="1000" rowspan="9999"/>'.repeat(30);
+/** What a book is shown without, a drawing is not drawn with. */
+const slowHtml: Readonly<Record<string, string>> = {
+	'table.svg': html(`<table style="border-collapse:collapse"><tr>${wideCells}</tr>${'<tr/>'.repeat(300)}</table>`),
+	'rows.svg': html(`<div style="display:table"><tr>${wideCells}</tr>${'<tr/>'.repeat(300)}</div>`),
+	'rules.svg': html(`<table rules="all"><tr>${'<td/>'.repeat(900)}</tr>${'<tr><td/></tr>'.repeat(900)}</table>`),
+	'columns.svg': html(`<style>i{column-count:2}</style>${within('<i>', 'x', '</i>', 60)}`),
+	'grid.svg': html('<div style="display:grid;grid-template-columns:repeat(9999999,[a]1px)">x</div>'),
+	'tracks.svg': html('<div style="--t:r\\65peat(9999999,[a]1px);display:grid;grid:var(--t)/1px">x</div>'),
+};
+const ordinaryHtml = html(
+	`<style>td{border-collapse:collapse}</style><div style="columns:2;display:grid;grid:repeat(2,1fr)/repeat(auto-fill,9px)"><table rules="all">${'<tr><td colspan="2">x</td><td>y</td></tr>'.repeat(90)}</table></div>`,
+);
 const slowFilters: Readonly<Record<string, string>> = {
 	'letters.svg': blurred('g{filter:bl\\75r(5px)}'),
 	'attribute.svg': blurred('').replaceAll('<g>', '<g filter="bl\\75r(5px)">'),
@@ -196,9 +214,9 @@ const ordinaryStyles = styledBy(
 	'<filter id="f"><feGaussianBlur stdDeviation="2" result="b"/><feMerge><feMergeNode in="b"/><feMergeNode in="SourceGraphic"/></feMerge></filter><g filter="url(#f)"><rect width="90" height="90"/></g><g class="a"/>',
 );
 
-const refusesSlow = test.macro(async (t, slow: Readonly<Record<string, string>>) => {
+const refusesSlow = test.macro(async (t, slow: Readonly<Record<string, string>>, ordinary: string = ordinaryStyles) => {
 	const app = await fixture.enter(t);
-	await writeFiles(app.home, { ...slow, 'ordinary.svg': ordinaryStyles });
+	await writeFiles(app.home, { ...slow, 'ordinary.svg': ordinary });
 	const page = await app.open('/browser?type=private');
 	await withoutWatch(page);
 	for (const name of Object.keys(slow)) {
@@ -212,6 +230,7 @@ const refusesSlow = test.macro(async (t, slow: Readonly<Record<string, string>>)
 });
 
 test.serial('a drawing whose styles or filters multiply is not drawn, and the page goes on', refusesSlow, slowStyles);
+test.serial('nor is one with HTML in it that no browser lays out in time', refusesSlow, slowHtml, ordinaryHtml);
 test.serial('nor is one that filters by an escape, a variable or what is around an element', refusesSlow, slowFilters);
 
 /** A PNG of one colour, of which every line is the same. */

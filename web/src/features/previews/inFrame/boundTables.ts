@@ -1,7 +1,4 @@
-/** Rows times columns of a table in which cells span several. */
-const maxSpannedPlaces = 20_000;
-/** Rows times columns of a table whose borders collapse: a browser keeps 90 bytes for each place, also where no cell is. */
-const maxCollapsedPlaces = 500_000;
+import { maxCollapsedPlaces, maxSpannedPlaces, placesOf } from '../common/markup/tablePlaces.js';
 
 /** The attribute of a table that has more places. */
 const mark = 'data-wide';
@@ -16,42 +13,10 @@ export const tableStyles = `@layer stowage-tables { :not(table), table[${mark}] 
 export function boundTables(root: ParentNode): void {
 	for (const table of root.querySelectorAll('table')) {
 		table.removeAttribute(mark);
-		const { outer, inner } = rowsOf(table);
-		const rows = 1 + outer.length + inner.length;
-		const columns = [...table.querySelectorAll('col, colgroup')].reduce((sum, each) => sum + spanOf(each, 'span'), 0);
-		const places = () => rows * Math.max(columns, columnsOf([table]), columnsOf(outer), columnsOf(inner));
+		const places = () => placesOf(table, table.querySelectorAll('col, colgroup'));
 		if (places() > maxSpannedPlaces) withoutSpans(table);
 		if (places() > maxCollapsedPlaces) table.setAttribute(mark, '');
 	}
-}
-
-/** What may be a row of a table, by itself or by a style: its children and theirs, if these have any. */
-function rowsOf(table: Element): { outer: Element[]; inner: Element[] } {
-	const parts = (element: Element) => [...element.children].filter(({ localName }) => localName !== 'colgroup');
-	const outer = parts(table);
-	return { outer, inner: outer.flatMap(parts).filter(({ childElementCount }) => childElementCount > 0) };
-}
-
-/** The most columns of these rows, with the cells of rows above that reach into them. */
-function columnsOf(rows: readonly Element[]): number {
-	const changes: number[] = [];
-	const change = (row: number, by: number) => {
-		changes[row] = (changes[row] ?? 0) + by;
-	};
-	for (const [index, row] of rows.entries()) {
-		for (const cell of row.children) {
-			const across = spanOf(cell, 'colspan');
-			change(index, across);
-			change(Math.min(rows.length, index + downOf(cell)), -across);
-		}
-	}
-	let here = 0;
-	let most = 0;
-	for (let row = 0; row < rows.length; row++) {
-		here += changes[row] ?? 0;
-		most = Math.max(most, here);
-	}
-	return most;
 }
 
 function withoutSpans(table: Element): void {
@@ -59,10 +24,3 @@ function withoutSpans(table: Element): void {
 		for (const name of ['colspan', 'rowspan', 'span']) each.removeAttribute(name);
 	}
 }
-
-const spanOf = (element: Element, name: string) =>
-	Math.max(1, Number.parseInt(element.getAttribute(name) ?? '', 10) || 1);
-
-/** 0 stands for all rows. */
-const downOf = (cell: Element) =>
-	/^\s*\+?0/.test(cell.getAttribute('rowspan') ?? '') ? Number.POSITIVE_INFINITY : spanOf(cell, 'rowspan');

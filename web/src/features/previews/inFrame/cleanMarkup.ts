@@ -1,6 +1,7 @@
 import { maxPixels, pixelsOfAddress } from '../common/images/pixels.js';
 import { drawsTooMuch, sheetsOf } from '../common/markup/drawings.js';
 import type { FontBudget } from '../common/markup/fonts.js';
+import { repeatsTooOften } from '../common/markup/layoutCost.js';
 import { isNestedTooDeep, type StyleBudget, stylesCostTooMuch } from '../common/markup/styleCost.js';
 import { valuesCostTooMuch } from '../common/markup/styleValues.js';
 import { boundTables } from './boundTables.js';
@@ -168,6 +169,7 @@ const inLine =
 function boundDeclarations(style: CSSStyleDeclaration): void {
 	drawInOneLayer(style);
 	style.removeProperty('columns');
+	boundGrid(style);
 	// `all` stands for `display` as well. `removeProperty('all')` would take all other declarations with it.
 	if (style.getPropertyValue('all') !== '')
 		style.cssText = style.cssText.replaceAll(/\ball: [\w-]+(?: !important)?;/g, '');
@@ -175,6 +177,13 @@ function boundDeclarations(style: CSSStyleDeclaration): void {
 	// Importance would win against the styles that bound tables.
 	const collapse = style.getPropertyValue('border-collapse');
 	if (style.getPropertyPriority('border-collapse') !== '') style.setProperty('border-collapse', collapse);
+}
+
+/** Of what variables stand for nothing is read before a browser has it: so none of them repeats tracks either. */
+function boundGrid(style: CSSStyleDeclaration): void {
+	if (!repeatsTooOften(style.cssText)) return;
+	for (const name of ['grid', 'grid-template', ...style])
+		if (repeatsTooOften(style.getPropertyValue(name))) style.removeProperty(name);
 }
 
 const declarations = new CSSStyleSheet();

@@ -1,6 +1,7 @@
 import { plainNames, withQuotes } from './cssTokens.js';
 import { hasCostlyAddresses } from './drawingPictures.js';
 import { idsIn, idsOfAddress, namesAddresses, splitRules } from './drawingReferences.js';
+import { laysOutTooMuch } from './layoutCost.js';
 import { countElements, TooMuchMarkup } from './markupBounds.js';
 import { sanitise } from './sanitise.js';
 import { elementsOf, styleCopy, styleOf, stylesCostTooMuch } from './styleCost.js';
@@ -19,7 +20,7 @@ const maxFilterWork = 5000;
 
 /**
  * A drawing as a picture of its own: as UTF-8, whatever it was. Undefined for one that is too large or deep, or whose
- * references to its own parts, filters or styles would take too long: each of twenty lines that uses the one before it
+ * references to its own parts, filters, styles or HTML would take too long: each of twenty lines that uses the one before it
  * twice doubles the work of the browser, which nothing can interrupt. So for one whose pictures have too many pixels.
  */
 export function pictureOfDrawing(bytes: Uint8Array, parser = new DOMParser()): Uint8Array<ArrayBuffer> | undefined {
@@ -30,10 +31,12 @@ export function pictureOfDrawing(bytes: Uint8Array, parser = new DOMParser()): U
 	const parsed = parser.parseFromString(copy, 'image/svg+xml');
 	const sheets = sheetsOf(parsed);
 	const elements = [...parsed.querySelectorAll('*')];
+	const styles = [...sheets, ...elements.map(styleOf)];
 	const costsTooMuch =
 		hidesStyles(parsed, sheets) ||
 		drawsTooMuch(parsed, sheets) ||
-		hasCostlyAddresses(elements, [...sheets, ...elements.map(styleOf)]);
+		hasCostlyAddresses(elements, styles) ||
+		laysOutTooMuch(parsed, styles);
 	return costsTooMuch ? undefined : new TextEncoder().encode(text);
 }
 
