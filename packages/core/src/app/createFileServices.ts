@@ -103,6 +103,7 @@ export function createFileServices(dependencies: Dependencies) {
 			await rebindTrashedVersions(database.versions, record, from, to);
 		},
 		completeMoves: (ownerId) => versionBin.paths.complete(ownerId),
+		plannedMoves: (ownerId) => versionBin.paths.planned(ownerId),
 		onReplaced: (file) => links.tracker.replaced(file),
 		log,
 		now,

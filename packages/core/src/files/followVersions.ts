@@ -21,7 +21,7 @@ export function followVersions(tracker: ItemTracker, versions: Versions): ItemTr
 			const home = homeRoot(viewer.username);
 			const source = relativePath(from, home);
 			return exclusively(viewer.id, async () => {
-				// While nothing else is held: no other lease, no open file, and nothing that was asked before it.
+				// Before the lease of links and the locks of the disk, for it may be awaited for long.
 				let right: MoveRight | undefined = await versions.paths.begin(viewer.id, source);
 				try {
 					return await tracker.moving(viewer, from, async (before) => {

@@ -8,7 +8,7 @@ import { createKeyedMutex } from '../limits/keyedMutex.js';
 import type { Log } from '../log.js';
 import type { MountedStorage } from '../trees/storage/MountedStorage.js';
 import type { ReplacedFile } from '../trees/trash/trashParts.js';
-import { beingMoved } from '../trees/trash/versions/PlannedMoves.js';
+import { BeingMoved } from '../trees/trash/versions/PlannedMoves.js';
 import { LinkedPaths } from './LinkedPaths.js';
 import { PathRoom, PathSizes } from './PathRoom.js';
 import { recordIfPossible } from './recordIfPossible.js';
@@ -61,7 +61,7 @@ export function trackItems({ links, databaseReserve, storage, leases, log }: Dep
 	const acquireLease = async (ownerId: string): Promise<Lease | undefined> => {
 		try {
 			const lease = await leases.acquire(`links ${ownerId}`, { waitMs });
-			if (lease === undefined) throw beingMoved();
+			if (lease === undefined) throw new BeingMoved();
 			return lease;
 		} catch (error) {
 			// The plan of a move can't be written either: a move of a linked item is refused, and others need no lease.
@@ -92,7 +92,7 @@ export function trackItems({ links, databaseReserve, storage, leases, log }: Dep
 				// Another process may have held the lease while this one was suspended.
 				const isHeld = () => lease?.isHeld() !== false;
 				const assertHeld = () => {
-					if (!isHeld()) throw beingMoved();
+					if (!isHeld()) throw new BeingMoved();
 				};
 				const moved = await move(async (to) => {
 					target = relativePath(to, home);
@@ -151,7 +151,7 @@ export function trackItems({ links, databaseReserve, storage, leases, log }: Dep
 				// A move whose end could not be recorded has ended: nothing is moved under the lease.
 				for (const id of await bound()) isBound = (await links.rebind(id, former, file, path)) && isBound;
 				// Who has replaced the file tries it again later, also where the process ends before that.
-				if (!isBound && (await bound()).length > 0) throw beingMoved();
+				if (!isBound && (await bound()).length > 0) throw new BeingMoved();
 			});
 		},
 

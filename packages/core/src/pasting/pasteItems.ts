@@ -126,10 +126,10 @@ export async function pasteItems(
 	const yielder = new Yielder();
 	let reportedAt = Number.NEGATIVE_INFINITY;
 	let entry: Entry | undefined;
+	/** A disk that fails may have done all the same what it was asked for. */
+	const mayBeDone = (reason: unknown) => state.next === state.failed && isFailure(reason, 'unavailable');
 	const fail = (reason: Failure): Failure => {
-		// A disk that fails may have done all the same what it was asked for.
-		const isKnown = state.next > state.failed || reason.kind !== 'unavailable';
-		if (items.length === 1 || !isKnown) return reason;
+		if (items.length === 1 || mayBeDone(reason)) return reason;
 		return new Failure(reason.kind, `${doneSentence(state, labels, items.length)} ${reason.message}`, {
 			cause: reason,
 		});
@@ -153,6 +153,7 @@ export async function pasteItems(
 				await work.discardCurrent();
 			}
 			if (job.isCancelled) {
+				if (mayBeDone(error)) throw error;
 				const kept = isCopied ? ` ${baseName(item.path)} was copied already, and the copy is kept.` : '';
 				throw new Failure('conflict', `${doneSentence(state, labels, items.length)}${kept}`, { cause: error });
 			}

@@ -792,13 +792,14 @@ test('notes that are put together are also those of items that an older database
 	t.is((await database.trash.get(lost))?.path, parsePath('now'));
 });
 
-const noMoves: UncompletedMoves = { leadFrom: () => false, leadTo: () => false };
+const noMoves: UncompletedMoves = { leadFrom: () => false, leadTo: () => false, endAt: () => false };
 
 const purgeParts = ({ services: { config, database, databaseReserve, log, storage } }: TestApp) => ({
 	...{ config, databaseReserve, log, store: database.trash, storage: () => storage },
 	...{ versions: database.versions, users: database.users, inVain: database.keyValues('trash-in-vain') },
 	...{ creators: database.keyValues('file-creators'), moves: database.keyValues('version-moves') },
 	...{ leases: { acquire: async () => undefined }, completeMoves: async () => noMoves },
+	...{ plannedMoves: async () => noMoves },
 	...{ now: Date.now, monotonic: () => 0 },
 	...{ onEnded: async () => {}, onChanged: () => {}, onPurged: () => {} },
 	...{ onMovedAcross: async () => {}, onReplaced: async () => {} },

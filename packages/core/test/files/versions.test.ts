@@ -511,6 +511,67 @@ test('versions are not used by paths that an interrupted move has left while ano
 	t.deepEqual(await contents('former/a'), ['private']);
 });
 
+test('a file that was moved where another process holds up the completion is not replaced, or its versions would be those of its former path', async (t) => {
+	const { app, ada, call, write, contents } = await setUp(t);
+	await write('a', 'private', 'two');
+	const recover = failAfterMoves(app, { disk: false, database: true });
+	await call('POST', '/api/renameItem', { oldPath: 'a', newName: 'former', type });
+	const { release } = await holdMoves(app);
+	recover();
+	const changed = [field('directory', ''), field('onConflict', 'replace'), file('former', 'changed')];
+	t.is((await ada.upload('/api/upload', changed)).statusCode, 423);
+	await release();
+	await write('former', 'changed');
+	await write('a', 'another');
+	t.deepEqual(await contents('a'), []);
+	t.deepEqual(await contents('former'), ['two', 'private']);
+});
+
+test('an interrupted move is completed later where the database was full as it should have been', async (t) => {
+	const { app, ada, call, write, contents } = await setUp(t);
+	const { versions } = app.services.database;
+	await write('docs/a', 'private', 'two');
+	const recover = failAfterMoves(app, { disk: false, database: true });
+	await call('POST', '/api/renameItem', { oldPath: 'docs', newName: 'former', type });
+	recover();
+	const move = versions.move;
+	versions.move = async () => {
+		throw new Failure('storageFull', 'full');
+	};
+	t.is((await ada.get(`/api/versions/docs/a?type=${type}`)).statusCode, 404);
+	await write('other', 'one', 'two');
+	versions.move = move;
+	await call('POST', '/api/createFolder', { directory: '', folderName: 'docs', type });
+	await write('docs/a', 'another');
+	t.deepEqual(await contents('docs/a'), []);
+	t.deepEqual(await contents('former/a'), ['private']);
+});
+
+test('a move by a process that loses the right to it meanwhile leaves the paths of versions to others', async (t) => {
+	const clock = { jump: 0 };
+	const { app, ada, call, write, contents } = await setUp(t, {}, { monotonic: () => performance.now() + clock.jump });
+	const { versions, users, keyValues } = app.services.database;
+	const ownerId = (await users.find('ada'))?.id ?? '';
+	await write('docs/a', 'private', 'two');
+	const { storage } = app.services.roots.first;
+	const move = storage.move.bind(storage);
+	storage.move = async (from, to, options) => {
+		const moved = await move(from, to, options);
+		storage.move = move;
+		clock.jump = 3_600_000;
+		// As another process completes it.
+		await versions.move(ownerId, parsePath('docs'), parsePath('former'));
+		await keyValues('version-moves').remove(ownerId);
+		await call('POST', '/api/createFolder', { directory: '', folderName: 'docs', type });
+		await write('docs/a', 'another', 'its own');
+		return moved;
+	};
+	await ada.post('/api/renameItem', { oldPath: 'docs', newName: 'former', type });
+	t.true(await versions.hasWithin(ownerId, parsePath('docs')));
+	t.deepEqual(await contents('docs/a'), ['another']);
+	t.deepEqual(await contents('former/a'), ['private']);
+});
+
 test('what is chosen to be removed from the trash stays there until its versions have its path, and takes them with it', async (t) => {
 	const { app, call, write, onDisk } = await setUp(t);
 	const { trashBin, database } = app.services;

@@ -579,7 +579,8 @@ test('a trash of which something can’t follow its home now is tried again in a
 	const { id } = (await accounts.find('ada')) ?? t.fail();
 	const parts = {
 		...{ store: database.trash, storage: () => storage, config, log, onMovedAcross: async () => {} },
-		completeMoves: async () => ({ leadFrom: () => false, leadTo: () => false }),
+		completeMoves: async () => ({ leadFrom: () => false, leadTo: () => false, endAt: () => false }),
+		plannedMoves: async () => ({ leadFrom: () => false, leadTo: () => false, endAt: () => false }),
 	};
 	const { stage } = target.storage;
 	let failed = 0;
@@ -616,7 +617,7 @@ test('what is deleted follows its home once its versions have come to it', async
 	let asked = 0;
 	const parts = {
 		...{ store: database.trash, storage: () => storage, config, log, onMovedAcross: async () => {} },
-		completeMoves: async () => ({ leadFrom: () => false, leadTo: () => ++asked <= 3 }),
+		completeMoves: async () => ({ leadFrom: () => false, leadTo: () => ++asked <= 3, endAt: () => false }),
 	} as unknown as TrashParts;
 	await moveAllTrash(parts, id, target, new AbortController().signal, { first: 1, most: 1 });
 	t.is(asked, 4);

@@ -8,7 +8,6 @@ import { PurgedRemoval } from './purging/PurgedRemoval.js';
 import { TrashEviction } from './purging/TrashEviction.js';
 import { type PurgedOfOwner, TrashPurge } from './purging/TrashPurge.js';
 import { TrashRoom } from './purging/TrashRoom.js';
-import { endVersionsLeft } from './purging/versionsOfPurged.js';
 import { PendingRecords } from './recording/PendingRecords.js';
 import { throwIfWithout, UnrecordedItems, type WithoutRows } from './recording/UnrecordedItems.js';
 import { ClockJumps, completeTrash } from './sweepTrash.js';
@@ -155,7 +154,6 @@ export class TrashBin {
 				if (expired > 0) await onEnded(kind, expired, 'expired');
 			}
 		}
-		await endVersionsLeft(this.#parts);
 		await this.removePurged();
 		await completeTrash(this.#parts, this.#notedRoots);
 		await this.#leftCopies.sweep();

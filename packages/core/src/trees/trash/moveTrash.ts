@@ -11,7 +11,7 @@ import { locateTrashed } from './locateTrashed.js';
 import { writeNotes } from './recording/TrashNotes.js';
 import { type TrashParts, trashBatch, warnOfTrash } from './trashParts.js';
 import { trashedLinkPath, trashedPath } from './trashPaths.js';
-import { beingMoved } from './versions/PlannedMoves.js';
+import { BeingMoved } from './versions/PlannedMoves.js';
 
 /** How long the move of a whole trash rests before it tries again what it could not move, at first and at most. */
 const restMs = { first: 1_000, most: 60_000 };
@@ -64,7 +64,7 @@ async function copyBetween(parts: TrashParts, record: TrashRecord, from: Mount, 
 	const path = trashedPath(record.id);
 	const [source, target] = [from.storage, to.storage];
 	// By a wrong path its versions would not be found.
-	if ((await parts.completeMoves(record.ownerId)).leadTo(trashedLinkPath(record.id))) throw beingMoved();
+	if ((await parts.completeMoves(record.ownerId)).leadTo(trashedLinkPath(record.id))) throw new BeingMoved();
 	await assertCopyable(source, path, record);
 	// It is there whole or not at all: an earlier call was interrupted after it.
 	if ((await undefinedIf(target.stat(path), 'notFound')) !== undefined) return parts.onMovedAcross(record, from, to);
@@ -201,7 +201,7 @@ async function moveRound(
 				staying.add(id);
 			}
 			// It may have been restored or removed meanwhile. Where its versions are still on their way, the next round moves it.
-			else if (!isFailure(error, 'locked')) ignoreMissing(error);
+			else if (!(error instanceof BeingMoved)) ignoreMissing(error);
 		}
 	}
 }

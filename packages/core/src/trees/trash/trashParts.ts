@@ -45,6 +45,8 @@ export interface TrashParts {
 	onMovedAcross(record: TrashRecord, from: Mount, to: Mount): Promise<void>;
 	/** Called before versions of that owner are used by their paths: those of interrupted moves are corrected. Resolves to what is left. */
 	completeMoves(ownerId: string): Promise<UncompletedMoves>;
+	/** Moves of files with versions of that owner that are planned, whether they go on or were interrupted. */
+	plannedMoves(ownerId: string): Promise<UncompletedMoves>;
 	/** Called with each file that another one has replaced, maybe more than once: what belonged to the former one belongs to that. */
 	onReplaced(replaced: ReplacedFile): Promise<void>;
 	log: Log;
@@ -60,6 +62,8 @@ export interface UncompletedMoves {
 	leadFrom(path: StoragePath): boolean;
 	/** Whether versions of what is at a path, or below, may still have other paths. */
 	leadTo(path: StoragePath): boolean;
+	/** Whether what is at this very path may have been moved there: if it is replaced, nobody finds where its versions belong. */
+	endAt(path: StoragePath): boolean;
 }
 
 /**

@@ -5,7 +5,6 @@ import { locateTrashed } from '../locateTrashed.js';
 import { lostMs, type TrashParts, trashBatch, type UncompletedMoves, warnOfTrash } from '../trashParts.js';
 import { trashedLinkPath, trashedPath } from '../trashPaths.js';
 import type { TrashRoom } from './TrashRoom.js';
-import { endVersions, hasVersions } from './versionsOfPurged.js';
 
 /** Removing from the disks what is marked `purging`, and the rows after that. A root that is away keeps its items until it is back. */
 export class PurgedRemoval {
@@ -55,21 +54,25 @@ export class PurgedRemoval {
 			const records = await store.inState('purging', { limit: trashBatch, skip });
 			const removed: string[] = [];
 			let ended = 0;
-			const movesOf = this.#completedOnce();
+			const movesOf = this.#movesOfOwners();
 			for (const record of records) {
 				try {
+					const path = trashedLinkPath(record.id);
 					// By a wrong path its versions would not end with it: a later round removes it.
-					if (record.kind === 'item' && (await movesOf(record.ownerId)).leadTo(trashedLinkPath(record.id))) continue;
-					// What has been restored since it was chosen takes its versions with it.
+					if (record.kind === 'item' && (await movesOf(record.ownerId)).leadTo(path)) continue;
 					const wasHere = await this.#removeItem(record);
-					if (wasHere) {
-						if (record.kind === 'item') ended += await endVersions(this.#parts, record);
-						onPurged(record);
+					if (wasHere) onPurged(record);
+					let isMoving = false;
+					if (record.kind === 'item') {
+						// What has been restored since it was chosen takes its versions with it. They may also be on their way here since.
+						const moves = await movesOf(record.ownerId);
+						isMoving = moves.leadTo(path) || (!wasHere && moves.leadFrom(path));
+						// Also those of what was removed by a process that ended just after it.
+						if (!isMoving) ended += await this.#endVersions(record);
+						onChanged(record.ownerId);
 					}
-					if (record.kind === 'item') onChanged(record.ownerId);
 					// What is still on its way has its row until it has arrived: nothing else would ever find it. Nor its versions.
-					const isLost = !wasHere && record.deletedAt < now() - lostMs && !(await hasVersions(this.#parts, record));
-					if (wasHere || isLost) removed.push(record.id);
+					if (!isMoving && (wasHere || record.deletedAt < now() - lostMs)) removed.push(record.id);
 				} catch (error) {
 					if (!hasWarned) warnOfTrash(this.#parts, error);
 					hasWarned = true;
@@ -82,14 +85,27 @@ export class PurgedRemoval {
 		}
 	}
 
-	/** Completes the moves of each owner once, for as many items as there are of them. */
-	#completedOnce(): (ownerId: string) => Promise<UncompletedMoves> {
-		const moves = new Map<string, Promise<UncompletedMoves>>();
+	/** The moves of versions that are left of an owner, as of each call. What was interrupted is completed by the first one. */
+	#movesOfOwners(): (ownerId: string) => Promise<UncompletedMoves> {
+		const completed = new Set<string>();
 		return (ownerId) => {
-			const completed = moves.get(ownerId) ?? this.#parts.completeMoves(ownerId);
-			moves.set(ownerId, completed);
-			return completed;
+			if (completed.has(ownerId)) return this.#parts.plannedMoves(ownerId);
+			completed.add(ownerId);
+			return this.#parts.completeMoves(ownerId);
 		};
+	}
+
+	/** The versions of an item that was removed, and of what was in it, go with it. Resolves to how many. */
+	async #endVersions({ id, ownerId }: TrashRecord): Promise<number> {
+		const { versions } = this.#parts;
+		let ended = 0;
+		await versions.countsWithin(ownerId, trashedLinkPath(id), async (files) => {
+			ended += await versions.beginPurging(
+				ownerId,
+				files.map(({ file }) => file),
+			);
+		});
+		return ended;
 	}
 
 	/** Resolves to false if it is in no trash. */

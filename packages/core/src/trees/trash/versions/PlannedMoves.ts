@@ -22,8 +22,15 @@ type Parts = Pick<
 	'moves' | 'leases' | 'databaseReserve' | 'storage' | 'store' | 'users' | 'log' | 'config'
 >;
 
-/** Sets the paths of versions, after the move of the item that they are of or in. */
-type MoveRows = (from: StoragePath, to: StoragePath) => Promise<void>;
+/** Sets the paths of versions, after the move of the item that they are of or in, as long as the caller has the right to. */
+type MoveRows = (from: StoragePath, to: StoragePath, right: MoveRight) => Promise<void>;
+
+/** Another process moves something of that user for long, or a move of it is left that can't be completed now. */
+export class BeingMoved extends Failure {
+	constructor() {
+		super('locked', 'Something of yours is being moved right now. Please try again in a moment.', { retryAfter: 1 });
+	}
+}
 
 /**
  * The moves of files with versions that are under way, by their owners. A move that is interrupted between the disk and the rows, by a
@@ -35,26 +42,27 @@ type MoveRows = (from: StoragePath, to: StoragePath) => Promise<void>;
  * (`trackItems`), and only then the home (`Homes.changing`) and the locks of the disk, under which it awaits none of the former. A
  * replacement has the home while it waits, but others change that at the same time: only the move of a home waits for it, which has no
  * lease by then, and while that has the home and waits for this lease, what holds it is refused the home at once. Nobody who has
- * this lease asks for it, or for that of another user. None is awaited without an end.
+ * this lease asks for it, or for that of another user. A lease is awaited for a while, and the mutex for those before.
  */
 export class PlannedMoves {
 	readonly #parts: Parts;
-	readonly #moveRows: (ownerId: string, from: StoragePath, to: StoragePath) => Promise<void>;
+	readonly #moveRows: (ownerId: string, ...move: Parameters<MoveRows>) => Promise<void>;
 
-	constructor(parts: Parts, moveRows: (ownerId: string, from: StoragePath, to: StoragePath) => Promise<void>) {
+	constructor(parts: Parts, moveRows: (ownerId: string, ...move: Parameters<MoveRows>) => Promise<void>) {
 		this.#parts = parts;
 		this.#moveRows = moveRows;
 	}
 
 	/**
-	 * The right to move files of that user that have versions, until it is released. Throws `locked` where another process has it for long.
-	 * Undefined on a full database: the move is made all the same, and would be completed by nobody.
+	 * The right to move files of that user that have versions, until it is released. Throws `locked` where another process has it for long,
+	 * or at all where the caller may not wait. Undefined on a full database: the move is made all the same, and would be completed by nobody.
 	 */
 	async begin(ownerId: string, { mayWait = true } = {}): Promise<MoveRight | undefined> {
 		try {
 			const right = await this.#acquire(ownerId, mayWait ? waitMs.move : 0);
-			if (right === undefined) throw beingMoved();
-			await right.complete().catch((error: unknown) => warnOfTrash(this.#parts, error));
+			if (right === undefined) throw new BeingMoved();
+			// That may take as long as a wait. What is left concerns few moves, which are refused then.
+			if (mayWait) await right.complete().catch((error: unknown) => warnOfTrash(this.#parts, error));
 			return right;
 		} catch (error) {
 			if (isFailure(error, 'storageFull')) return undefined;
@@ -89,12 +97,12 @@ export class PlannedMoves {
 		const plans = await plansOf(this.#parts, ownerId);
 		if (plans.length === 0) return;
 		const wait = concerns(uncompleted(plans)) ? waitMs.use : 0;
-		if (concerns(await this.complete(ownerId, wait))) throw beingMoved();
+		if (concerns(await this.complete(ownerId, wait))) throw new BeingMoved();
 	}
 
 	/** As `complete` does, and waits for moves that go on. Throws where something could not be completed. */
 	async completeAll(ownerId: string): Promise<void> {
-		if (!(await this.#completeNow(ownerId, waitMs.move))) throw beingMoved();
+		if (!(await this.#completeNow(ownerId, waitMs.move))) throw new BeingMoved();
 	}
 
 	/** Resolves to false while another one moves files of that user. */
@@ -121,7 +129,7 @@ export class PlannedMoves {
 
 	async #acquire(ownerId: string, wait: number): Promise<MoveRight | undefined> {
 		const lease = await this.#parts.leases.acquire(`versions ${ownerId}`, { waitMs: wait });
-		return lease && new MoveRight(this.#parts, ownerId, lease, (from, to) => this.#moveRows(ownerId, from, to));
+		return lease && new MoveRight(this.#parts, ownerId, lease, (...move) => this.#moveRows(ownerId, ...move));
 	}
 }
 
@@ -139,6 +147,11 @@ export class MoveRight {
 		this.#moveRows = moveRows;
 	}
 
+	/** Whether no other process may have got the right since, as while this one was suspended. */
+	get isHeld(): boolean {
+		return this.#lease.isHeld();
+	}
+
 	/**
 	 * Writes that the item at `from` is about to be moved, in place of what was written of it. Throws `locked` once the right is lost, and
 	 * where an earlier move is left by which versions would be taken along that are of something else, or left behind.
@@ -149,11 +162,10 @@ export class MoveRight {
 		const item = identityOf(found);
 		const plans = await plansOf(this.#parts, this.#ownerId);
 		const others = plans.filter((each) => each.from !== from || each.item !== item);
-		const left = uncompleted(others);
-		if (left.leadFrom(from) || left.leadTo(from) || left.leadFrom(to)) throw beingMoved();
+		assertNoneLeft(uncompleted(others), from, to);
 		const kept = newest([...others, { from, to, item }]);
 		// Another process may have the right by now, after this one was suspended.
-		if (!this.#lease.isHeld()) throw beingMoved();
+		if (!this.isHeld) throw new BeingMoved();
 		try {
 			await this.#write(kept, this.#parts.databaseReserve.optional(this.#parts.moves));
 		} catch (error) {
@@ -172,34 +184,42 @@ export class MoveRight {
 		const plans = await plansOf(this.#parts, this.#ownerId);
 		for (const plan of plans) {
 			try {
-				if (!this.#lease.isHeld()) throw beingMoved();
-				if (await this.#isAt(plan.to, plan)) await this.#moveRows(plan.from as StoragePath, plan.to as StoragePath);
-				else if (await this.#mayAppear(plan)) left.push(plan);
+				if (!this.isHeld) throw new BeingMoved();
+				if (await this.#isLeft(plan)) left.push(plan);
 			} catch (error) {
-				// A disk that refuses the name has nothing of it.
-				if (isFailure(error) && !isFailure(error, 'unavailable') && !isFailure(error, 'locked')) continue;
 				errors.push(error);
 				left.push(plan);
 			}
 		}
-		if (left.length < plans.length && this.#lease.isHeld()) await this.#write(left);
+		if (left.length < plans.length && this.isHeld) await this.#write(left);
 		if (errors.length > 0) throw errors[0];
 	}
 
-	/** Whether what is not found at its target may be found there later. */
-	async #mayAppear(plan: PlannedMove): Promise<boolean> {
+	/** Completes a move where it was made. Resolves to whether it may be found to have been made later. */
+	async #isLeft(plan: PlannedMove): Promise<boolean> {
+		// Before its target is asked for, which may be away for long.
 		if (await this.#isAt(plan.from, plan)) return false;
+		if (await this.#isAt(plan.to, plan)) {
+			await this.#moveRows(plan.from as StoragePath, plan.to as StoragePath, this);
+			return false;
+		}
 		return !isTrashedLink(plan.to as StoragePath) && !(await isHomeThere(this.#parts, this.#ownerId));
 	}
 
-	#isAt(path: string, plan: PlannedMove): Promise<boolean> {
-		return isAt(this.#parts, this.#ownerId, path, plan);
+	async #isAt(path: string, plan: PlannedMove): Promise<boolean> {
+		try {
+			return await isAt(this.#parts, this.#ownerId, path, plan);
+		} catch (error) {
+			// A disk that refuses the name has nothing of it.
+			if (isFailure(error) && !isFailure(error, 'unavailable') && !isFailure(error, 'locked')) return false;
+			throw error;
+		}
 	}
 
 	/** The rows of what was moved are right. */
 	async end(from: StoragePath, to: StoragePath): Promise<void> {
 		const plans = await plansOf(this.#parts, this.#ownerId);
-		if (this.#lease.isHeld()) await this.#write(plans.filter((each) => each.from !== from || each.to !== to));
+		if (this.isHeld) await this.#write(plans.filter((each) => each.from !== from || each.to !== to));
 	}
 
 	release(): Promise<void> {
@@ -229,7 +249,16 @@ function uncompleted(plans: readonly PlannedMove[]): UncompletedMoves {
 	return {
 		leadFrom: (path) => plans.some(({ from }) => overlap(from, path)),
 		leadTo: (path) => plans.some(({ to }) => overlap(to, path)),
+		endAt: (path) => plans.some(({ to }) => to === path),
 	};
+}
+
+/**
+ * Throws `locked` where a move is left by which versions would be taken along with the next one that are of something else, or left
+ * behind by it, or that would take those away which it brings.
+ */
+export function assertNoneLeft(left: UncompletedMoves, from: StoragePath, to: StoragePath): void {
+	if (left.leadFrom(from) || left.leadTo(from) || left.leadFrom(to)) throw new BeingMoved();
 }
 
 function newest(plans: readonly PlannedMove[]): PlannedMove[] {
@@ -244,9 +273,3 @@ function newest(plans: readonly PlannedMove[]): PlannedMove[] {
 	return kept.reverse();
 }
 
-/** Another process moves something of that user for long. */
-export function beingMoved(): Failure {
-	return new Failure('locked', 'Something of yours is being moved right now. Please try again in a moment.', {
-		retryAfter: 1,
-	});
-}

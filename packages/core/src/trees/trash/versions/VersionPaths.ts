@@ -3,7 +3,7 @@ import { isPublicPath, type StoragePath, type User, utf8Length } from '@stowage/
 import type { TrashBin } from '../TrashBin.js';
 import { assertRoomForLonger, type TrashParts, type UncompletedMoves, warnOfTrash } from '../trashParts.js';
 import { isTrashedLink, trashedBytes } from '../trashPaths.js';
-import { type MoveRight, PlannedMoves } from './PlannedMoves.js';
+import { assertNoneLeft, BeingMoved, type MoveRight, PlannedMoves } from './PlannedMoves.js';
 
 /** Bytes of a target for which the database's disk need not be asked: what a path gets longer by is little then. */
 const shortBytes = 140;
@@ -24,7 +24,7 @@ export class VersionPaths {
 		this.#parts = parts;
 		this.#bin = bin;
 		this.#onMadePublic = onMadePublic;
-		this.#planned = new PlannedMoves(parts, (ownerId, from, to) => this.#move(ownerId, from, to));
+		this.#planned = new PlannedMoves(parts, (ownerId, ...move) => this.#move(ownerId, ...move));
 	}
 
 	/**
@@ -48,7 +48,8 @@ export class VersionPaths {
 		// Its first version may have come since.
 		const right = begun ?? (await this.begin(ownerId, from, { mayWait: false }));
 		try {
-			await right?.plan(from, to);
+			if (right === undefined) assertNoneLeft(await this.planned(ownerId), from, to);
+			else await right.plan(from, to);
 		} catch (error) {
 			if (begun === undefined) await right?.release();
 			throw error;
@@ -61,6 +62,11 @@ export class VersionPaths {
 		return this.#planned.complete(ownerId);
 	}
 
+	/** All moves that are planned, whether they go on or were interrupted. */
+	planned(ownerId: string): Promise<UncompletedMoves> {
+		return this.#planned.of(ownerId);
+	}
+
 	/** As `complete` does. Throws `locked` where versions at that path may still be of what was moved away from there. */
 	completeFrom(ownerId: string, path: StoragePath): Promise<void> {
 		return this.#planned.completeBefore(ownerId, (moves) => moves.leadFrom(path));
@@ -69,6 +75,11 @@ export class VersionPaths {
 	/** As `complete` does. Throws `locked` where versions of what is at that path, or below, may still have other paths. */
 	completeTo(ownerId: string, path: StoragePath): Promise<void> {
 		return this.#planned.completeBefore(ownerId, (moves) => moves.leadTo(path));
+	}
+
+	/** As `completeFrom` does, before the file at that path is replaced, and also where it may have been moved there. */
+	completeAt(ownerId: string, path: StoragePath): Promise<void> {
+		return this.#planned.completeBefore(ownerId, (moves) => moves.leadFrom(path) || moves.endAt(path));
 	}
 
 	/** As `complete` does. Throws where that can't be done now. */
@@ -102,7 +113,7 @@ export class VersionPaths {
 	/** A file, or a folder with all in it, has been moved, with the right that `plan` has given. */
 	async moved(ownerId: string, from: StoragePath, to: StoragePath, right: MoveRight | undefined): Promise<void> {
 		try {
-			await this.#move(ownerId, from, to);
+			await this.#move(ownerId, from, to, right);
 			await right?.end(from, to);
 		} catch (error) {
 			warnOfTrash(this.#parts, error);
@@ -115,10 +126,12 @@ export class VersionPaths {
 	}
 
 	/** What is made public leaves its versions behind, since its former contents are not meant for others. */
-	async #move(ownerId: string, from: StoragePath, to: StoragePath): Promise<void> {
+	async #move(ownerId: string, from: StoragePath, to: StoragePath, right: MoveRight | undefined): Promise<void> {
 		const yielder = new Yielder();
 		const longer = Math.max(0, utf8Length(to) - utf8Length(from));
 		for (;;) {
+			// Who has the right now completes it, and what has got the former path since may have versions by then.
+			if (right?.isHeld === false) throw new BeingMoved();
 			const count = await this.#parts.versions.move(ownerId, from, to);
 			if (count === 0) break;
 			if (longer > 0) await this.#bin.limits.lengthened(ownerId, count * longer);

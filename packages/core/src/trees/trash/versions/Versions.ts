@@ -63,8 +63,8 @@ export class Versions {
 
 	/**
 	 * Runs `replace`, which replaces a file, keeps it under the given path, and awaits `beforeNaming` before that. The new file has all
-	 * versions of the former one. Throws `forbidden` where a member may add no more to them, and `locked` where a move from its path is
-	 * left to be completed.
+	 * versions of the former one. Throws `forbidden` where a member may add no more to them, and `locked` where a move from or to its path
+	 * is left to be completed.
 	 */
 	async keep(
 		{ user, storage, path, item }: Replaced,
@@ -72,8 +72,8 @@ export class Versions {
 		replace: (keepAs: StoragePath, beforeNaming: () => Promise<void>) => Promise<StorageItem>,
 	): Promise<StorageItem> {
 		const replacedId = identityOf(item);
-		// A move that is completed later would take these with it.
-		await this.paths.completeFrom(user.id, path);
+		// A move from here that is completed later would take these with it, and one to here would not find its file any more.
+		await this.paths.completeAt(user.id, path);
 		// Most replacements are the owner's: these don't look up who has created the file, as its first version stays in any case.
 		const writtenBy = await this.#writers.of(user.id, item, { isCreatorSought: user.member !== undefined });
 		const version = {

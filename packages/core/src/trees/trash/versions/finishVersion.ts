@@ -3,7 +3,6 @@ import {
 	baseName,
 	Failure,
 	homeRoot,
-	isFailure,
 	joinChecked,
 	joinPath,
 	pathSegments,
@@ -90,7 +89,7 @@ export async function itemAt(
 			'forbidden',
 		);
 	}
-	const record = await trashedRecord(parts, trashed.id);
+	const record = await trashedRecord(parts, ownerId, trashed.id);
 	const located = record && (await locateTrashed(parts, record));
 	if (located === undefined) return undefined;
 	const { storage, idPrefix } = located.mount;
@@ -98,28 +97,19 @@ export async function itemAt(
 	return item && prefixed(item, idPrefix);
 }
 
-/** What is known of an item of the trash, also before it has a row. */
+/** What is known of an item of the trash, also before it has a row: then it is on the root of the home, from which it was deleted. */
 async function trashedRecord(
-	{ store, storage }: Pick<TrashParts, 'storage' | 'store'>,
+	{ store, storage, users }: Pick<TrashParts, 'storage' | 'store' | 'users'>,
+	ownerId: string,
 	id: string,
 ): Promise<TrashRecord | undefined> {
 	const known = await store.get(id);
 	if (known !== undefined) return known;
-	let away: unknown;
-	for (const mount of storage().mounts()) {
-		try {
-			const { items } = await unrecordedOn(mount.storage);
-			const found = items.find(({ record }) => record.id === id);
-			if (found !== undefined) return found.record;
-		} catch (error) {
-			if (!isFailure(error, 'unavailable')) throw error;
-			away ??= error;
-		}
-	}
+	const user = await users.get(ownerId);
+	if (user === undefined) return undefined;
+	const { items } = await unrecordedOn((await storage().home(user.username).mount()).storage);
 	// It may have got one between the two.
-	const recorded = await store.get(id);
-	if (recorded === undefined && away !== undefined) throw away;
-	return recorded;
+	return items.find(({ record }) => record.id === id)?.record ?? store.get(id);
 }
 
 /** The path that an item had before it, or the folder that it is in, was put into the trash. */
