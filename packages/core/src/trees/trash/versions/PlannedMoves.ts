@@ -272,4 +272,3 @@ function newest(plans: readonly PlannedMove[]): PlannedMove[] {
 		});
 	return kept.reverse();
 }
-
