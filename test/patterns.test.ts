@@ -62,8 +62,8 @@ test('no loop of the product works on all that it has made so far for each furth
 
 test('what goes from the trash without an order goes by the way that names whose it was in the audit log', (t) =>
 	callsOf(t, /\b(?:store|trash|versions)\.beginPurging\(/, [
+		'packages/core/src/trees/trash/purging/PurgedRemoval.ts',
 		'packages/core/src/trees/trash/purging/TrashPurge.ts',
-		'packages/core/src/trees/trash/purging/versionsOfPurged.ts',
 		'packages/core/src/trees/trash/versions/Versions.ts',
 	]));
 
