@@ -153,7 +153,7 @@ export async function pasteItems(
 				await work.discardCurrent();
 			}
 			if (job.isCancelled) {
-				if (mayBeDone(error)) throw error;
+				if (!isCopied && mayBeDone(error)) throw error;
 				const kept = isCopied ? ` ${baseName(item.path)} was copied already, and the copy is kept.` : '';
 				throw new Failure('conflict', `${doneSentence(state, labels, items.length)}${kept}`, { cause: error });
 			}

@@ -222,27 +222,35 @@ test('versions end with their file: deleted for good, purged with the trash, or 
 	t.is((await onDisk()).length, 1);
 });
 
-test('what is restored keeps its versions though the trash is emptied before that is recorded', async (t) => {
-	const { app, call, write, contents, onDisk } = await setUp(t);
-	const { database, trashBin } = app.services;
-	for (const name of ['docs/a', 'docs/b']) await write(name, 'one', 'two', 'three');
-	const { trashId } = await call('DELETE', '/api/deleteItem', { filePath: 'docs', type });
-	await call('GET', '/api/trash', undefined);
-	const { move } = database.versions;
-	database.versions.move = async (...values) => {
-		database.versions.move = move;
-		await call('DELETE', '/api/trash', undefined);
+for (const [title, isFull] of [
+	['', false],
+	[', also where the database has no room to plan it', true],
+] as const)
+	test(`what is restored keeps its versions though the trash is emptied before that is recorded${title}`, async (t) => {
+		const { app, call, write, contents, onDisk } = await setUp(t);
+		const { database, trashBin } = app.services;
+		for (const name of ['docs/a', 'docs/b']) await write(name, 'one', 'two', 'three');
+		const { trashId } = await call('DELETE', '/api/deleteItem', { filePath: 'docs', type });
+		await call('GET', '/api/trash', undefined);
+		if (isFull) {
+			const set = () => Promise.reject(new Failure('storageFull', 'full'));
+			app.services.databaseReserve.optional = (store) => ({ ...store, set });
+		}
+		const { move } = database.versions;
+		database.versions.move = async (...values) => {
+			database.versions.move = move;
+			await call('DELETE', '/api/trash', undefined);
+			await trashBin.removePurged();
+			return move(...values);
+		};
+		const { restored } = await call('POST', '/api/trash/restore', { ids: [trashId] });
+		t.deepEqual(restored, [{ id: trashId, path: 'docs' }]);
 		await trashBin.removePurged();
-		return move(...values);
-	};
-	const { restored } = await call('POST', '/api/trash/restore', { ids: [trashId] });
-	t.deepEqual(restored, [{ id: trashId, path: 'docs' }]);
-	await trashBin.removePurged();
-	t.deepEqual(await contents('docs/a'), ['two', 'one']);
-	t.deepEqual(await contents('docs/b'), ['two', 'one']);
-	t.is((await onDisk()).length, 4);
-	t.is((await database.trash.totals({ kind: 'item' })).entries, 0);
-});
+		t.deepEqual(await contents('docs/a'), ['two', 'one']);
+		t.deepEqual(await contents('docs/b'), ['two', 'one']);
+		t.is((await onDisk()).length, 4);
+		t.is((await database.trash.totals({ kind: 'item' })).entries, 0);
+	});
 
 test('what is moved out of a folder while that is deleted for good keeps its versions', async (t) => {
 	const { app, call, write, contents, onDisk } = await setUp(t);
@@ -547,10 +555,47 @@ test('an interrupted move is completed later where the database was full as it s
 	t.deepEqual(await contents('former/a'), ['private']);
 });
 
+test('a folder without versions gets the name of one that was moved where that was interrupted', async (t) => {
+	const { app, call, write, contents } = await setUp(t);
+	await write('docs/a', 'private', 'two');
+	const recover = failAfterMoves(app, { disk: false, database: true });
+	await call('POST', '/api/renameItem', { oldPath: 'docs', newName: 'former', type });
+	recover();
+	await call('POST', '/api/createFolder', { directory: '', folderName: 'new', type });
+	await write('new/a', 'another');
+	await call('POST', '/api/renameItem', { oldPath: 'new', newName: 'docs', type });
+	t.deepEqual(await contents('docs/a'), []);
+	t.deepEqual(await contents('former/a'), ['private']);
+});
+
+test('a move by a process that loses the right to it before it sets the paths of versions where nobody has', async (t) => {
+	const clock = { jump: 0 };
+	const { app, ada, write, contents } = await setUp(t, {}, { monotonic: () => performance.now() + clock.jump });
+	const { versions, users, leases, keyValues } = app.services.database;
+	const ownerId = (await users.find('ada'))?.id ?? '';
+	await write('docs/a', 'private', 'two');
+	const { storage } = app.services.roots.first;
+	const move = storage.move.bind(storage);
+	storage.move = (from, to, options) => {
+		storage.move = move;
+		const beforeNaming = async (name: string) => {
+			await options?.beforeNaming?.(name);
+			clock.jump = 3_600_000;
+			// As another process has found it where it is still, which had the right by then.
+			await keyValues('version-moves').remove(ownerId);
+			await leases.revoke(`versions ${ownerId}`);
+		};
+		return move(from, to, { ...options, beforeNaming });
+	};
+	await ada.post('/api/renameItem', { oldPath: 'docs', newName: 'former', type });
+	t.true(await versions.hasWithin(ownerId, parsePath('former')));
+	t.deepEqual(await contents('former/a'), ['private']);
+});
+
 test('a move by a process that loses the right to it meanwhile leaves the paths of versions to others', async (t) => {
 	const clock = { jump: 0 };
 	const { app, ada, call, write, contents } = await setUp(t, {}, { monotonic: () => performance.now() + clock.jump });
-	const { versions, users, keyValues } = app.services.database;
+	const { versions, users, leases, keyValues } = app.services.database;
 	const ownerId = (await users.find('ada'))?.id ?? '';
 	await write('docs/a', 'private', 'two');
 	const { storage } = app.services.roots.first;
@@ -559,7 +604,9 @@ test('a move by a process that loses the right to it meanwhile leaves the paths 
 		const moved = await move(from, to, options);
 		storage.move = move;
 		clock.jump = 3_600_000;
-		// As another process completes it.
+		// As another process completes it, which has the right now.
+		await leases.revoke(`versions ${ownerId}`);
+		await leases.acquire(`versions ${ownerId}`, 'another process', 600_000);
 		await versions.move(ownerId, parsePath('docs'), parsePath('former'));
 		await keyValues('version-moves').remove(ownerId);
 		await call('POST', '/api/createFolder', { directory: '', folderName: 'docs', type });

@@ -6,6 +6,9 @@ import { lostMs, type TrashParts, trashBatch, type UncompletedMoves, warnOfTrash
 import { trashedLinkPath, trashedPath } from '../trashPaths.js';
 import type { TrashRoom } from './TrashRoom.js';
 
+/** A restoration that had begun before its item was chosen has moved the versions by then. */
+const restoredMs = 60_000;
+
 /** Removing from the disks what is marked `purging`, and the rows after that. A root that is away keeps its items until it is back. */
 export class PurgedRemoval {
 	readonly #parts: TrashParts;
@@ -52,6 +55,9 @@ export class PurgedRemoval {
 		let hasWarned = false;
 		for (let skip = 0; ; ) {
 			const records = await store.inState('purging', { limit: trashBatch, skip });
+			// In the same order: the first ones of them.
+			const before = await store.inState('purging', { limit: trashBatch, skip, until: now() - restoredMs });
+			const chosenBefore = new Set(before.map(({ id }) => id));
 			const removed: string[] = [];
 			let ended = 0;
 			const movesOf = this.#movesOfOwners();
@@ -67,6 +73,8 @@ export class PurgedRemoval {
 						// What has been restored since it was chosen takes its versions with it. They may also be on their way here since.
 						const moves = await movesOf(record.ownerId);
 						isMoving = moves.leadTo(path) || (!wasHere && moves.leadFrom(path));
+						// On a full database a restoration has no plan.
+						if (!wasHere && !chosenBefore.has(record.id)) isMoving ||= await this.#hasVersions(record);
 						// Also those of what was removed by a process that ended just after it.
 						if (!isMoving) ended += await this.#endVersions(record);
 						onChanged(record.ownerId);
@@ -93,6 +101,10 @@ export class PurgedRemoval {
 			completed.add(ownerId);
 			return this.#parts.completeMoves(ownerId);
 		};
+	}
+
+	#hasVersions({ id, ownerId }: TrashRecord): Promise<boolean> {
+		return this.#parts.versions.hasWithin(ownerId, trashedLinkPath(id));
 	}
 
 	/** The versions of an item that was removed, and of what was in it, go with it. Resolves to how many. */

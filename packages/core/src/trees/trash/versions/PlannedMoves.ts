@@ -55,7 +55,7 @@ export class PlannedMoves {
 
 	/**
 	 * The right to move files of that user that have versions, until it is released. Throws `locked` where another process has it for long,
-	 * or at all where the caller may not wait. Undefined on a full database: the move is made all the same, and would be completed by nobody.
+	 * or at all where the caller may not wait. Undefined on a full database: a move is made all the same, and would be completed by nobody.
 	 */
 	async begin(ownerId: string, { mayWait = true } = {}): Promise<MoveRight | undefined> {
 		try {
@@ -197,12 +197,14 @@ export class MoveRight {
 
 	/** Completes a move where it was made. Resolves to whether it may be found to have been made later. */
 	async #isLeft(plan: PlannedMove): Promise<boolean> {
-		// Before its target is asked for, which may be away for long.
-		if (await this.#isAt(plan.from, plan)) return false;
+		// Before its target is asked for. But what has left the trash is looked for there on all roots, of which any may be away for long.
+		const isFromTrash = isTrashedLink(plan.from as StoragePath);
+		if (!isFromTrash && (await this.#isAt(plan.from, plan))) return false;
 		if (await this.#isAt(plan.to, plan)) {
 			await this.#moveRows(plan.from as StoragePath, plan.to as StoragePath, this);
 			return false;
 		}
+		if (isFromTrash && (await this.#isAt(plan.from, plan))) return false;
 		return !isTrashedLink(plan.to as StoragePath) && !(await isHomeThere(this.#parts, this.#ownerId));
 	}
 
@@ -258,7 +260,11 @@ function uncompleted(plans: readonly PlannedMove[]): UncompletedMoves {
  * behind by it, or that would take those away which it brings.
  */
 export function assertNoneLeft(left: UncompletedMoves, from: StoragePath, to: StoragePath): void {
-	if (left.leadFrom(from) || left.leadTo(from) || left.leadFrom(to)) throw new BeingMoved();
+	if (isConcerned(left, from, to)) throw new BeingMoved();
+}
+
+export function isConcerned(moves: UncompletedMoves, from: StoragePath, to: StoragePath): boolean {
+	return moves.leadFrom(from) || moves.leadTo(from) || moves.leadFrom(to);
 }
 
 function newest(plans: readonly PlannedMove[]): PlannedMove[] {

@@ -3,7 +3,8 @@ import { isPublicPath, type StoragePath, type User, utf8Length } from '@stowage/
 import type { TrashBin } from '../TrashBin.js';
 import { assertRoomForLonger, type TrashParts, type UncompletedMoves, warnOfTrash } from '../trashParts.js';
 import { isTrashedLink, trashedBytes } from '../trashPaths.js';
-import { assertNoneLeft, BeingMoved, type MoveRight, PlannedMoves } from './PlannedMoves.js';
+import { itemAt } from './finishVersion.js';
+import { assertNoneLeft, BeingMoved, isConcerned, type MoveRight, PlannedMoves } from './PlannedMoves.js';
 
 /** Bytes of a target for which the database's disk need not be asked: what a path gets longer by is little then. */
 const shortBytes = 140;
@@ -28,17 +29,23 @@ export class VersionPaths {
 	}
 
 	/**
-	 * Called before a file is moved, or a folder with all in it, and before anything is held for that: it may wait for long. Resolves to the
+	 * Called before a file is moved, or a folder with all in it, and before the locks of the disk: it may wait for long. Resolves to the
 	 * right to do so, which the caller releases, if there are versions in it, or an interrupted move of some leads there. Throws `locked`
 	 * where another process moves files of that user for long.
 	 */
 	async begin(ownerId: string, from: StoragePath, options?: { mayWait: boolean }): Promise<MoveRight | undefined> {
 		const hasVersions =
 			(await this.#planned.of(ownerId)).leadTo(from) || (await this.#parts.versions.hasWithin(ownerId, from));
-		return hasVersions ? this.#planned.begin(ownerId, options) : undefined;
+		if (hasVersions) return this.#planned.begin(ownerId, options);
+		// What was interrupted may concern the target, which is known only later.
+		if (options?.mayWait !== false) await this.#planned.complete(ownerId);
+		return undefined;
 	}
 
-	/** Called right before it is moved, with the right that `begin` has given, and again where it gets another name. Resolves to the right. */
+	/**
+	 * Called right before it is moved, with the right that `begin` has given, and again where it gets another name. Resolves to the right.
+	 * Throws `locked` where a move that is left concerns either path, also where it has no versions.
+	 */
 	async plan(
 		ownerId: string,
 		from: StoragePath,
@@ -48,8 +55,10 @@ export class VersionPaths {
 		// Its first version may have come since.
 		const right = begun ?? (await this.begin(ownerId, from, { mayWait: false }));
 		try {
-			if (right === undefined) assertNoneLeft(await this.planned(ownerId), from, to);
-			else await right.plan(from, to);
+			if (right !== undefined) await right.plan(from, to);
+			// What is still where it was is not left, and can't be told from the plans alone.
+			else if (isConcerned(await this.planned(ownerId), from, to))
+				assertNoneLeft(await this.complete(ownerId), from, to);
 		} catch (error) {
 			if (begun === undefined) await right?.release();
 			throw error;
@@ -112,11 +121,21 @@ export class VersionPaths {
 
 	/** A file, or a folder with all in it, has been moved, with the right that `plan` has given. */
 	async moved(ownerId: string, from: StoragePath, to: StoragePath, right: MoveRight | undefined): Promise<void> {
+		let again: MoveRight | undefined;
 		try {
-			await this.#move(ownerId, from, to, right);
-			await right?.end(from, to);
+			if (right?.isHeld === false) {
+				// Who had the right meanwhile may have looked before the item was moved, and has removed the plan then.
+				await right.release();
+				again = await this.#planned.begin(ownerId, { mayWait: false });
+				// What has got the former path since may have versions of its own.
+				if ((await itemAt(this.#parts, ownerId, from)) !== undefined) return;
+			}
+			await this.#move(ownerId, from, to, again ?? right);
+			await (again ?? right)?.end(from, to);
 		} catch (error) {
 			warnOfTrash(this.#parts, error);
+		} finally {
+			await again?.release();
 		}
 	}
 
