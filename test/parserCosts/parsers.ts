@@ -86,7 +86,7 @@ import {
 	splitRules,
 } from '../../web/src/features/previews/common/markup/drawingReferences.js';
 import { htmlAsXml, textOfHtml } from '../../web/src/features/previews/common/markup/htmlAsXml.js';
-import { repeatsTooOften } from '../../web/src/features/previews/common/markup/layoutCost.js';
+import { hasTooManyTracks } from '../../web/src/features/previews/common/markup/layoutCost.js';
 import { isOwnCall } from '../../web/src/features/previews/common/markup/links.js';
 import { countElements } from '../../web/src/features/previews/common/markup/markupBounds.js';
 import { sanitise } from '../../web/src/features/previews/common/markup/sanitise.js';
@@ -826,7 +826,7 @@ export const parsers: readonly Parser[] = [
 		fragments: ['initial-value:a;', 'content:"a";', '--a:b;'],
 		run: (text) => valuesCostTooMuch(noElements, [`@property ${'a'.repeat(text.length)}{${text}}`]),
 	},
-	{ name: 'grids', fragments: ['repeat(', '9', ' ', ',', ')', 'r\\65peat(', '\\'], run: repeatsTooOften },
+	{ name: 'grids', fragments: ['repeat(', '9', ' ', ',', ')', 'r\\65peat(', '\\'], run: hasTooManyTracks },
 	{ name: 'addresses in CSS', fragments: css, run: (text) => replaceAddresses(text, () => undefined) },
 	{
 		name: 'references of drawings',

@@ -19,7 +19,7 @@ import { withQuotes } from '../src/features/previews/common/markup/cssTokens.js'
 import { drawnOf, sheetsOf } from '../src/features/previews/common/markup/drawings.js';
 import { FontBudget, fontBytes, fontBytesOfAddress } from '../src/features/previews/common/markup/fonts.js';
 import { htmlAsXml, numberCharacters, textOfHtml } from '../src/features/previews/common/markup/htmlAsXml.js';
-import { repeatsTooOften } from '../src/features/previews/common/markup/layoutCost.js';
+import { hasTooManyTracks, repeatsTooOften } from '../src/features/previews/common/markup/layoutCost.js';
 import { isOwnCall, mayOpenLink } from '../src/features/previews/common/markup/links.js';
 import { isApart, textBound } from '../src/features/previews/common/markup/longTexts.js';
 import { countElements, TooMuchMarkup } from '../src/features/previews/common/markup/markupBounds.js';
@@ -549,6 +549,18 @@ test('tracks of a grid are repeated by a number of three digits at most', (t) =>
 	for (const times of ['1', '999', ' 12 ', 'auto-fill', 'Auto-Fit'])
 		t.false(repeatsTooOften(`grid: repeat(${times}, [a] 1px) / repeat(2, 1fr)`), times);
 	t.false(repeatsTooOften('background: repeat-x; animation: repeat'));
+});
+
+test('what is repeated counts by its length', (t) => {
+	t.true(hasTooManyTracks(`repeat(999, ${'[a] 1px '.repeat(100)})`));
+	t.true(hasTooManyTracks('repeat(999, [a] 1px) '.repeat(20)));
+	t.true(hasTooManyTracks('repeat(1000, 1px)'));
+	for (const value of [
+		'repeat(999, 1px)',
+		'repeat(12, [col-start] 1fr [col-end])',
+		'repeat(auto-fill, minmax(9em, 1fr))',
+	])
+		t.false(hasTooManyTracks(value), value);
 });
 
 test('styles write no more text for the elements that have it than a browser lays out in time', async (t) => {

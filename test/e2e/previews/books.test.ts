@@ -614,6 +614,9 @@ test.serial('a book or document that no browser lays out in time is refused, and
 		'joiners.docx': word({ body: paragraph('a\u2060'.repeat(300_000)) }),
 		'columns.epub': chapter(within('<div style="columns: 2">', '</div>', 60)),
 		'grid.epub': chapter('<p style="display: grid; grid-template-columns: repeat(9999999, [a] 1px)">x</p>'),
+		'property.epub': chapter(
+			'<style>@media all { @property --t { syntax: "*"; inherits: false; initial-value: repeat(9999999, [a] 1px) } } p { display: grid; grid: var(--t) / 1px }</style><p>x</p>',
+		),
 		'tracks.epub': chapter('<p style="--t: r\\65peat(9999999, [a] 1px); display: grid; grid: var(--t) / 1px">x</p>'),
 		'faulty.epub': chapter('<p>a&nbsp;b<p><svg><text>c</text></svg>'),
 		'spans.docx': word({ body: `${paragraph('Words')}<w:tbl>${`<w:tr>${cells}</w:tr>`.repeat(200)}</w:tbl>` }),
@@ -643,6 +646,7 @@ test.serial('a book or document that no browser lays out in time is refused, and
 	for (const name of [
 		'columns.epub',
 		'grid.epub',
+		'property.epub',
 		'tracks.epub',
 		'faulty.epub',
 		'spans.docx',

@@ -197,8 +197,19 @@ const slowHtml: Readonly<Record<string, string>> = {
 	'grid.svg': html('<div style="display:grid;grid-template-columns:repeat(9999999,[a]1px)">x</div>'),
 	'tracks.svg': html('<div style="--t:r\\65peat(9999999,[a]1px);display:grid;grid:var(--t)/1px">x</div>'),
 };
+/** Elements that no namespace names, and formulas, are laid out like HTML. */
+const foreign = (content: string) => html('').replace('</div>', `</div>${content}`);
+const slowForeign: Readonly<Record<string, string>> = {
+	'unnamed.svg': foreign('<x xmlns="" style="display:grid;grid-template-columns:repeat(9999999,[a]1px)">x</x>'),
+	'formula.svg': foreign(
+		`<mtable xmlns="http://www.w3.org/1998/Math/MathML" style="border-collapse:collapse"><mtr>${'<mtd columnspan="1000" rowspan="9999"/>'.repeat(30)}</mtr>${'<mtr/>'.repeat(300)}</mtable>`,
+	),
+	'names.svg': html(`<div style="display:grid;grid:1px/repeat(999,${'[a]1px'.repeat(1000)})">x</div>`),
+};
+/** As a program writes it that draws a page, with all styles that an element has. */
+const computed = `<div style="column-count: auto; column-width: auto; border-collapse: separate">${'<p style="columns: auto auto">x</p>'.repeat(9)}</div>`;
 const ordinaryHtml = html(
-	`<style>td{border-collapse:collapse}</style><div style="columns:2;display:grid;grid:repeat(2,1fr)/repeat(auto-fill,9px)"><table rules="all">${'<tr><td colspan="2">x</td><td>y</td></tr>'.repeat(90)}</table></div>`,
+	`${computed}<style>td{border-collapse:collapse}</style><div style="columns:2;display:grid;grid:repeat(2,1fr)/repeat(auto-fill,9px)"><table rules="all">${'<tr><td colspan="2">x</td><td>y</td></tr>'.repeat(90)}</table></div>`,
 );
 const slowFilters: Readonly<Record<string, string>> = {
 	'letters.svg': blurred('g{filter:bl\\75r(5px)}'),
@@ -231,6 +242,12 @@ const refusesSlow = test.macro(async (t, slow: Readonly<Record<string, string>>,
 
 test.serial('a drawing whose styles or filters multiply is not drawn, and the page goes on', refusesSlow, slowStyles);
 test.serial('nor is one with HTML in it that no browser lays out in time', refusesSlow, slowHtml, ordinaryHtml);
+test.serial(
+	'nor is one with what is laid out like HTML, or repeats many tracks',
+	refusesSlow,
+	slowForeign,
+	ordinaryHtml,
+);
 test.serial('nor is one that filters by an escape, a variable or what is around an element', refusesSlow, slowFilters);
 
 /** A PNG of one colour, of which every line is the same. */

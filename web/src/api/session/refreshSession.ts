@@ -19,17 +19,12 @@ export async function refreshSession(queryClient: QueryClient, maxAgeMs: number,
 }
 
 /**
- * Does for a user what can't be taken back, once the server has said within `maxAgeMs` that they are signed in. All windows of a browser
+ * Does for a user what can't be taken back, once the server has said that they are signed in. All windows of a browser
  * share a session: in another one somebody else may have signed in, whose account or files it would be done to, and this page not have
  * heard of it. Throws `notSignedIn` then.
  */
-export async function asUser<T>(
-	queryClient: QueryClient,
-	username: string,
-	work: () => Promise<T>,
-	maxAgeMs = 0,
-): Promise<T> {
-	await refreshSession(queryClient, maxAgeMs, new AbortController().signal);
+export async function asUser<T>(queryClient: QueryClient, username: string, work: () => Promise<T>): Promise<T> {
+	await refreshSession(queryClient, 0, new AbortController().signal);
 	if (signedInAs(queryClient) !== username) throw new Failure('notSignedIn', messages.signedOut);
 	return work();
 }

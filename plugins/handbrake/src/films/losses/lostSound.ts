@@ -52,7 +52,9 @@ const shortestDropped = 0.1;
  * was joined to others may overlap the next one's, which begins with its pictures.
  */
 export function lostToOverlaps({ film, packets }: ReadFilm, dropped: number): string[] {
-	const seconds = Math.max(0, ...film.audio.map(({ index }) => soundSeconds(packets?.tracks.get(index))));
+	// Of the shortest track: which one it was is not known.
+	const lengths = film.audio.map(({ index }) => soundSeconds(packets?.tracks.get(index))).filter((each) => each > 0);
+	const seconds = lengths.length === 0 ? 0 : Math.min(...lengths);
 	const ofJoins = (packets?.pictures.joins.length ?? 0) * longestRest;
 	if (dropped <= Math.max(shortestDropped, seconds * tolerance) + ofJoins) return [];
 	return [`${Math.round(dropped * 10) / 10} s of sound whose times overlap`];

@@ -1,7 +1,7 @@
 import { maxPixels, pixelsOfAddress } from '../common/images/pixels.js';
 import { drawsTooMuch, sheetsOf } from '../common/markup/drawings.js';
 import type { FontBudget } from '../common/markup/fonts.js';
-import { repeatsTooOften } from '../common/markup/layoutCost.js';
+import { hasTooManyTracks, repeatsTooOften } from '../common/markup/layoutCost.js';
 import { isNestedTooDeep, type StyleBudget, stylesCostTooMuch } from '../common/markup/styleCost.js';
 import { valuesCostTooMuch } from '../common/markup/styleValues.js';
 import { boundTables } from './boundTables.js';
@@ -144,17 +144,21 @@ export function cleanCss(css: string, from: Sources): string {
 		// Declarations that the browser rejects would have no effect either.
 		return '';
 	}
-	boundLayout(sheet.cssRules);
+	boundLayout(sheet);
 	return [...sheet.cssRules]
 		.filter((rule) => !(rule instanceof CSSImportRule))
 		.map((rule) => replaceAddresses(rule.cssText, (address) => resolved(address, from)))
 		.join('\n');
 }
 
-function boundLayout(rules: CSSRuleList): void {
-	for (const rule of rules) {
+function boundLayout(parent: Pick<CSSStyleSheet, 'cssRules' | 'deleteRule'>): void {
+	// From the end, so that the places of others stay when one is deleted.
+	for (let at = parent.cssRules.length - 1; at >= 0; at--) {
+		const rule = parent.cssRules[at] as CSSRule;
 		if ('style' in rule) boundDeclarations(rule.style as CSSStyleDeclaration);
-		if ('cssRules' in rule) boundLayout(rule.cssRules as CSSRuleList);
+		if ('cssRules' in rule) boundLayout(rule as CSSGroupingRule);
+		// What a variable stands for where nothing else is said.
+		if (rule instanceof CSSPropertyRule && hasTooManyTracks(rule.initialValue ?? '')) parent.deleteRule(at);
 	}
 }
 
@@ -181,9 +185,10 @@ function boundDeclarations(style: CSSStyleDeclaration): void {
 
 /** Of what variables stand for nothing is read before a browser has it: so none of them repeats tracks either. */
 function boundGrid(style: CSSStyleDeclaration): void {
-	if (!repeatsTooOften(style.cssText)) return;
-	for (const name of ['grid', 'grid-template', ...style])
-		if (repeatsTooOften(style.getPropertyValue(name))) style.removeProperty(name);
+	for (const name of ['grid', 'grid-template', 'grid-template-columns', 'grid-template-rows'])
+		if (hasTooManyTracks(style.getPropertyValue(name))) style.removeProperty(name);
+	// To look for each variable would take the square of their number.
+	if (repeatsTooOften(style.cssText)) style.cssText = '';
 }
 
 const declarations = new CSSStyleSheet();

@@ -26,7 +26,7 @@ export function useUserSessions(username: string) {
 		void notify({ key: noticeKey, intent: 'danger', message, detail: failure.message });
 
 	const { mutate: end } = useMutation({
-		mutationFn: ({ id }: UserSession) => endUserSession(id),
+		mutationFn: ({ id }: UserSession) => asUser(queryClient, username, () => endUserSession(id)),
 		async onMutate({ id }) {
 			await queryClient.cancelQueries({ queryKey: query.queryKey });
 			keep((session) => session.id !== id);

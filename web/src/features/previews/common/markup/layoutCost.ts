@@ -5,15 +5,27 @@ import { maxCollapsedPlaces, maxSpannedPlaces, placesOf } from './tablePlaces.js
 
 /** Elements of a drawing that may have columns: each set within another one multiplies the time to lay out what is in it. */
 const maxColumns = 4;
+/** Repetitions of a value times its length: `repeat(12, [col-start] 1fr)` has some 400. */
+const maxRepeated = 100_000;
 
 /**
  * Whether declarations repeat the tracks of a grid by the thousand, or in a way that nobody knows before a browser reads it. A browser
  * keeps the names of lines for each track, of which one repetition of a few letters may have ten million.
  */
 export function repeatsTooOften(css: string): boolean {
-	for (const [, times = ''] of plainNames(css).matchAll(/\brepeat\(([^,()]{0,30})/gi))
-		if (!/^(?:auto-fi(?:ll|t)|\d{1,3})$/i.test(times.trim())) return true;
+	for (const times of repetitionsIn(plainNames(css))) if (!/^(?:auto-fi(?:ll|t)|\d{1,3})$/i.test(times)) return true;
 	return false;
+}
+
+/** The same for one value, also where many names are repeated a few hundred times, or several parts of it are. */
+export function hasTooManyTracks(value: string): boolean {
+	const plain = plainNames(value);
+	const repetitions = repetitionsIn(plain).reduce((sum, times) => sum + (Number.parseInt(times, 10) || 0), 0);
+	return repeatsTooOften(value) || repetitions * plain.length > maxRepeated;
+}
+
+function repetitionsIn(plain: string): string[] {
+	return [...plain.matchAll(/\brepeat\(([^,()]{0,30})/gi)].map(([, times = '']) => times.trim());
 }
 
 /**
@@ -21,22 +33,31 @@ export function repeatsTooOften(css: string): boolean {
  * nothing can be taken from it.
  */
 export function laysOutTooMuch(root: ParentNode, styles: readonly string[]): boolean {
-	const html = [...root.querySelectorAll('*')].filter(({ namespaceURI }) => namespaceURI === xhtml);
+	// A browser lays out what is of any namespace but that of drawings, such as tables of formulas.
+	const html = [...root.querySelectorAll('*')].filter(({ namespaceURI }) => namespaceURI !== svg);
 	if (html.length === 0) return false;
 	const declarations = styles.flatMap(declarationsIn);
-	if (declarations.some(({ value }) => repeatsTooOften(value))) return true;
+	if (declarations.some(({ value }) => hasTooManyTracks(value))) return true;
 	const elements = elementsOf(root);
+	const known = new Map<string, number>();
+	const candidatesOf = (prelude: string) => {
+		const candidates = known.get(prelude) ?? candidatesIn(prelude, elements);
+		known.set(prelude, candidates);
+		return candidates;
+	};
 	const columned = declarations.reduce(
-		(sum, { name, prelude }) =>
-			/^(?:-webkit-)?column(?:s|-count|-width)$/.test(name)
-				? sum + (prelude === undefined ? 1 : candidatesIn(prelude, elements))
+		(sum, { name, prelude, value }) =>
+			/^(?:-webkit-)?column(?:s|-count|-width)$/.test(name) && !isOnly(value, 'auto')
+				? sum + (prelude === undefined ? 1 : candidatesOf(prelude))
 				: sum,
 		0,
 	);
 	if (columned > maxColumns) return true;
 	const mayCollapse =
 		html.some((each) => each.hasAttribute('rules')) ||
-		declarations.some(({ name }) => name === 'border-collapse' || name.startsWith('--'));
+		declarations.some(
+			({ name, value }) => (name === 'border-collapse' && !isOnly(value, 'separate')) || name.startsWith('--'),
+		);
 	const hasSpans = html.some((each) => each.matches(spanning));
 	// A style makes a table of any element.
 	return html.some((each) => {
@@ -51,6 +72,12 @@ export function laysOutTooMuch(root: ParentNode, styles: readonly string[]): boo
 	});
 }
 
-const spanning = '[colspan], [rowspan], [span]';
+/** Whether a value is that of all elements without styles: programs that draw pages write all of them. */
+function isOnly(value: string, usual: string): boolean {
+	const words = value.toLowerCase().split(/[\s!]/);
+	return words.every((word) => word === usual || word === '' || word === 'important');
+}
+
+const spanning = '[colspan], [columnspan], [rowspan], [span]';
 const isColumn = ({ localName }: Element) => localName === 'col' || localName === 'colgroup';
-const xhtml = 'http://www.w3.org/1999/xhtml';
+const svg = 'http://www.w3.org/2000/svg';

@@ -26,7 +26,8 @@ function columnsOf(rows: readonly Element[]): number {
 	};
 	for (const [index, row] of rows.entries()) {
 		for (const cell of row.children) {
-			const across = spanOf(cell, 'colspan');
+			// The second one is of tables in formulas.
+			const across = Math.max(spanOf(cell, 'colspan'), spanOf(cell, 'columnspan'));
 			change(index, across);
 			change(Math.min(rows.length, index + downOf(cell)), -across);
 		}
