@@ -10,7 +10,7 @@ import { operationMessages as messages } from './messages.js';
 import { type Outcome, runEach } from './runEach.js';
 
 export interface BatchOptions {
-	/** It can't be taken back: the server is asked who is signed in, at most once a second. */
+	/** It can't be taken back: the server is asked who is signed in before the first one, and at most once a second after that. */
 	isForGood?: boolean;
 }
 
@@ -21,7 +21,7 @@ export type RunBatch = <T>(
 	options?: BatchOptions,
 ) => Promise<Outcome<T>>;
 
-/** For how long an answer to who is signed in is believed before something is done for good. */
+/** For how long an answer to who is signed in is believed before further items are done for good. */
 const askedMs = 1000;
 
 /**
@@ -38,8 +38,11 @@ export function useBatch(): RunBatch {
 			const notice = delayedNotice({ notify, dismiss });
 			const signedIn = () => queryClient.getQueryData(sessionQuery.queryKey)?.username;
 			const user = signedIn();
+			let believedMs = 0;
 			const workAsUser = async (item: (typeof items)[number]) => {
-				if (user && isForGood) await refreshSession(queryClient, askedMs, new AbortController().signal);
+				// Before the first one in any case: what was known when the page was loaded is not asked for it.
+				if (user && isForGood) await refreshSession(queryClient, believedMs, new AbortController().signal);
+				believedMs = askedMs;
 				// On the same paths another user has other files.
 				if (user && signedIn() !== user) throw new Failure('notSignedIn', messages.notSignedInAnyMore(user));
 				await work(item);
