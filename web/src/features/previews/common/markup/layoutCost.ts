@@ -13,16 +13,18 @@ const maxRepeated = 100_000;
  * keeps the names of lines for each track, of which one repetition of a few letters may have ten million.
  */
 export function repeatsTooOften(css: string): boolean {
-	for (const times of repetitionsIn(plainNames(css))) if (!/^(?:auto-fi(?:ll|t)|\d{1,3})$/i.test(times)) return true;
-	return false;
+	return repetitionsIn(plainNames(css)).some(isTooOften);
 }
 
 /** The same for one value, also where many names are repeated a few hundred times, or several parts of it are. */
 export function hasTooManyTracks(value: string): boolean {
 	const plain = plainNames(value);
-	const repetitions = repetitionsIn(plain).reduce((sum, times) => sum + (Number.parseInt(times, 10) || 0), 0);
-	return repeatsTooOften(value) || repetitions * plain.length > maxRepeated;
+	const repetitions = repetitionsIn(plain);
+	const sum = repetitions.reduce((before, times) => before + (Number.parseInt(times, 10) || 0), 0);
+	return repetitions.some(isTooOften) || sum * plain.length > maxRepeated;
 }
+
+const isTooOften = (times: string) => !/^(?:auto-fi(?:ll|t)|\d{1,3})$/i.test(times);
 
 function repetitionsIn(plain: string): string[] {
 	return [...plain.matchAll(/\brepeat\(([^,()]{0,30})/gi)].map(([, times = '']) => times.trim());
