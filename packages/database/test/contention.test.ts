@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { openDatabase } from '@stowage/database';
 import { isFailure } from '@stowage/rules';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { openSqlite } from '../src/connection/sqlite/openSqlite.js';
 import { allMigrations } from '../src/migrations/all.js';
 import { runProgram, startProgram } from './program.js';
@@ -35,7 +35,8 @@ test('two databases on one file in one process do not deadlock', async (t) => {
 	await two.close();
 });
 
-test('a write waits for the lock of another program without blocking the event loop', async (t) => {
+/** A database whose file another program has locked until that is released. */
+async function lockedDatabase(t: ExecutionContext) {
 	const folder = await temporaryFolder();
 	t.teardown(folder.remove);
 	const path = `${folder.path}/stowage.db`;
@@ -44,6 +45,11 @@ test('a write waits for the lock of another program without blocking the event l
 	const holder = startProgram('holdLock', path);
 	t.teardown(holder.release);
 	await holder.firstOutput;
+	return { db, holder };
+}
+
+test('a write waits for the lock of another program without blocking the event loop', async (t) => {
+	const { db, holder } = await lockedDatabase(t);
 	let isAdded = false;
 	const adding = db.users.add({ username: 'alice', secret: 's' }).then(() => {
 		isAdded = true;
@@ -153,14 +159,7 @@ test('a file whose tables are up to date is opened and read while another progra
 });
 
 test('a process that had no processor time for long has not waited yet for a locked file', async (t) => {
-	const folder = await temporaryFolder();
-	t.teardown(folder.remove);
-	const path = `${folder.path}/stowage.db`;
-	const db = await openDatabase(`sqlite:${path}`);
-	t.teardown(db.close);
-	const holder = startProgram('holdLock', path);
-	t.teardown(holder.release);
-	await holder.firstOutput;
+	const { db, holder } = await lockedDatabase(t);
 	const adding = db.users.add({ username: 'alice', secret: 's' });
 	await wait(50);
 	// Longer than a statement waits.
@@ -172,14 +171,7 @@ test('a process that had no processor time for long has not waited yet for a loc
 });
 
 test('a write to a file that stays locked fails as unavailable, and writes work again after the lock is released', async (t) => {
-	const folder = await temporaryFolder();
-	t.teardown(folder.remove);
-	const path = `${folder.path}/stowage.db`;
-	const db = await openDatabase(`sqlite:${path}`);
-	t.teardown(db.close);
-	const holder = startProgram('holdLock', path);
-	t.teardown(holder.release);
-	await holder.firstOutput;
+	const { db, holder } = await lockedDatabase(t);
 	const failure = await t.throwsAsync(() => db.users.add({ username: 'alice', secret: 's' }));
 	t.true(isFailure(failure, 'unavailable'), String(failure));
 	await db.ping();
