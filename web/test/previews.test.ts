@@ -19,12 +19,17 @@ import { withQuotes } from '../src/features/previews/common/markup/cssTokens.js'
 import { drawnOf, sheetsOf } from '../src/features/previews/common/markup/drawings.js';
 import { FontBudget, fontBytes, fontBytesOfAddress } from '../src/features/previews/common/markup/fonts.js';
 import { htmlAsXml, numberCharacters, textOfHtml } from '../src/features/previews/common/markup/htmlAsXml.js';
-import { hasTooManyTracks, repeatsTooOften } from '../src/features/previews/common/markup/layoutCost.js';
+import {
+	hasTooManyTracks,
+	isShapedByPicture,
+	repeatsTooOften,
+} from '../src/features/previews/common/markup/layoutCost.js';
 import { isOwnCall, mayOpenLink } from '../src/features/previews/common/markup/links.js';
 import { isApart, textBound } from '../src/features/previews/common/markup/longTexts.js';
 import { countElements, TooMuchMarkup } from '../src/features/previews/common/markup/markupBounds.js';
 import { isNestedTooDeep, StyleBudget, stylesCostTooMuch } from '../src/features/previews/common/markup/styleCost.js';
 import { valuesCostTooMuch } from '../src/features/previews/common/markup/styleValues.js';
+import { maxCollapsedPlaces, maxSpannedPlaces, placesOf } from '../src/features/previews/common/markup/tablePlaces.js';
 import { languageIn } from '../src/features/previews/document/languageIn.js';
 import { assertModestFiles, assertModestPages } from '../src/features/previews/document/wordBounds.js';
 import { bookPaths } from '../src/features/previews/epub/bookPaths.js';
@@ -561,6 +566,58 @@ test('what is repeated counts by its length', (t) => {
 		'repeat(auto-fill, minmax(9em, 1fr))',
 	])
 		t.false(hasTooManyTracks(value), value);
+});
+
+test('lines go around the shapes that a style says, and around no picture or gradient', (t) => {
+	for (const value of [
+		'linear-gradient(red, transparent)',
+		'url("a.png")',
+		'circle(50%) var(--x)',
+		'-webkit-image-set("a.png" 1x)',
+		'cross-fade(red, blue)',
+	])
+		t.true(isShapedByPicture(value), value);
+	for (const value of [
+		'',
+		'none',
+		'margin-box',
+		'circle(50%) border-box',
+		'polygon(0px 0px, calc((1px + 2px) * 3) 100%)',
+		'path("M0 0")',
+	])
+		t.false(isShapedByPicture(value), value);
+});
+
+test('the places of a table are counted as a browser makes them', (t) => {
+	const part = (localName: string, children: readonly Element[] = [], attributes: Record<string, string> = {}) =>
+		({
+			localName,
+			children,
+			childElementCount: children.length,
+			getAttribute: (name: string) => attributes[name] ?? null,
+		}) as unknown as Element;
+	const rows = (count: number, ...cells: readonly Element[]) => Array.from({ length: count }, () => part('tr', cells));
+	const table = (...groups: readonly (readonly Element[])[]) =>
+		part(
+			'table',
+			groups.map((group) => part('tbody', group)),
+		);
+	const wide = Array.from({ length: 6 }, () => part('td', [], { colspan: '1000', rowspan: '6000' }));
+	const reaching = table([...rows(1, ...wide), ...rows(6000)]);
+	t.true(placesOf(reaching, []) > maxCollapsedPlaces, 'rows without cells that cells above reach into');
+	t.true(placesOf(reaching, [], true) > maxSpannedPlaces);
+	const styled = table(rows(3000, part('td')), rows(3000, part('td')));
+	t.true(placesOf(styled, []) > maxCollapsedPlaces, 'groups that a style makes rows');
+
+	const long = table(rows(1, part('td', [], { colspan: '3' })), rows(900, part('td'), part('td'), part('td')));
+	t.true(placesOf(long, [], true) < maxSpannedPlaces, 'an honest table of hundreds of rows');
+	const titled = table(rows(900, part('td', [], { colspan: '2', rowspan: '2' }), part('td')));
+	t.true(placesOf(titled, [], true) < maxSpannedPlaces);
+	const cells = part(
+		'tbody',
+		Array.from({ length: 200 }, () => part('td', [], { colspan: '1000' })),
+	);
+	t.true(placesOf(part('table', [cells]), [], true) > maxSpannedPlaces, 'cells in no row are in one');
 });
 
 test('styles write no more text for the elements that have it than a browser lays out in time', async (t) => {

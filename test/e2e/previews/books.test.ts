@@ -623,6 +623,15 @@ test.serial('a book or document that no browser lays out in time is refused, and
 		// Borders that collapse in places where no cell is: 2 kB, 4 GB.
 		'down.epub': chapter(collapsing('<tr><td rowspan="9999">x</td></tr>'.repeat(4000))),
 		'sparse.epub': chapter(collapsing(`<tr>${'<td>x</td>'.repeat(9000)}</tr>${'<tr><td>x</td></tr>'.repeat(4900)}`)),
+		'reached.epub': chapter(
+			collapsing(`<tbody><tr>${'<td rowspan="6000"/>'.repeat(900)}</tr>${'<tr/>'.repeat(6000)}</tbody>`),
+		),
+		'long.epub': chapter(
+			collapsing(`<tbody><tr><td colspan="2">x</td></tr>${'<tr><td>x</td><td>y</td></tr>'.repeat(400)}</tbody>`),
+		),
+		'shape.epub': chapter(
+			`<style>div { float: left; width: 5000px; height: 5000px } .x { shape-outside: linear-gradient(red, #0000) }</style>${'<div class="x" style="shape-outside: url(a.png)"/>'.repeat(20)}`,
+		),
 		'plain.epub': chapter(collapsing('<tr><td rowspan="2">x</td><td>y</td></tr><tr><td>z</td></tr>')),
 	});
 	const page = await app.open('/browser?type=private');
@@ -643,6 +652,11 @@ test.serial('a book or document that no browser lays out in time is refused, and
 		inside(page)
 			.locator('#t')
 			.evaluate((table) => getComputedStyle(table).borderCollapse);
+	const computedOf = (selector: string, property: 'shapeOutside') =>
+		inside(page)
+			.locator(selector)
+			.first()
+			.evaluate((element, read) => getComputedStyle(element)[read], property);
 	for (const name of [
 		'columns.epub',
 		'grid.epub',
@@ -652,11 +666,18 @@ test.serial('a book or document that no browser lays out in time is refused, and
 		'spans.docx',
 		'down.epub',
 		'sparse.epub',
+		'reached.epub',
+		'long.epub',
+		'shape.epub',
 		'plain.epub',
 	]) {
 		await openPreview(page, name);
 		await inside(page).getByText('Words').waitFor();
 		if (name === 'sparse.epub') t.is(await collapses(), 'separate');
+		const cell = inside(page).locator('#t td').first();
+		if (name === 'reached.epub') await eventually(t, () => cell.getAttribute('rowspan'), null);
+		if (name === 'long.epub') await eventually(t, () => cell.getAttribute('colspan'), '2');
+		if (name === 'shape.epub') await eventually(t, () => computedOf('.x', 'shapeOutside'), 'none');
 		if (name === 'plain.epub') t.is(await collapses(), 'collapse', 'as any other table');
 		await closePreview(page);
 	}

@@ -195,6 +195,10 @@ const slowHtml: Readonly<Record<string, string>> = {
 	'rules.svg': html(`<table rules="all"><tr>${'<td/>'.repeat(900)}</tr>${'<tr><td/></tr>'.repeat(900)}</table>`),
 	'columns.svg': html(`<style>i{column-count:2}</style>${within('<i>', 'x', '</i>', 60)}`),
 	'grid.svg': html('<div style="display:grid;grid-template-columns:repeat(9999999,[a]1px)">x</div>'),
+	'reached.svg': html(
+		`<table rules="all"><tbody><tr>${'<td colspan="1000" rowspan="6000"/>'.repeat(6)}</tr>${'<tr/>'.repeat(6000)}</tbody></table>`,
+	),
+	'shape.svg': html('<div style="float:left;width:5000px;height:5000px;shape-outside:linear-gradient(red,#0000)"/>x'),
 	'tracks.svg': html('<div style="--t:r\\65peat(9999999,[a]1px);display:grid;grid:var(--t)/1px">x</div>'),
 };
 /** Elements that no namespace names, and formulas, are laid out like HTML. */
@@ -209,7 +213,7 @@ const slowForeign: Readonly<Record<string, string>> = {
 /** As a program writes it that draws a page, with all styles that an element has. */
 const computed = `<div style="column-count: auto; column-width: auto; border-collapse: separate">${'<p style="columns: auto auto">x</p>'.repeat(9)}</div>`;
 const ordinaryHtml = html(
-	`${computed}<style>td{border-collapse:collapse}</style><div style="columns:2;display:grid;grid:repeat(2,1fr)/repeat(auto-fill,9px)"><table rules="all">${'<tr><td colspan="2">x</td><td>y</td></tr>'.repeat(90)}</table></div>`,
+	`${computed}<style>td{border-collapse:collapse}</style><div style="columns:2;display:grid;grid:repeat(2,1fr)/repeat(auto-fill,9px)"><table rules="all">${'<tr><td colspan="2">x</td><td>y</td></tr>'.repeat(90)}</table></div><table><thead><tr><th colspan="2">x</th></tr></thead><tbody>${'<tr><td>x</td><td>y</td></tr>'.repeat(400)}</tbody></table><i style="shape-outside:circle(50%)"/>`,
 );
 const slowFilters: Readonly<Record<string, string>> = {
 	'letters.svg': blurred('g{filter:bl\\75r(5px)}'),

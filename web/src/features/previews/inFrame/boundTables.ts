@@ -13,9 +13,9 @@ export const tableStyles = `@layer stowage-tables { :not(table), table[${mark}] 
 export function boundTables(root: ParentNode): void {
 	for (const table of root.querySelectorAll('table')) {
 		table.removeAttribute(mark);
-		const places = () => placesOf(table, table.querySelectorAll('col, colgroup'));
-		if (places() > maxSpannedPlaces) withoutSpans(table);
-		if (places() > maxCollapsedPlaces) table.setAttribute(mark, '');
+		const columns = table.querySelectorAll('col, colgroup');
+		if (placesOf(table, columns, true) > maxSpannedPlaces) withoutSpans(table);
+		if (placesOf(table, columns) > maxCollapsedPlaces) table.setAttribute(mark, '');
 	}
 }
 

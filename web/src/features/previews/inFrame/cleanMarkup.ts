@@ -1,7 +1,7 @@
 import { maxPixels, pixelsOfAddress } from '../common/images/pixels.js';
 import { drawsTooMuch, sheetsOf } from '../common/markup/drawings.js';
 import type { FontBudget } from '../common/markup/fonts.js';
-import { hasTooManyTracks, repeatsTooOften } from '../common/markup/layoutCost.js';
+import { hasTooManyTracks, isShapedByPicture, repeatsTooOften } from '../common/markup/layoutCost.js';
 import { isNestedTooDeep, type StyleBudget, stylesCostTooMuch } from '../common/markup/styleCost.js';
 import { valuesCostTooMuch } from '../common/markup/styleValues.js';
 import { boundTables } from './boundTables.js';
@@ -174,6 +174,7 @@ function boundDeclarations(style: CSSStyleDeclaration): void {
 	drawInOneLayer(style);
 	style.removeProperty('columns');
 	boundGrid(style);
+	if (isShapedByPicture(style.getPropertyValue('shape-outside'))) style.removeProperty('shape-outside');
 	// `all` stands for `display` as well. `removeProperty('all')` would take all other declarations with it.
 	if (style.getPropertyValue('all') !== '')
 		style.cssText = style.cssText.replaceAll(/\ball: [\w-]+(?: !important)?;/g, '');

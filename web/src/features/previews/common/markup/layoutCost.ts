@@ -1,6 +1,6 @@
 import { plainNames } from './cssTokens.js';
 import { candidatesIn, elementsOf } from './styleCost.js';
-import { declarationsIn } from './styleDeclarations.js';
+import { type Declaration, declarationsIn } from './styleDeclarations.js';
 import { maxCollapsedPlaces, maxSpannedPlaces, placesOf } from './tablePlaces.js';
 
 /** Elements of a drawing that may have columns: each set within another one multiplies the time to lay out what is in it. */
@@ -24,6 +24,18 @@ export function hasTooManyTracks(value: string): boolean {
 	return repetitions.some(isTooOften) || sum * plain.length > maxRepeated;
 }
 
+/**
+ * Whether a `shape-outside` may be a picture or gradient: a browser draws one for it in the size of its box, which may have gigabytes. It
+ * is none where all its functions are of other shapes.
+ */
+export const isShapedByPicture = (value: string): boolean =>
+	value
+		.split('(')
+		.slice(0, -1)
+		.some((before) => !plainShape.test(` ${before.slice(-20)}`));
+
+const plainShape = /[^\w-](?:calc|circle|clamp|ellipse|inset|max|min|path|polygon|rect|shape|xywh)?$/i;
+
 const isTooOften = (times: string) => !/^(?:auto-fi(?:ll|t)|\d{1,3})$/i.test(times);
 
 function repetitionsIn(plain: string): string[] {
@@ -39,7 +51,9 @@ export function laysOutTooMuch(root: ParentNode, styles: readonly string[]): boo
 	const html = [...root.querySelectorAll('*')].filter(({ namespaceURI }) => namespaceURI !== svg);
 	if (html.length === 0) return false;
 	const declarations = styles.flatMap(declarationsIn);
-	if (declarations.some(({ value }) => hasTooManyTracks(value))) return true;
+	const isCostly = ({ name, value }: Declaration) =>
+		hasTooManyTracks(value) || (/^(?:-webkit-)?shape-outside$/.test(name) && isShapedByPicture(value));
+	if (declarations.some(isCostly)) return true;
 	const elements = elementsOf(root);
 	const known = new Map<string, number>();
 	const candidatesOf = (prelude: string) => {
@@ -63,14 +77,11 @@ export function laysOutTooMuch(root: ParentNode, styles: readonly string[]): boo
 	const hasSpans = html.some((each) => each.matches(spanning));
 	// A style makes a table of any element.
 	return html.some((each) => {
-		const mostPlaces =
-			hasSpans && each.querySelector(spanning) !== null
-				? maxSpannedPlaces
-				: mayCollapse
-					? maxCollapsedPlaces
-					: Number.POSITIVE_INFINITY;
-		const columns = [...each.children].flatMap((child) => [child, ...child.children]);
-		return placesOf(each, columns.filter(isColumn)) > mostPlaces;
+		const isSpanned = hasSpans && each.querySelector(spanning) !== null;
+		if (!isSpanned && !mayCollapse) return false;
+		const columns = [...each.children].flatMap((child) => [child, ...child.children]).filter(isColumn);
+		if (isSpanned && placesOf(each, columns, true) > maxSpannedPlaces) return true;
+		return mayCollapse && placesOf(each, columns) > maxCollapsedPlaces;
 	});
 }
 

@@ -3,29 +3,45 @@ export const maxSpannedPlaces = 20_000;
 /** Rows times columns of a table whose borders collapse: a browser keeps 90 bytes for each place, also where no cell is. */
 export const maxCollapsedPlaces = 500_000;
 
-/** Rows times columns of what is, or may be, a table. */
-export function placesOf(table: Element, columnElements: Iterable<Element>): number {
+/**
+ * Rows times columns of what is, or may be, a table. A style makes a row of any of its parts, which those of a table of HTML seldom have:
+ * without such styles (`isPlain`) its groups of rows are none.
+ */
+export function placesOf(table: Element, columnElements: Iterable<Element>, isPlain = false): number {
 	const { outer, inner } = rowsOf(table);
 	const rows = 1 + outer.length + inner.length;
 	const columns = [...columnElements].reduce((sum, each) => sum + spanOf(each, 'span'), 0);
-	return rows * Math.max(columns, columnsOf([table]), columnsOf(outer), columnsOf(inner));
+	const cellsOf = (row: Element) =>
+		isPlain && isGroup(row) ? [...row.children].filter(({ localName }) => localName !== 'tr') : [...row.children];
+	const most = [[table], outer, inner].map((each) => columnsOf(each.map(cellsOf)));
+	return rows * Math.max(columns, ...most);
 }
 
-/** What may be a row of a table, by itself or by a style: its children and theirs, if these have any. */
+const isGroup = ({ localName }: Element) => /^(?:tbody|thead|tfoot)$/.test(localName);
+
+/** What may be a row of a table, by itself or by a style: its children and theirs, if these have any or cells above reach into them. */
 function rowsOf(table: Element): { outer: Element[]; inner: Element[] } {
 	const parts = (element: Element) => [...element.children].filter(({ localName }) => localName !== 'colgroup');
 	const outer = parts(table);
-	return { outer, inner: outer.flatMap(parts).filter(({ childElementCount }) => childElementCount > 0) };
+	return { outer, inner: outer.flatMap((part) => rowsWithCells(parts(part))) };
 }
 
-/** The most columns of these rows, with the cells of rows above that reach into them. */
-function columnsOf(rows: readonly Element[]): number {
+function rowsWithCells(rows: readonly Element[]): Element[] {
+	let reached = 0;
+	return rows.filter((row, index) => {
+		for (const cell of row.children) reached = Math.max(reached, index + downOf(cell));
+		return index < reached || row.childElementCount > 0;
+	});
+}
+
+/** The most columns of rows with these cells, with the cells of rows above that reach into them. */
+function columnsOf(rows: readonly (readonly Element[])[]): number {
 	const changes: number[] = [];
 	const change = (row: number, by: number) => {
 		changes[row] = (changes[row] ?? 0) + by;
 	};
-	for (const [index, row] of rows.entries()) {
-		for (const cell of row.children) {
+	for (const [index, cells] of rows.entries()) {
+		for (const cell of cells) {
 			// The second one is of tables in formulas.
 			const across = Math.max(spanOf(cell, 'colspan'), spanOf(cell, 'columnspan'));
 			change(index, across);
