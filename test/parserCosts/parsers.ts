@@ -85,8 +85,9 @@ import {
 	namesAddresses,
 	splitRules,
 } from '../../web/src/features/previews/common/markup/drawingReferences.js';
+import { drawsTooMuch } from '../../web/src/features/previews/common/markup/drawings.js';
 import { htmlAsXml, textOfHtml } from '../../web/src/features/previews/common/markup/htmlAsXml.js';
-import { hasTooManyTracks } from '../../web/src/features/previews/common/markup/layoutCost.js';
+import { hasTooManyTracks, isShapedByPicture } from '../../web/src/features/previews/common/markup/layoutCost.js';
 import { isOwnCall } from '../../web/src/features/previews/common/markup/links.js';
 import { countElements } from '../../web/src/features/previews/common/markup/markupBounds.js';
 import { sanitise } from '../../web/src/features/previews/common/markup/sanitise.js';
@@ -131,6 +132,7 @@ const peers = { addressOf: () => '10.0.0.1', isTrusted: (address: string) => add
 const readClient = createClientReader(peers, '');
 const request = (headers: Record<string, string>) => ({ headers, socket: {} }) as never;
 const noElements = { querySelectorAll: () => [] } as never;
+const emptyRoot = { querySelectorAll: () => [], children: [] } as never;
 /** A document of one element with this style of its own. */
 const styledElement = (style: string) => {
 	const element = { localName: 'p', parentElement: null, childElementCount: 0, classList: [], id: '' };
@@ -826,6 +828,12 @@ export const parsers: readonly Parser[] = [
 		fragments: ['initial-value:a;', 'content:"a";', '--a:b;'],
 		run: (text) => valuesCostTooMuch(noElements, [`@property ${'a'.repeat(text.length)}{${text}}`]),
 	},
+	{
+		name: 'filters of one rule with a long prelude',
+		fragments: ['filter:blur(1px);', 'filter:var(--a);', '--a:blur(1px);'],
+		run: (text) => drawsTooMuch(emptyRoot, [`${'a,'.repeat(text.length)}{${text}}`]),
+	},
+	{ name: 'shapes', fragments: ['circle(', 'a', ' ', ',', ')', 'calc(', '('], run: isShapedByPicture },
 	{ name: 'grids', fragments: ['repeat(', '9', ' ', ',', ')', 'r\\65peat(', '\\'], run: hasTooManyTracks },
 	{ name: 'addresses in CSS', fragments: css, run: (text) => replaceAddresses(text, () => undefined) },
 	{

@@ -812,7 +812,9 @@ test('an element of a drawing counts by its letters, and by the numbers in its l
 	t.true(uses(drawn('path', { 'stroke-dasharray': '1 2 '.repeat(100_000) })));
 	t.true(uses(drawn('path', { d: `M0 0${'l9 9-9 7'.repeat(100_000)}` })));
 	t.true(uses(drawn('text', {}, 'abcdefg '.repeat(2000))));
+	t.true(uses(drawn('text', {}, '日1'.repeat(300))), 'letters that take longer');
 	t.is(drawn('text', { x: '1 2 3 4', dy: '0 1', style: 'fill: red' }, 'A label of a map'), 1);
+	t.is(drawn('text', {}, '東京都千代田区'), 1);
 	t.is(drawn('image', { href: `data:image/png;base64,${'A'.repeat(1_000_000)}` }), 1);
 	t.true(drawn('path', { d: 'l9 9-9 7'.repeat(500_000) }) < 5000, 'a long path that is used once');
 	t.false(uses(drawn('path', { d: 'l9 9-9 7'.repeat(2000) })), 'a symbol of a map');

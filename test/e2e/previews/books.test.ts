@@ -632,6 +632,7 @@ test.serial('a book or document that no browser lays out in time is refused, and
 		'shape.epub': chapter(
 			`<style>div { float: left; width: 5000px; height: 5000px } .x { shape-outside: linear-gradient(red, #0000) }</style>${'<div class="x" style="shape-outside: url(a.png)"/>'.repeat(20)}`,
 		),
+		'section.epub': chapter(`<p><![CDATA[${'日1'.repeat(100_000)}]]></p>`),
 		'plain.epub': chapter(collapsing('<tr><td rowspan="2">x</td><td>y</td></tr><tr><td>z</td></tr>')),
 	});
 	const page = await app.open('/browser?type=private');
@@ -643,6 +644,7 @@ test.serial('a book or document that no browser lays out in time is refused, and
 		'joiners.epub',
 		'deep.docx',
 		'joiners.docx',
+		'section.epub',
 	]) {
 		const viewer = await openPreview(page, name);
 		await viewer.getByRole('alert').waitFor();

@@ -215,6 +215,24 @@ const computed = `<div style="column-count: auto; column-width: auto; border-col
 const ordinaryHtml = html(
 	`${computed}<style>td{border-collapse:collapse}</style><div style="columns:2;display:grid;grid:repeat(2,1fr)/repeat(auto-fill,9px)"><table rules="all">${'<tr><td colspan="2">x</td><td>y</td></tr>'.repeat(90)}</table></div><table><thead><tr><th colspan="2">x</th></tr></thead><tbody>${'<tr><td>x</td><td>y</td></tr>'.repeat(400)}</tbody></table><i style="shape-outside:circle(50%)"/>`,
 );
+/** What a browser lays out as one paragraph. */
+const switching = '日1'.repeat(25_000);
+const slowTexts: Readonly<Record<string, string>> = {
+	'text.svg': styledBy('', `<text y="9">${switching}</text>`),
+	'parts.svg': styledBy('', `<text>${`<tspan>${'日1'.repeat(2500)}</tspan>`.repeat(10)}</text>`),
+	'section.svg': styledBy('', `<text><![CDATA[${switching}]]></text>`),
+	'paragraph.svg': html(`<p>${switching}</p>`),
+	'hidden.svg': html(`<p style="width:9px">${`${'日1'.repeat(2500)}<i style="display:none"><p/></i>`.repeat(10)}</p>`),
+	'controls.svg': html(`<p>${'a\x7f'.repeat(9000)}</p>`),
+	'used.svg': styledBy('', `<text id="t">${'lorem ipsum '.repeat(1300)}</text>${'<use href="#t"/>'.repeat(1100)}`),
+};
+/** Labels in several scripts, some of them in a symbol and with breaks of lines, and the source of the program that has drawn it. */
+const ordinaryTexts = html(
+	`<div style="display:inline-block">${'東京 Tokyo 1<br/>'.repeat(900)}</div><p><![CDATA[a & b]]></p>`,
+).replace(
+	'<foreignObject',
+	`<metadata>${switching}</metadata><i:pgf xmlns:i="http://ns.adobe.com/AdobeIllustrator/10.0/"><![CDATA[${'日1'.repeat(20_000)}]]></i:pgf><defs>${'<text>東京 Tokyo 1 عربي</text>'.repeat(2000)}</defs>${'<text>東京 Tokyo 1 عربي</text>'.repeat(2000)}<foreignObject`,
+);
 const slowFilters: Readonly<Record<string, string>> = {
 	'letters.svg': blurred('g{filter:bl\\75r(5px)}'),
 	'attribute.svg': blurred('').replaceAll('<g>', '<g filter="bl\\75r(5px)">'),
@@ -252,6 +270,7 @@ test.serial(
 	slowForeign,
 	ordinaryHtml,
 );
+test.serial('nor is one with more text than a browser lays out in time', refusesSlow, slowTexts, ordinaryTexts);
 test.serial('nor is one that filters by an escape, a variable or what is around an element', refusesSlow, slowFilters);
 
 /** A PNG of one colour, of which every line is the same. */

@@ -1,7 +1,9 @@
+import { characterCosts } from './characterCosts.js';
 import { plainNames, withQuotes } from './cssTokens.js';
 import { hasCostlyAddresses } from './drawingPictures.js';
 import { idsIn, idsOfAddress, namesAddresses, splitRules } from './drawingReferences.js';
 import { laysOutTooMuch } from './layoutCost.js';
+import { hasCostlyTexts } from './longTexts.js';
 import { countElements, TooMuchMarkup } from './markupBounds.js';
 import { sanitise } from './sanitise.js';
 import { elementsOf, styleCopy, styleOf, stylesCostTooMuch } from './styleCost.js';
@@ -36,7 +38,8 @@ export function pictureOfDrawing(bytes: Uint8Array, parser = new DOMParser()): U
 		hidesStyles(parsed, sheets) ||
 		drawsTooMuch(parsed, sheets) ||
 		hasCostlyAddresses(elements, styles) ||
-		laysOutTooMuch(parsed, styles);
+		laysOutTooMuch(parsed, styles) ||
+		hasCostlyTexts(parsed, styles);
 	return costsTooMuch ? undefined : new TextEncoder().encode(text);
 }
 
@@ -157,7 +160,9 @@ export function drawnOf(element: Pick<Element, 'namespaceURI' | 'localName' | 'a
 	const texts = textElements.has(localName)
 		? [...childNodes].filter(({ nodeType }) => nodeType <= 4 && nodeType >= 3)
 		: [];
-	return 1 + listed + Math.floor(sum(texts.map(({ nodeValue }) => nodeValue?.length ?? 0)) / 100);
+	const letters = texts.map(({ nodeValue }) => nodeValue ?? '');
+	const costly = sum(letters.map((text) => characterCosts().add(text).costly));
+	return 1 + listed + Math.floor(sum(letters.map(({ length }) => length)) / 25 + costly / 5);
 }
 
 /** Attributes with a number for each letter or dash. */
@@ -285,9 +290,15 @@ function filtersOf(root: ParentNode, sheets: readonly string[], elements: readon
 		const inDocument = elements.filter(({ localName }) => localName === 'filter');
 		const most = all.some(isTakenOver) ? largest([...all.map(written), ...inDocument.map(stepsOf)]) : 0;
 		const steps = (declaration: Declaration) => Math.max(written(declaration), isTakenOver(declaration) ? most : 0);
+		// A rule may have thousands of both.
+		const knownNames = new Map<string, ReadonlySet<string> | undefined>();
+		const namesOf = (prelude: string) => {
+			if (!knownNames.has(prelude)) knownNames.set(prelude, namesIn(prelude));
+			return knownNames.get(prelude);
+		};
 		const rules = declared.flatMap((each): Rule[] => {
 			const filters = steps(each);
-			return filters === 0 ? [] : [{ names: namesIn(each.prelude ?? ''), ids: [], filters }];
+			return filters === 0 ? [] : [{ names: namesOf(each.prelude ?? ''), ids: [], filters }];
 		});
 		return {
 			rules,

@@ -1,6 +1,6 @@
 import { characterCosts, maxSeparate } from './characterCosts.js';
 import { TooMuchMarkup } from './markupBounds.js';
-import { candidatesIn, elementsAmong } from './styleCost.js';
+import { candidatesIn, elementsAmong, styleOf } from './styleCost.js';
 import { declarationsIn } from './styleDeclarations.js';
 
 /** The longest word has a few hundred characters, an address a thousand. */
@@ -109,14 +109,43 @@ const shown = ['alt', 'label', 'placeholder', 'value'];
  * often as it has lines. Throws for more text than it lays out in time, with the styles that the document has by now.
  */
 export function boundTexts(root: Node & ParentNode, styles: readonly string[]): void {
-	const nodes = (root.ownerDocument as Document).createTreeWalker(root, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
+	countTexts(root, styles);
+}
+
+/** Whether a drawing has more text, in its own elements or in HTML, than a browser lays out in time. Lets lines end as `boundTexts` does. */
+export function hasCostlyTexts(root: Node & ParentNode, styles: readonly string[]): boolean {
+	const isIn = (selectors: string) => (node: Node) =>
+		(node instanceof Element ? node : node.parentElement)?.closest(selectors) != null;
+	const isInHtml = isIn('foreignObject');
+	const isText = (node: Node) => node instanceof Element && node.localName === 'text' && node.namespaceURI === svg;
+	try {
+		countTexts(root, styles, isIn('text, foreignObject'), (node) => isText(node) && !isInHtml(node));
+	} catch (error) {
+		if (error instanceof TooMuchMarkup) return true;
+		throw error;
+	}
+	return false;
+}
+
+/** Counts what `isShown`; besides elements that are laid out apart `isParagraph` says which are one. */
+function countTexts(
+	root: Node & ParentNode,
+	styles: readonly string[],
+	isShown: (node: Node) => boolean = () => true,
+	isParagraph: (element: Element) => boolean = () => false,
+): void {
+	const nodes = (root.ownerDocument ?? (root as Document)).createTreeWalker(
+		root,
+		NodeFilter.SHOW_TEXT | NodeFilter.SHOW_CDATA_SECTION | NodeFilter.SHOW_ELEMENT,
+	);
 	const bound = textBound();
 	const isPlain = !styles.some(takesOut) && !takesOutIn(root);
-	const parts = isPlain ? undefined : paragraphsWithin(breaksOf(root, styles));
+	const parts = isPlain ? undefined : paragraphsWithin(breaksOf(root, styles), isParagraph);
 	for (let node = nodes.nextNode(); node; node = nodes.nextNode()) {
+		if (!isShown(node)) continue;
 		if (node instanceof Element) {
 			if (parts) parts.begin(node);
-			else if (isLaidOutApart(node)) bound.endParagraph();
+			else if (isParagraph(node) || isLaidOutApart(node)) bound.endParagraph();
 			for (const name of shown) bound.add(node.getAttribute(name) ?? '', parts?.around(node));
 			continue;
 		}
@@ -130,11 +159,12 @@ export function boundTexts(root: Node & ParentNode, styles: readonly string[]): 
  * Which texts are one paragraph where elements that are laid out apart may be hidden, or not end the lines around them: all that is in one
  * of these, and in no other one within it, up to one of these breaks. Else it is what follows the element before that is laid out apart.
  */
-function paragraphsWithin(breaks: ReadonlySet<Element>) {
+function paragraphsWithin(breaks: ReadonlySet<Element>, isParagraph: (element: Element) => boolean) {
 	const known = new Map<Element, Element | null>();
 	const apartAround = (element: Element | null): Element | null => {
 		if (element === null) return null;
-		const around = known.get(element) ?? (isBlock(element) ? element : apartAround(element.parentElement));
+		const around =
+			known.get(element) ?? (isParagraph(element) || isBlock(element) ? element : apartAround(element.parentElement));
 		known.set(element, around);
 		return around;
 	};
@@ -162,7 +192,7 @@ function breaksOf(root: ParentNode, styles: readonly string[]): ReadonlySet<Elem
 		const { parentElement } = element;
 		if (parentElement !== null && !isBlock(parentElement)) within.add(parentElement);
 	}
-	if ([...within].some((element) => takesOut(element.getAttribute('style') ?? ''))) return new Set();
+	if ([...within].some((element) => takesOut(styleOf(element)))) return new Set();
 	const elements = elementsAmong(within);
 	const mayTakeOut = (name: string) => /^(?:content|display|float|position)$/.test(name);
 	const rules = styles
