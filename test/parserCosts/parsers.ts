@@ -816,7 +816,7 @@ export const parsers: readonly Parser[] = [
 		name: 'values of styles',
 		fragments: [
 			...['{', '}', ';', ':', '(', ')', '"', '\\', 'a', '--', '@a-', 'content:"a";', '--a:var(--a) var(--b);'],
-			...['counter(a,b)', 'attr(a)', 'initial-value:a;', 'all:inherit;'],
+			...['counter(a,b)', 'attr(a)', 'initial-value:a;', 'all:inherit;', '@keyframes a{', 'animation:a,none;'],
 		],
 		run: (text) => [
 			stylesCostTooMuch(noElements, [text]) || valuesCostTooMuch(noElements, [text]),

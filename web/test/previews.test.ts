@@ -663,6 +663,15 @@ test('styles write no more text for the elements that have it than a browser lay
 	t.true(valuesCostTooMuch(dashed, []));
 	t.false(valuesCostTooMuch(elementsOf({ path: 3000 }, { 'stroke-dasharray': '1 2' }), []));
 
+	const frames = (count: number) => `@keyframes k { ${'0%, 9% { left: 1px } '.repeat(count)} }`;
+	refused(`${frames(1200)} p { animation: k 1s }`, 'key frames that each element keeps');
+	refused(`${frames(1200)} p { animation-name: none, k }`, 'by their name');
+	refused(`${frames(30)} p { animation-name: ${list('k', 60)} }`, 'the same ones again and again');
+	refused(`${frames(1200)} :root { --k: k } p { -webkit-animation: 1s var(--k) }`, 'of a variable');
+	refused(`${frames(1200)} :root { animation: k 1s } p { animation: inherit }`, 'that others take over');
+	shown(`${frames(1200)} p { animation: none !important } .x { animation: k 1s ease }`);
+	shown(`${frames(20)} p { animation: k 1s }`);
+
 	const empty = '"" '.repeat(20_000);
 	refused(`p::before { content: ${empty} }`, 'empty texts');
 	refused(`p::before { content: ${'open-quote '.repeat(10_000)} }`, 'quotes in one value');

@@ -632,6 +632,9 @@ test.serial('a book or document that no browser lays out in time is refused, and
 		'shape.epub': chapter(
 			`<style>div { float: left; width: 5000px; height: 5000px } .x { shape-outside: linear-gradient(red, #0000) }</style>${'<div class="x" style="shape-outside: url(a.png)"/>'.repeat(20)}`,
 		),
+		'frames.epub': chapter(
+			`<style>@keyframes k { ${'0%, 9% { left: 1px } '.repeat(5000)} } p { animation: k 1s }</style>${'<p>x</p>'.repeat(4000)}`,
+		),
 		'section.epub': chapter(`<p><![CDATA[${'日1'.repeat(100_000)}]]></p>`),
 		'plain.epub': chapter(collapsing('<tr><td rowspan="2">x</td><td>y</td></tr><tr><td>z</td></tr>')),
 	});
@@ -654,7 +657,7 @@ test.serial('a book or document that no browser lays out in time is refused, and
 		inside(page)
 			.locator('#t')
 			.evaluate((table) => getComputedStyle(table).borderCollapse);
-	const computedOf = (selector: string, property: 'shapeOutside') =>
+	const computedOf = (selector: string, property: 'shapeOutside' | 'animationName') =>
 		inside(page)
 			.locator(selector)
 			.first()
@@ -671,6 +674,7 @@ test.serial('a book or document that no browser lays out in time is refused, and
 		'reached.epub',
 		'long.epub',
 		'shape.epub',
+		'frames.epub',
 		'plain.epub',
 	]) {
 		await openPreview(page, name);
@@ -680,6 +684,7 @@ test.serial('a book or document that no browser lays out in time is refused, and
 		if (name === 'reached.epub') await eventually(t, () => cell.getAttribute('rowspan'), null);
 		if (name === 'long.epub') await eventually(t, () => cell.getAttribute('colspan'), '2');
 		if (name === 'shape.epub') await eventually(t, () => computedOf('.x', 'shapeOutside'), 'none');
+		if (name === 'frames.epub') await eventually(t, () => computedOf('p', 'animationName'), 'none');
 		if (name === 'plain.epub') t.is(await collapses(), 'collapse', 'as any other table');
 		await closePreview(page);
 	}

@@ -15,6 +15,8 @@ const maxHyphen = 10;
 const maxShort = 300;
 /** Characters of longer values, such as lists of gradients, each as often as there are elements for it. */
 const maxLong = 20_000_000;
+/** Parts of all key frames times the elements that are animated by them, each of which keeps its own. */
+const maxFrames = 2_000_000;
 /** Digits of a number that a style counts, and how often a counter of its own may repeat a symbol, or what fills it up. */
 const digits = 10;
 const repeatedSymbols = 20;
@@ -43,7 +45,8 @@ export function valuesCostTooMuch(root: ParentNode, sheets: readonly string[], d
 	const declarations = [...sheets.flatMap(declarationsIn), ...own];
 	if (declarations.length === 0) return false;
 	try {
-		return isTooMuch(declarations, all, elementsOf(root), drawn);
+		const frames = sheets.reduce((sum, css) => sum + framePartsIn(css), 0);
+		return isTooMuch(declarations, all, elementsOf(root), drawn, frames);
 	} catch (error) {
 		// Variables of variables that are longer than the stack.
 		if (error instanceof RangeError) return true;
@@ -56,6 +59,7 @@ function isTooMuch(
 	all: readonly Element[],
 	elements: Elements,
 	drawn: number,
+	frames: number,
 ): boolean {
 	const times = Math.max(1, drawn / Math.max(1, elements.count));
 	const number = (name: string) => elements.byName.get(name) ?? 0;
@@ -68,6 +72,7 @@ function isTooMuch(
 	const valuesOf = attributeTexts(all);
 	const written = { characters: 0, costly: 0, uncommon: 0, piled: 0 };
 	let long = 0;
+	let animated = 0;
 	const write = (text: string, count: number) => {
 		if (written.characters > maxWritten) return;
 		const added = characterCosts().add(text);
@@ -117,6 +122,10 @@ function isTooMuch(
 		}
 		if (name === 'hyphenate-character' && read.length + variables > maxHyphen) return true;
 		const candidates = times * (candidatesOf(prelude) + inheriting(name));
+		if (frames > 0 && /^(?:-webkit-)?animation(?:-name)?$/.test(name) && !isStill(value)) {
+			animated += candidates * (value.split(',').length + variables);
+			if (animated * frames > maxFrames) return true;
+		}
 		const uses = name === 'content' ? candidates : name === 'quotes' ? quotes * times : items * times;
 		if (name === 'content' || name === 'quotes' || name.startsWith('list-style')) {
 			write(read.strings.join(''), uses * (read.nestedCounters > 0 ? elements.depth : 1));
@@ -136,6 +145,19 @@ function isTooMuch(
 	}
 	return written.characters > maxWritten || written.costly > maxInParagraph;
 }
+
+/** The selectors and declarations of a style sheet with key frames: at most these are in the frames. */
+function framePartsIn(css: string): number {
+	let parts = 0;
+	if (/@[\w-]*keyframes/i.test(css)) for (const character of css) if ('{,;'.includes(character)) parts++;
+	return parts;
+}
+
+/** Whether an animation is none: any other word may be the name of one. */
+const isStill = (value: string) =>
+	value
+		.split(/[\s,!]+/)
+		.every((word) => /^(?:none|initial|unset|revert|revert-layer|important|[\d.]+m?s)?$/i.test(word));
 
 /**
  * Whether a style of counters repeats its symbols: each does but those that are cyclic or have a fixed number of them. Each rule has a system
