@@ -87,7 +87,11 @@ import {
 } from '../../web/src/features/previews/common/markup/drawingReferences.js';
 import { drawsTooMuch } from '../../web/src/features/previews/common/markup/drawings.js';
 import { htmlAsXml, textOfHtml } from '../../web/src/features/previews/common/markup/htmlAsXml.js';
-import { hasTooManyTracks, isShapedByPicture } from '../../web/src/features/previews/common/markup/layoutCost.js';
+import {
+	hasTooManyTracks,
+	isShapedByPicture,
+	namesTooManyAreas,
+} from '../../web/src/features/previews/common/markup/layoutCost.js';
 import { isOwnCall } from '../../web/src/features/previews/common/markup/links.js';
 import { countElements } from '../../web/src/features/previews/common/markup/markupBounds.js';
 import { sanitise } from '../../web/src/features/previews/common/markup/sanitise.js';
@@ -833,6 +837,7 @@ export const parsers: readonly Parser[] = [
 		fragments: ['filter:blur(1px);', 'filter:var(--a);', '--a:blur(1px);'],
 		run: (text) => drawsTooMuch(emptyRoot, [`${'a,'.repeat(text.length)}{${text}}`]),
 	},
+	{ name: 'areas of grids', fragments: ['grid', ':', '"a"', ';', '{', '}', '\\', '/*', '('], run: namesTooManyAreas },
 	{ name: 'shapes', fragments: ['circle(', 'a', ' ', ',', ')', 'calc(', '('], run: isShapedByPicture },
 	{ name: 'grids', fragments: ['repeat(', '9', ' ', ',', ')', 'r\\65peat(', '\\'], run: hasTooManyTracks },
 	{ name: 'addresses in CSS', fragments: css, run: (text) => replaceAddresses(text, () => undefined) },

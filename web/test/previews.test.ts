@@ -22,6 +22,7 @@ import { htmlAsXml, numberCharacters, textOfHtml } from '../src/features/preview
 import {
 	hasTooManyTracks,
 	isShapedByPicture,
+	namesTooManyAreas,
 	repeatsTooOften,
 } from '../src/features/previews/common/markup/layoutCost.js';
 import { isOwnCall, mayOpenLink } from '../src/features/previews/common/markup/links.js';
@@ -566,6 +567,16 @@ test('what is repeated counts by its length', (t) => {
 		'repeat(auto-fill, minmax(9em, 1fr))',
 	])
 		t.false(hasTooManyTracks(value), value);
+});
+
+test('a grid names no more areas than a browser writes again in time', (t) => {
+	const areas = Array.from({ length: 900 }, (_, at) => `"a${at} b${at}"`).join(' ');
+	t.true(namesTooManyAreas(`@media all { div { /* ; */ grid-template-areas: ${areas} } }`));
+	t.true(namesTooManyAreas(`display: grid; gr\\69 d: ${areas}`), 'of one element, by an escape');
+	const honest = 'div { grid-template-areas: "head head" "side main"; grid: "a b" 1fr / 2em auto }';
+	t.false(namesTooManyAreas(honest.repeat(200)));
+	t.false(namesTooManyAreas(`${honest} /* ${areas} */ b { content: "${'x'.repeat(6000)}" }`));
+	t.false(namesTooManyAreas(`${honest} /*# sourceMappingURL=data:application/json;base64,${'grid'.repeat(9000)} */`));
 });
 
 test('lines go around the shapes that a style says, and around no picture or gradient', (t) => {

@@ -1,7 +1,12 @@
 import { maxPixels, pixelsOfAddress } from '../common/images/pixels.js';
 import { drawsTooMuch, sheetsOf } from '../common/markup/drawings.js';
 import type { FontBudget } from '../common/markup/fonts.js';
-import { hasTooManyTracks, isShapedByPicture, repeatsTooOften } from '../common/markup/layoutCost.js';
+import {
+	hasTooManyTracks,
+	isShapedByPicture,
+	namesTooManyAreas,
+	repeatsTooOften,
+} from '../common/markup/layoutCost.js';
 import { isNestedTooDeep, type StyleBudget, stylesCostTooMuch } from '../common/markup/styleCost.js';
 import { valuesCostTooMuch } from '../common/markup/styleValues.js';
 import { boundTables } from './boundTables.js';
@@ -135,7 +140,7 @@ function resolved(given: string, from: Sources): string | undefined {
 
 /** A style sheet without anything that is fetched from elsewhere. */
 export function cleanCss(css: string, from: Sources): string {
-	if (!from.styles.admits(css) || isNestedTooDeep(css)) return '';
+	if (!from.styles.admits(css) || isNestedTooDeep(css) || namesTooManyAreas(css)) return '';
 	// Read by the browser and written again, every escape and odd spelling is gone.
 	const sheet = new CSSStyleSheet();
 	try {
@@ -196,6 +201,7 @@ const declarations = new CSSStyleSheet();
 declarations.replaceSync('a{}');
 
 function cleanDeclarations(text: string, from: Sources): string {
+	if (namesTooManyAreas(text)) return '';
 	const { style } = declarations.cssRules[0] as CSSStyleRule;
 	style.cssText = text;
 	boundDeclarations(style);

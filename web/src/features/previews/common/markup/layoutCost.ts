@@ -1,10 +1,12 @@
-import { plainNames } from './cssTokens.js';
+import { plainNames, withQuotes } from './cssTokens.js';
 import { candidatesIn, elementsOf } from './styleCost.js';
 import { type Declaration, declarationsIn } from './styleDeclarations.js';
 import { maxCollapsedPlaces, maxSpannedPlaces, placesOf } from './tablePlaces.js';
 
 /** Elements of a drawing that may have columns: each set within another one multiplies the time to lay out what is in it. */
 const maxColumns = 4;
+/** Characters of what a grid says of its areas: a browser that writes it again goes through all of them for each. */
+const maxAreas = 5000;
 /** Repetitions of a value times its length: `repeat(12, [col-start] 1fr)` has some 400. */
 const maxRepeated = 100_000;
 
@@ -23,6 +25,12 @@ export function hasTooManyTracks(value: string): boolean {
 	const sum = repetitions.reduce((before, times) => before + (Number.parseInt(times, 10) || 0), 0);
 	return repetitions.some(isTooOften) || sum * plain.length > maxRepeated;
 }
+
+/** Whether a grid of a style sheet, or of one element, names areas by the thousand. To be asked before a browser writes it again. */
+export const namesTooManyAreas = (css: string): boolean =>
+	css.length > maxAreas &&
+	/grid|\\/i.test(css) &&
+	declarationsIn(withQuotes(css)).some(({ name, value }) => name.startsWith('grid') && value.length > maxAreas);
 
 /**
  * Whether a `shape-outside` may be a picture or gradient: a browser draws one for it in the size of its box, which may have gigabytes. It
