@@ -1,10 +1,12 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { absent, eventually, gone } from '../support/expect.js';
 import {
 	expectSelected,
 	type FileManager,
+	nameIn,
 	rowOf,
 	setUpFixture,
 	withKeptContexts,
@@ -300,6 +302,64 @@ test.serial(
 		t.deepEqual(ada.faults, []);
 	},
 );
+
+test.serial('no file of another user is replaced who has signed in in another window', async (t) => {
+	const ada = await fixture.enter(t);
+	const bob = await fixture.enter(t);
+	const files = { 'same.txt': 'new', 'docs/same.txt': 'a', 'Public/same.txt': 'b', 'Public/docs/same.txt': 'c' };
+	for (const { home } of [ada, bob]) await writeFiles(home, files);
+	const own = await ada.context.cookies();
+	const page = await ada.open('/browser?type=private');
+	const sent = changesOf(page);
+	const replaceAsBob = async (questions: number) => {
+		const question = page.getByRole('dialog', { name: 'Already there' });
+		await question.waitFor();
+		await signInElsewhere(t, ada, bob);
+		for (let left = questions; left > 0; left--) {
+			await question.getByRole('button', { name: 'Replace' }).click();
+		}
+		await page.getByRole('button', { name: bob.username }).waitFor();
+		t.deepEqual(sent, []);
+	};
+	await nameIn(page, 'same.txt').dragTo(rowOf(page, 'docs'));
+	await replaceAsBob(1);
+
+	await ada.context.addCookies(own);
+	// Items of several folders are moved one by one.
+	await page.goto(new URL('/browser?type=private&search=same.txt', page.url()).href);
+	const hit = (name: RegExp) => page.getByRole('row', { name });
+	await hit(/^same\.txt, text file, in docs/).click({ modifiers: ['Control'] });
+	await hit(/^same\.txt, text file, (?!in )/).click({ modifiers: ['Control'] });
+	await hit(/^same\.txt, text file, in docs/).click({ button: 'right' });
+	await page.getByRole('menuitem', { name: 'Move to Public' }).click();
+	const move = page.getByRole('dialog', { name: 'Move to Public' });
+	await move.getByRole('button', { name: 'Move', exact: true }).click();
+	await replaceAsBob(2);
+	const contents = Object.keys(files).map((name) => readFile(path.join(bob.home, name), 'utf8'));
+	t.deepEqual(await Promise.all(contents), Object.values(files));
+	t.deepEqual(ada.faults, []);
+});
+
+test.serial('no session is ended once another user has signed in in another window', async (t) => {
+	const ada = await fixture.enter(t);
+	const bob = await fixture.enter(t);
+	const headers = { 'content-type': 'application/json', 'user-agent': 'curl/8' };
+	const body = JSON.stringify({ username: ada.username, password: 'correct horse' });
+	t.true((await fetch(`${ada.origin}/api/login`, { method: 'POST', headers, body })).ok);
+	const page = await ada.open('/browser?type=private');
+	await page.getByRole('button', { name: ada.username }).click();
+	await page.getByRole('menuitem', { name: 'Settings' }).click();
+	const settings = page.getByRole('dialog', { name: 'Settings' });
+	const end = settings.getByRole('button', { name: 'End session: curl' });
+	await end.waitFor();
+	const sent = changesOf(page);
+	await signInElsewhere(t, ada, bob);
+	await end.click();
+	await page.getByRole('button', { name: bob.username }).waitFor();
+	await gone(t, settings);
+	t.deepEqual(sent, []);
+	t.deepEqual(ada.faults, []);
+});
 
 test.serial('a chosen logout is not reported as a session that ended', async (t) => {
 	const ada = await fixture.enter(t);

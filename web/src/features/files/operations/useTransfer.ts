@@ -14,6 +14,7 @@ import { isUnanswered } from '../../../api/client/retries.js';
 import { cancel, type Job } from '../../../api/jobs/jobs.js';
 import { copyOne, moveOne, startTransfer } from '../../../api/jobs/transfers.js';
 import { waitForJob } from '../../../api/jobs/waitForJob.js';
+import { asUser } from '../../../api/session/refreshSession.js';
 import { sessionQuery, signedInAs } from '../../../api/session/sessionQuery.js';
 import { fractionOf, progressParts, unbreakable } from '../../../ui/display/progressText.js';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
@@ -73,7 +74,10 @@ export function useTransfer(): RunTransfer {
 			};
 			try {
 				const isOne = plan.steps.length === 1 && !(plan.kind === 'move' && plan.steps.some(isCopied));
-				const outcome = isOne ? await sendOne(plan, waitForEnd) : await sendAll(plan, waitForEnd);
+				const send = () => (isOne ? sendOne(plan, waitForEnd) : sendAll(plan, waitForEnd));
+				// What is replaced may be gone for good: where no versions are kept, or more than there may be.
+				const isAsked = username && plan.steps.some(({ replaced }) => replaced !== undefined);
+				const outcome = await (isAsked ? asUser(queryClient, username, send).catch(noneOf(plan)) : send());
 				if (isFailure(outcome.reason, 'notSignedIn'))
 					void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
 				return outcome;
@@ -106,8 +110,19 @@ async function sendOne<P extends TransferPlan>(
 		const placed = steps.map((step) => ({ ...step, toPath }));
 		return { done: [...steps], placed, failed: [], left: [], reason: undefined };
 	} catch (reason) {
-		return { done: [], placed: [], failed: [...steps], left: [], reason };
+		return noneOf(plan)(reason);
 	}
+}
+
+/** The outcome of a plan of which nothing was sent. */
+function noneOf<P extends TransferPlan>({ steps }: P) {
+	return (reason: unknown): Transferred<P['steps'][number]> => ({
+		done: [],
+		placed: [],
+		failed: [...steps],
+		left: [],
+		reason,
+	});
 }
 
 function copyCall([step]: readonly Replacing<CopyStep>[]) {

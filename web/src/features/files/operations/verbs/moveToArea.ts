@@ -77,10 +77,15 @@ async function send(
 	const [folder, ...others] = new Set(steps.map(({ item }) => parentPath(parsePath(item.path))));
 	if (folder === undefined || others.length > 0) {
 		const placed: AreaStep[] = [];
-		const outcome = await runBatch(title, steps, async (step) => {
-			const { entry } = await call(moveItem, { payload: moveCall([step]) });
-			placed.push({ ...step, toPath: parsePath(entry.path) });
-		});
+		const outcome = await runBatch(
+			title,
+			steps,
+			async (step) => {
+				const { entry } = await call(moveItem, { payload: moveCall([step]) });
+				placed.push({ ...step, toPath: parsePath(entry.path) });
+			},
+			{ isForGood: steps.some(({ replaced }) => replaced !== undefined) },
+		);
 		return { ...outcome, placed };
 	}
 	const to = direction === 'toPublic' ? 'public' : 'private';
