@@ -262,6 +262,12 @@ test('a user who is removed with all files while a disk with some of their trash
 	);
 	await new Client(app).register('bob');
 	t.is((await run(['user', 'remove', 'bob', '--delete-files', ...flags])).stdout, 'Removed bob with all files.');
+
+	const again = ['user', 'remove', 'ada', '--delete-files', ...flags];
+	t.regex((await run(again)).stdout, /^There is no user ada any more: removed\. Of the trash 1 item could not be /);
+	await rename(`${far}-away`, far);
+	t.is((await run(again)).stdout, 'There is no user ada any more: removed with all files.');
+	t.like(await run(again), { code: 1, stdout: '', stderr: 'There is no user ada.' });
 });
 
 test('a command that removes a home ends once all of its files are gone from the disk', async (t) => {

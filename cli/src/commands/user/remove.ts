@@ -1,7 +1,10 @@
 import type { FilesAction, Services } from '@stowage/core';
-import { Failure, formatListSize, plural } from '@stowage/rules';
+import { Failure, formatListSize, plural, undefinedIf } from '@stowage/rules';
 import { printLine } from '../../terminal/output.js';
 import { isInteractive, prompt } from '../../terminal/prompt.js';
+
+type TrashStore = Services['database']['trash'];
+type TrashRecord = Awaited<ReturnType<TrashStore['inState']>>[number];
 
 export interface RemoveOptions {
 	keepFiles?: boolean;
@@ -11,12 +14,11 @@ export interface RemoveOptions {
 }
 
 /** Removes an account. An option or the answer at the terminal decides on its files; without either they stay. */
-export async function removeUser(
-	{ accounts, trashBin, database }: Services,
-	name: string,
-	options: RemoveOptions,
-): Promise<void> {
-	const { id, username } = await accounts.find(name);
+export async function removeUser(services: Services, name: string, options: RemoveOptions): Promise<void> {
+	const { accounts, trashBin, database } = services;
+	const user = await undefinedIf(accounts.find(name), 'notFound');
+	if (user === undefined) return removeTrashOfRemoved(services, name);
+	const { id, username } = user;
 	const filesAction = await filesActionOf({ accounts }, username, options);
 	const { bytes, entries } = await trashBin.totals({ ownerId: id });
 	if (filesAction.kind !== 'delete' && entries > 0)
@@ -24,7 +26,8 @@ export async function removeUser(
 	const folder = await accounts.remove(username, filesAction);
 	if (filesAction.kind === 'delete') {
 		await trashBin.removePurged();
-		printLine(`Removed ${username}${withFiles(await trashLeft(database.trash, id))}`);
+		const left = await trashLeft(database.trash, ({ ownerId }) => ownerId === id);
+		printLine(`Removed ${username}${withFiles(left.length)}`);
 	} else if (filesAction.kind === 'keep') printLine(`Removed ${username}. The files stay on disk.`);
 	// Never made, or moved by a command that was interrupted, or by another one at the same time.
 	else if (folder === undefined) printLine(`Removed ${username}. There were no files left to move.`);
@@ -36,13 +39,28 @@ function withFiles(left: number): string {
 	return `. Of the trash ${plural(left, 'item')} could not be removed yet, such as on a storage root that is away: that follows by itself.`;
 }
 
-/** How many items of an owner are gone for everybody, and still on a disk. */
-async function trashLeft(trash: Services['database']['trash'], ownerId: string): Promise<number> {
+/**
+ * What is left to do where the account has gone already: a command that ended behind that, or a root that was away, may have left files of
+ * its trash. Throws `notFound` where there are none.
+ */
+async function removeTrashOfRemoved({ trashBin, database }: Services, name: string): Promise<void> {
+	const ofRemoved = async () => {
+		const left = await trashLeft(database.trash, ({ ownerName }) => ownerName === name);
+		const owners = await Promise.all(left.map(({ ownerId }) => database.users.get(ownerId)));
+		return left.filter((_, index) => owners[index] === undefined).length;
+	};
+	if ((await ofRemoved()) === 0) throw new Failure('notFound', `There is no user ${name}.`);
+	await trashBin.removePurged();
+	printLine(`There is no user ${name} any more: removed${withFiles(await ofRemoved())}`);
+}
+
+/** The items that are gone for everybody, and still on a disk. */
+async function trashLeft(trash: TrashStore, isCounted: (record: TrashRecord) => boolean): Promise<TrashRecord[]> {
 	const limit = 200;
-	let left = 0;
+	const left: TrashRecord[] = [];
 	for (let skip = 0; ; skip += limit) {
 		const found = await trash.inState('purging', { limit, skip });
-		left += found.filter((record) => record.ownerId === ownerId).length;
+		left.push(...found.filter(isCounted));
 		if (found.length < limit) return left;
 	}
 }
