@@ -142,6 +142,14 @@ function withPositionsInside(bytes: Buffer): Buffer {
 	return Buffer.concat([bytes.subarray(0, media), number(inside.length + 4), inside, bytes.subarray(index)]);
 }
 
+/** In place of those of the encoder, as long as they are. */
+function withComments(bytes: Buffer): Buffer {
+	for (let at = bytes.indexOf('Lavc'); at >= 0; at = bytes.indexOf('Lavc', at + 4)) {
+		if (bytes.readUInt16BE(at - 4) === 0xfffe) bytes.write('Cam1', at, 'latin1');
+	}
+	return bytes;
+}
+
 const number = (value: number) => {
 	const bytes = Buffer.alloc(4);
 	bytes.writeUInt32BE(value);
@@ -167,6 +175,13 @@ const kept: Readonly<Record<string, Kept>> = {
 		format: 'mp4',
 		damage: withPositionsInside,
 		losses: /^data that no program here reads \(what is in no sample\)$/,
+	},
+	'of a network camera, whose pictures have comments': {
+		args: [...picture('160x90', 2), '-c:v', 'mjpeg', '-pix_fmt', 'yuvj420p'],
+		name: 'comments.avi',
+		format: 'mp4',
+		damage: withComments,
+		losses: /^data in its pictures that no program here reads \(comments\)$/,
 	},
 	'of which the middle half is destroyed': {
 		args: [...long, ...h264, '-c:a', 'aac'],

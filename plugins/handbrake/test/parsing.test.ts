@@ -1086,6 +1086,9 @@ test('further layers of pictures, and units that no decoder knows, are found by 
 	const jpeg = (marker: string) => said(`marker=${marker} avail_size_in_buf=4803`, 'mjpeg');
 	t.deepEqual(read(...['d8', 'e0', 'e1', 'ee', 'fe', 'db', 'c4', 'da', 'd9'].map(jpeg)), nothing);
 	t.deepEqual(read(jpeg('e3'), jpeg('ed')).unread, new Set(['segments APP3', 'segments APP13']));
+	const comment = (text: string) => `[mjpeg @ 0x55d0c8] [info] comment: '${text}'`;
+	t.deepEqual(read(...['Lavc59.37.100', 'Intel(R) JPEG Library, version 1', 'AVID', ''].map(comment)), nothing);
+	t.deepEqual(read(comment('2026-11-30 12:00 Cam1')).unread, new Set(['comments']));
 	const decoded = (hasLayers: boolean | undefined) => ({ errors: 0, ...frameReader(() => {}).read(), hasLayers });
 	const layers = (hasLayers: boolean | undefined) => losses({}, {}, 0, 0, decoded(hasLayers));
 	t.deepEqual(layers(false), []);

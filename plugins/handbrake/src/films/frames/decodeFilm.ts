@@ -104,6 +104,8 @@ export async function decodeFilm(
 	const args = [
 		// Also what a decoder leaves unread of a packet.
 		...['-threads', threads, '-err_detect', 'crccheck+bitstream+buffer', ...source, '-v', 'level+debug'],
+		// And the comments of pictures.
+		...['-debug', 'pict'],
 		...['-show_entries', entries.join(':'), '-of', 'compact=p=0'],
 	];
 	let errors = 0;

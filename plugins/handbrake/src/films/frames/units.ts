@@ -1,3 +1,5 @@
+import { KnownNames } from '../texts/names.js';
+
 /**
  * The units of which pictures in H.264 and HEVC consist, as their decoders list them. All have a kind; those of HEVC have a layer, too.
  * Decoders decode the first layer, and pass over all that they don't know.
@@ -15,6 +17,16 @@ const registered = /^\[(?:h264|hevc|NULL) @ 0x[0-9a-f]+\] \[\w+\] Unsupported Us
  * Exif and QuickTime (0 and 1), and of Adobe (14).
  */
 const segment = /^\[mjpegb? @ 0x[0-9a-f]+\] \[debug\] marker=e([2-9a-df]) /;
+/** The comment of such a picture, in which network cameras write their time and id; decoders say it where they are asked for pictures. */
+const comment = /^\[mjpegb? @ 0x[0-9a-f]+\] \[info\] comment: '(.*)/;
+/** By which programs say in comments that they have made a picture, and how. */
+const knownComments = new KnownNames(
+	[],
+	[
+		/^(?:'|lavc|lavf|intel\(r\) jpeg library|metasoft mjpeg codec|avid|cs=itu601|multiscope|applemark|creator: gd-jpeg)/i,
+		/^(?:lead technologies|created with gimp|file written by adobe|optimized by jpegmini|handmade software)/i,
+	],
+);
 
 /** In H.264: the parameters of other views, transparency, slices of other layers or views, and such with depth. */
 const layered: ReadonlySet<number> = new Set([15, 19, 20, 21]);
@@ -61,6 +73,8 @@ export function unitReader(): { take(line: string): void; read(): ReadUnits } {
 			if (registered.test(line)) addUnread('registered messages');
 			const [, application] = segment.exec(line) ?? [];
 			if (application !== undefined) addUnread(`segments APP${Number.parseInt(application, 16)}`);
+			const [, said] = comment.exec(line) ?? [];
+			if (said !== undefined && !knownComments.has(said)) addUnread('comments');
 		},
 		read: () => ({
 			hasLayers: hasLayers || ([...used].every((codec) => listed.has(codec)) ? false : undefined),
