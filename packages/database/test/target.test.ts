@@ -42,6 +42,7 @@ for (const url of [
 	'sqlite:',
 	'sqlite::memory:',
 	'sqlite:file:stowage.db?mode=memory',
+	'sqlite:mysql://user:hunter2@host/name',
 	'postgres://user:hunter2@host/name',
 	'mysql://user:hunter2@host',
 	'mysql://user:hunter2@host/',

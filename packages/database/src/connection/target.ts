@@ -22,7 +22,9 @@ export function parseDatabaseUrl(url: string): DatabaseTarget {
 
 function parsePath(path: string): string {
 	// SQLite reads these as a database in memory or on a temporary file, which would forget every account.
-	if (path === '' || path.startsWith(':') || path.startsWith('file:') || path.includes('\0')) {
+	const isNoFile = path === '' || path.startsWith(':') || path.startsWith('file:') || path.includes('\0');
+	// The address of a server has a password, and a path is shown to whoever asks for it.
+	if (isNoFile || path.includes('://')) {
 		throw new DatabaseError('The database URL must name a file: sqlite:<path>');
 	}
 	return path;
