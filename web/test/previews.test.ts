@@ -573,6 +573,9 @@ test('a grid names no more areas than a browser writes again in time', (t) => {
 	const areas = Array.from({ length: 900 }, (_, at) => `"a${at} b${at}"`).join(' ');
 	t.true(namesTooManyAreas(`@media all { div { /* ; */ grid-template-areas: ${areas} } }`));
 	t.true(namesTooManyAreas(`display: grid; gr\\69 d: ${areas}`), 'of one element, by an escape');
+	const few = `div { grid-template-areas: ${areas.slice(0, 1500)} }`;
+	t.true(namesTooManyAreas(few.repeat(2)), 'together');
+	t.false(namesTooManyAreas(few));
 	const honest = 'div { grid-template-areas: "head head" "side main"; grid: "a b" 1fr / 2em auto }';
 	t.false(namesTooManyAreas(honest.repeat(200)));
 	t.false(namesTooManyAreas(`${honest} /* ${areas} */ b { content: "${'x'.repeat(6000)}" }`));
@@ -595,6 +598,7 @@ test('lines go around the shapes that a style says, and around no picture or gra
 		'circle(50%) border-box',
 		'polygon(0px 0px, calc((1px + 2px) * 3) 100%)',
 		'path("M0 0")',
+		'polygon(calc(sin(30deg) * 1px) round(3px, 2px), 0 hypot(3px, 4px))',
 	])
 		t.false(isShapedByPicture(value), value);
 });
@@ -616,19 +620,22 @@ test('the places of a table are counted as a browser makes them', (t) => {
 	const wide = Array.from({ length: 6 }, () => part('td', [], { colspan: '1000', rowspan: '6000' }));
 	const reaching = table([...rows(1, ...wide), ...rows(6000)]);
 	t.true(placesOf(reaching, []) > maxCollapsedPlaces, 'rows without cells that cells above reach into');
-	t.true(placesOf(reaching, [], true) > maxSpannedPlaces);
+	t.true(placesOf(reaching, [], { hasStyledRows: false }) > maxSpannedPlaces);
 	const styled = table(rows(3000, part('td')), rows(3000, part('td')));
 	t.true(placesOf(styled, []) > maxCollapsedPlaces, 'groups that a style makes rows');
 
 	const long = table(rows(1, part('td', [], { colspan: '3' })), rows(900, part('td'), part('td'), part('td')));
-	t.true(placesOf(long, [], true) < maxSpannedPlaces, 'an honest table of hundreds of rows');
+	t.true(placesOf(long, [], { hasStyledRows: false }) < maxSpannedPlaces, 'an honest table of hundreds of rows');
 	const titled = table(rows(900, part('td', [], { colspan: '2', rowspan: '2' }), part('td')));
-	t.true(placesOf(titled, [], true) < maxSpannedPlaces);
+	t.true(placesOf(titled, [], { hasStyledRows: false }) < maxSpannedPlaces);
 	const cells = part(
 		'tbody',
 		Array.from({ length: 200 }, () => part('td', [], { colspan: '1000' })),
 	);
-	t.true(placesOf(part('table', [cells]), [], true) > maxSpannedPlaces, 'cells in no row are in one');
+	t.true(
+		placesOf(part('table', [cells]), [], { hasStyledRows: false }) > maxSpannedPlaces,
+		'cells in no row are in one',
+	);
 });
 
 test('styles write no more text for the elements that have it than a browser lays out in time', async (t) => {
@@ -681,7 +688,20 @@ test('styles write no more text for the elements that have it than a browser lay
 	refused(`${frames(1200)} :root { --k: k } p { -webkit-animation: 1s var(--k) }`, 'of a variable');
 	refused(`${frames(1200)} :root { animation: k 1s } p { animation: inherit }`, 'that others take over');
 	shown(`${frames(1200)} p { animation: none !important } .x { animation: k 1s ease }`);
+	refused(`${frames(1200)} p { animation: "k" 1s }`, 'in quotes');
+	const used = [`${frames(1200)} .one { animation: k 1s }`];
+	t.true(valuesCostTooMuch(elementsOf({ rect: 1, use: 999 }, { class: 'one' }), used, 2000), 'of one that is used');
+	t.true(valuesCostTooMuch(elementsOf({ rect: 1, use: 1999 }, { class: 'one' }), used), 'in a book');
+	t.false(valuesCostTooMuch(elementsOf({ rect: 1 }, { class: 'one' }), used, 2));
+	refused(`@\\6b eyframes \\6b { ${'0%{}'.repeat(3000)} } p { -moz-animation: k 1s }`, 'by escapes, and of nothing');
 	shown(`${frames(20)} p { animation: k 1s }`);
+	shown(`${frames(5)} p { animation: k 1s cubic-bezier(.4, 0, .2, 1), k 1s steps(4, end) }`);
+	const ownFrames = Array.from(
+		{ length: 300 },
+		(_, at) => `@keyframes k${at} { ${'9% { left: 1px; top: 1px }'.repeat(8)} } .a${at} { animation: k${at} 1s }`,
+	);
+	shown(ownFrames.join(' '), 'where each element has key frames of its own');
+	shown(`${'i { color: rgb(0, 0, 0) } '.repeat(3000)} @keyframes fade { to { opacity: 0 } } p { animation: fade 1s }`);
 
 	const empty = '"" '.repeat(20_000);
 	refused(`p::before { content: ${empty} }`, 'empty texts');

@@ -14,7 +14,7 @@ export function boundTables(root: ParentNode): void {
 	for (const table of root.querySelectorAll('table')) {
 		table.removeAttribute(mark);
 		const columns = table.querySelectorAll('col, colgroup');
-		if (placesOf(table, columns, true) > maxSpannedPlaces) withoutSpans(table);
+		if (placesOf(table, columns, { hasStyledRows: false }) > maxSpannedPlaces) withoutSpans(table);
 		if (placesOf(table, columns) > maxCollapsedPlaces) table.setAttribute(mark, '');
 	}
 }

@@ -5,8 +5,8 @@ import { maxCollapsedPlaces, maxSpannedPlaces, placesOf } from './tablePlaces.js
 
 /** Elements of a drawing that may have columns: each set within another one multiplies the time to lay out what is in it. */
 const maxColumns = 4;
-/** Characters of what a grid says of its areas: a browser that writes it again goes through all of them for each. */
-const maxAreas = 5000;
+/** Characters of what the grids of a style sheet say of their areas: a browser that writes one again goes through all of its own for each. */
+const maxAreas = 2000;
 /** Repetitions of a value times its length: `repeat(12, [col-start] 1fr)` has some 400. */
 const maxRepeated = 100_000;
 
@@ -30,7 +30,11 @@ export function hasTooManyTracks(value: string): boolean {
 export const namesTooManyAreas = (css: string): boolean =>
 	css.length > maxAreas &&
 	/grid|\\/i.test(css) &&
-	declarationsIn(withQuotes(css)).some(({ name, value }) => name.startsWith('grid') && value.length > maxAreas);
+	declarationsIn(withQuotes(css)).reduce(
+		(sum, { name, value }) => sum + (name.startsWith('grid') ? value.length ** 2 : 0),
+		0,
+	) >
+		maxAreas ** 2;
 
 /**
  * Whether a `shape-outside` may be a picture or gradient: a browser draws one for it in the size of its box, which may have gigabytes. It
@@ -42,7 +46,8 @@ export const isShapedByPicture = (value: string): boolean =>
 		.slice(0, -1)
 		.some((before) => !plainShape.test(` ${before.slice(-20)}`));
 
-const plainShape = /[^\w-](?:calc|circle|clamp|ellipse|inset|max|min|path|polygon|rect|shape|xywh)?$/i;
+const plainShape =
+	/[^\w-](?:a?cos|a?sin|a?tan2?|abs|calc|circle|clamp|ellipse|exp|hypot|inset|log|max|min|mod|path|polygon|pow|rect|rem|round|shape|sign|sqrt|xywh)?$/i;
 
 const isTooOften = (times: string) => !/^(?:auto-fi(?:ll|t)|\d{1,3})$/i.test(times);
 
@@ -88,7 +93,7 @@ export function laysOutTooMuch(root: ParentNode, styles: readonly string[]): boo
 		const isSpanned = hasSpans && each.querySelector(spanning) !== null;
 		if (!isSpanned && !mayCollapse) return false;
 		const columns = [...each.children].flatMap((child) => [child, ...child.children]).filter(isColumn);
-		if (isSpanned && placesOf(each, columns, true) > maxSpannedPlaces) return true;
+		if (isSpanned && placesOf(each, columns, { hasStyledRows: false }) > maxSpannedPlaces) return true;
 		return mayCollapse && placesOf(each, columns) > maxCollapsedPlaces;
 	});
 }

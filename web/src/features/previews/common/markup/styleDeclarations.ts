@@ -39,10 +39,16 @@ export interface Value {
 }
 
 /** The declarations of a style sheet, or of the style of one element. */
-export function declarationsIn(css: string): Declaration[] {
+export const declarationsIn = (css: string): Declaration[] => readDeclarations(css, new Map());
+
+/** The same; adds to `frames` how many selectors and declarations all key frames of a name (`keyFrameName`) have. */
+export function readDeclarations(css: string, frames: Map<string, number>): Declaration[] {
 	const found: Declaration[] = [];
-	/** What counts as the prelude of declarations, for each of the rules around a place. */
-	const around: { prelude: string | undefined; isFrame: boolean }[] = [];
+	/** What counts as the prelude of declarations, and the name of the key frames, for each of the rules around a place. */
+	const around: { prelude: string | undefined; animation: string | undefined }[] = [];
+	const addFrames = (name: string | undefined, parts: number) => {
+		if (name !== undefined) frames.set(name, (frames.get(name) ?? 0) + parts);
+	};
 	let start = 0;
 	let brackets = 0;
 	/** Curly ones within others, such as those of what stands in for a variable. */
@@ -55,6 +61,7 @@ export function declarationsIn(css: string): Declaration[] {
 			const name = written.startsWith('--') ? written : written.toLowerCase();
 			const rule = around.at(-1);
 			found.push({ rule, prelude: rule?.prelude, name, value: plainNames(text.slice(colon + 1)) });
+			addFrames(rule?.animation, 1);
 		}
 		start = end + 1;
 	};
@@ -68,9 +75,11 @@ export function declarationsIn(css: string): Declaration[] {
 		else if (character === '{') {
 			const own = withoutComments(css.slice(start, at)).trim();
 			const outer = around.at(-1);
-			const isFrame = outer?.isFrame === true || /^@[\w-]*keyframes/i.test(own);
+			const [, named] = /^@[\w-]*keyframes(.*)/is.exec(plainNames(own)) ?? [];
+			const animation = outer?.animation ?? (named === undefined ? undefined : keyFrameName(named));
+			addFrames(outer?.animation, own.split(',').length);
 			const prelude = /^@(?:media|supports|layer)/i.test(own) ? outer?.prelude : own;
-			around.push({ prelude: isFrame ? '*' : prelude, isFrame });
+			around.push({ prelude: animation === undefined ? prelude : '*', animation });
 			start = at + 1;
 			brackets = 0;
 		} else if (character === '}') {
@@ -82,6 +91,9 @@ export function declarationsIn(css: string): Declaration[] {
 	put(css.length);
 	return found;
 }
+
+/** As key frames and animations write it, which both may do in quotes. Browsers tell upper and lower case apart. */
+export const keyFrameName = (written: string): string => unescaped(written.trim().replace(/^["']|["']$/g, ''));
 
 /** Reads each character once, and twice what names a variable. Throws `RangeError` for what could stand for anything. */
 export function readValue(value: string): Value {

@@ -1,7 +1,7 @@
 import { characterCosts } from './characterCosts.js';
 import { maxInParagraph } from './longTexts.js';
 import { candidatesIn, type Elements, elementsOf, isNestedTooDeep, styleOf } from './styleCost.js';
-import { type Declaration, declarationsIn, readValue } from './styleDeclarations.js';
+import { type Declaration, declarationsIn, keyFrameName, readDeclarations, readValue } from './styleDeclarations.js';
 import { registeredBy, variableWeights } from './styleVariables.js';
 
 /** Characters of all texts that styles write for elements: half a novel. */
@@ -15,7 +15,7 @@ const maxHyphen = 10;
 const maxShort = 300;
 /** Characters of longer values, such as lists of gradients, each as often as there are elements for it. */
 const maxLong = 20_000_000;
-/** Parts of all key frames times the elements that are animated by them, each of which keeps its own. */
+/** Parts of key frames times the elements that are animated by them, each of which keeps its own. */
 const maxFrames = 2_000_000;
 /** Digits of a number that a style counts, and how often a counter of its own may repeat a symbol, or what fills it up. */
 const digits = 10;
@@ -42,11 +42,11 @@ export function valuesCostTooMuch(root: ParentNode, sheets: readonly string[], d
 		const attribute = { rule: undefined, prelude: undefined, name: 'stroke-dasharray', value: dashes ?? '' };
 		return dashes === null ? declared : [...declared, attribute];
 	});
-	const declarations = [...sheets.flatMap(declarationsIn), ...own];
+	const frames = new Map<string, number>();
+	const declarations = [...sheets.flatMap((css) => readDeclarations(css, frames)), ...own];
 	if (declarations.length === 0) return false;
 	try {
-		const frames = sheets.reduce((sum, css) => sum + framePartsIn(css), 0);
-		return isTooMuch(declarations, all, elementsOf(root), drawn, frames);
+		return isTooMuch(declarations, all, elementsOf(root), drawn, framePartsOf(frames));
 	} catch (error) {
 		// Variables of variables that are longer than the stack.
 		if (error instanceof RangeError) return true;
@@ -59,7 +59,7 @@ function isTooMuch(
 	all: readonly Element[],
 	elements: Elements,
 	drawn: number,
-	frames: number,
+	framesOf: (animation: string, variables: number) => number,
 ): boolean {
 	const times = Math.max(1, drawn / Math.max(1, elements.count));
 	const number = (name: string) => elements.byName.get(name) ?? 0;
@@ -73,6 +73,9 @@ function isTooMuch(
 	const written = { characters: 0, costly: 0, uncommon: 0, piled: 0 };
 	let long = 0;
 	let animated = 0;
+	let longest = 0;
+	/** Elements that are drawn again, all of which may be the one with most key frames. */
+	const again = Math.max(number('use'), drawn - elements.count);
 	const write = (text: string, count: number) => {
 		if (written.characters > maxWritten) return;
 		const added = characterCosts().add(text);
@@ -122,9 +125,11 @@ function isTooMuch(
 		}
 		if (name === 'hyphenate-character' && read.length + variables > maxHyphen) return true;
 		const candidates = times * (candidatesOf(prelude) + inheriting(name));
-		if (frames > 0 && /^(?:-webkit-)?animation(?:-name)?$/.test(name) && !isStill(value)) {
-			animated += candidates * (value.split(',').length + variables);
-			if (animated * frames > maxFrames) return true;
+		if (/^(?:-\w+-)?animation(?:-name)?$/.test(name)) {
+			const frames = framesOf(value, variables);
+			animated += (candidatesOf(prelude) + inheriting(name)) * frames;
+			longest = Math.max(longest, frames);
+			if (animated + longest * again > maxFrames) return true;
 		}
 		const uses = name === 'content' ? candidates : name === 'quotes' ? quotes * times : items * times;
 		if (name === 'content' || name === 'quotes' || name.startsWith('list-style')) {
@@ -146,18 +151,23 @@ function isTooMuch(
 	return written.characters > maxWritten || written.costly > maxInParagraph;
 }
 
-/** The selectors and declarations of a style sheet with key frames: at most these are in the frames. */
-function framePartsIn(css: string): number {
-	let parts = 0;
-	if (/@[\w-]*keyframes/i.test(css)) for (const character of css) if ('{,;'.includes(character)) parts++;
-	return parts;
+/**
+ * How many parts the key frames have that an animation names: all there are for each of its words, and for each character of its variables,
+ * where a variable or another function may name them.
+ */
+function framePartsOf(frames: ReadonlyMap<string, number>): (animation: string, variables: number) => number {
+	const all = [...frames.values()].reduce((sum, parts) => sum + parts, 0);
+	return (animation, variables) => {
+		if (all === 0) return 0;
+		const plain = animation.replaceAll(timing, '$1 ');
+		const words = plain.match(/"[^"]*"|'[^']*'|[^\s,!"']+/g) ?? [];
+		if (plain.includes('(') || plain.includes('\uFFFD')) return all * (words.length + variables);
+		return words.reduce((sum, word) => sum + (frames.get(keyFrameName(word)) ?? 0), 0);
+	};
 }
 
-/** Whether an animation is none: any other word may be the name of one. */
-const isStill = (value: string) =>
-	value
-		.split(/[\s,!]+/)
-		.every((word) => /^(?:none|initial|unset|revert|revert-layer|important|[\d.]+m?s)?$/i.test(word));
+/** Functions that say how an animation goes on in time. */
+const timing = /(^|[^\w-])(?:cubic-bezier|steps|linear|scroll|view)\([^()]*\)/gi;
 
 /**
  * Whether a style of counters repeats its symbols: each does but those that are cyclic or have a fixed number of them. Each rule has a system

@@ -5,21 +5,27 @@ export const maxCollapsedPlaces = 500_000;
 
 /**
  * Rows times columns of what is, or may be, a table. A style makes a row of any of its parts, which those of a table of HTML seldom have:
- * without such styles (`isPlain`) its groups of rows are none.
+ * without such styles its groups of rows are none.
  */
-export function placesOf(table: Element, columnElements: Iterable<Element>, isPlain = false): number {
+export function placesOf(
+	table: Element,
+	columnElements: Iterable<Element>,
+	{ hasStyledRows = true }: { hasStyledRows?: boolean } = {},
+): number {
 	const { outer, inner } = rowsOf(table);
 	const rows = 1 + outer.length + inner.length;
 	const columns = [...columnElements].reduce((sum, each) => sum + spanOf(each, 'span'), 0);
 	const cellsOf = (row: Element) =>
-		isPlain && isGroup(row) ? [...row.children].filter(({ localName }) => localName !== 'tr') : [...row.children];
+		!hasStyledRows && isGroup(row)
+			? [...row.children].filter(({ localName }) => localName !== 'tr')
+			: [...row.children];
 	const most = [[table], outer, inner].map((each) => columnsOf(each.map(cellsOf)));
 	return rows * Math.max(columns, ...most);
 }
 
 const isGroup = ({ localName }: Element) => /^(?:tbody|thead|tfoot)$/.test(localName);
 
-/** What may be a row of a table, by itself or by a style: its children and theirs, if these have any or cells above reach into them. */
+/** What may be a row of a table, by itself or by a style: its children and theirs, if these are rows, have any or cells above reach into them. */
 function rowsOf(table: Element): { outer: Element[]; inner: Element[] } {
 	const parts = (element: Element) => [...element.children].filter(({ localName }) => localName !== 'colgroup');
 	const outer = parts(table);
@@ -30,7 +36,8 @@ function rowsWithCells(rows: readonly Element[]): Element[] {
 	let reached = 0;
 	return rows.filter((row, index) => {
 		for (const cell of row.children) reached = Math.max(reached, index + downOf(cell));
-		return index < reached || row.childElementCount > 0;
+		// Also one without cells has borders along all columns.
+		return index < reached || row.childElementCount > 0 || /^m?tr$/.test(row.localName);
 	});
 }
 
