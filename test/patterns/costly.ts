@@ -11,7 +11,7 @@ export const costly: ReadonlySet<string> = new Set(
 		/\b(mysql|mariadb):\/\/\S+/gi,
 		/\b(translate|scale)3d\(([^(),]*,[^(),]*),[^(),]*\)/gi,
 		/\bVersion\/[\d.]+ (?:Mobile(?:\/\w+)? )?Safari\//,
-		/^(?:inline(?: list-item)?|contents|inherit|initial|unset|revert|revert-layer|ruby.*|math|run-in)$|var\(|\(/,
+		/^(?:contents|inherit|initial|unset|revert|revert-layer|ruby.*|math|run-in)$|(?:^|\s)inline(?:\s|$)|\(/,
 		/^(?:is|has)_?(?:vbr|trusted|protected|video|audio|image|script|attached\w*|cross\w*)$/,
 		/^(?:make|model|location|com\.(?:apple|android)\..*)$|\.location\./,
 		/^Encoding: task (\d+) of (\d+), (\d+(?:\.\d+)?) %(?: \((\d+(?:\.\d+)?) fps, avg (\d+(?:\.\d+)?) fps, ETA (\d+)h(\d+)m(\d+)s\))?/,

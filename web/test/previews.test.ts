@@ -840,12 +840,12 @@ test('what hides in an address without quotes, or in a string that ends with its
 });
 
 test('an element of a drawing counts by its letters, and by the numbers in its lists, each time that it is used', (t) => {
-	const drawn = (localName: string, given: Record<string, string>, text = '') =>
+	const drawn = (localName: string, given: Record<string, string>, ...texts: string[]) =>
 		drawnOf({
 			namespaceURI: 'http://www.w3.org/2000/svg',
 			localName,
 			attributes: Object.entries(given).map(([name, value]) => ({ name, value })),
-			childNodes: [{ nodeType: 3, nodeValue: text }],
+			childNodes: texts.map((nodeValue) => ({ nodeType: 3, nodeValue })),
 		} as never);
 	const uses = (element: number) => element * 3000 > 200_000;
 	t.true(uses(drawn('text', { x: '1 '.repeat(100_000) }, 'abc')));
@@ -853,6 +853,12 @@ test('an element of a drawing counts by its letters, and by the numbers in its l
 	t.true(uses(drawn('path', { d: `M0 0${'l9 9-9 7'.repeat(100_000)}` })));
 	t.true(uses(drawn('text', {}, 'abcdefg '.repeat(2000))));
 	t.true(uses(drawn('text', {}, '日1'.repeat(300))), 'letters that take longer');
+	t.true(uses(drawn('text', {}, ...'日1'.repeat(300))), 'also with comments between them');
+	t.is(
+		drawn('text', {}, ...Array<string>(21).fill('日'.repeat(100_000))),
+		Number.MAX_SAFE_INTEGER,
+		'more than is read',
+	);
 	t.is(drawn('text', { x: '1 2 3 4', dy: '0 1', style: 'fill: red' }, 'A label of a map'), 1);
 	t.is(drawn('text', {}, '東京都千代田区'), 1);
 	t.is(drawn('image', { href: `data:image/png;base64,${'A'.repeat(1_000_000)}` }), 1);

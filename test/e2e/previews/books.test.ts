@@ -716,6 +716,10 @@ test.serial(
 			'cells.epub': chapter(`<p><b>${`${controls}<td/>`.repeat(60)}</b></p>`),
 			'replaced.epub': chapter(`<p><img alt="${controls.repeat(60)}"/></p>`),
 			'drawn.epub': drawing('<text/>'),
+			'svg.epub': parted('<svg xmlns="http://www.w3.org/2000/svg"><text/></svg>'),
+			'button.epub': parted('<button><div/><br/></button>'),
+			'image.epub': parted('<img><p/></img>'),
+			'box.epub': parted('<i><p/></i>', 'i { display: -webkit-inline-box }'),
 		};
 		const shown = {
 			'taken.epub': parted('<div/>', 'div { all: unset }'),

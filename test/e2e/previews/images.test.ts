@@ -223,15 +223,39 @@ const slowTexts: Readonly<Record<string, string>> = {
 	'section.svg': styledBy('', `<text><![CDATA[${switching}]]></text>`),
 	'paragraph.svg': html(`<p>${switching}</p>`),
 	'hidden.svg': html(`<p style="width:9px">${`${'日1'.repeat(2500)}<i style="display:none"><p/></i>`.repeat(10)}</p>`),
+	'within.svg': styledBy('', `<text>${`${'日1'.repeat(2500)}<text/>`.repeat(10)}</text>`),
+	'inline.svg': html(`<p style="display:inline">${'日1'.repeat(2500)}</p>`.repeat(10)),
+	'flow.svg': html(`<p style="display:/**/FL\\6fw inline">${'日1'.repeat(2500)}</p>`.repeat(10)),
+	'contents.svg': html(`<style>i, p{display:contents!important}</style>${`<p>${'日1'.repeat(2500)}</p>`.repeat(10)}`),
+	'unset.svg': html(`<p style="all:unset">${'日1'.repeat(2500)}</p>`.repeat(10)),
+	...Object.fromEntries(
+		[
+			'd\\69splay:none',
+			'display/**/:none',
+			'display:/**/none',
+			'--n:none;display:var(--n)',
+			'display:-webkit-inline-box',
+		].map((style, index) => [
+			`hidden${index}.svg`,
+			html(`<p>${`${'日1'.repeat(2500)}<i style="${style}"><p/></i>`.repeat(10)}</p>`),
+		]),
+	),
+	...Object.fromEntries(
+		['<svg xmlns="http://www.w3.org/2000/svg"><text/></svg>', '<button><p/><br/></button>', '<img><p/></img>'].map(
+			(part, index) => [`part${index}.svg`, html(`<p>${`${'日1'.repeat(2500)}${part}`.repeat(10)}</p>`)],
+		),
+	),
 	'controls.svg': html(`<p>${'a\x7f'.repeat(9000)}</p>`),
 	'used.svg': styledBy('', `<text id="t">${'lorem ipsum '.repeat(1300)}</text>${'<use href="#t"/>'.repeat(1100)}`),
 };
-/** Labels in several scripts, some of them in a symbol and with breaks of lines, and the source of the program that has drawn it. */
+/** Labels in several scripts, in elements and in HTML, also of symbols, and the source of the program that has drawn it. */
+const label = '<text>東京 Tokyo 1 عربي</text>';
+const labelOfHtml = '<foreignObject><span xmlns="http://www.w3.org/1999/xhtml">مرحبا بالعالم</span></foreignObject>';
 const ordinaryTexts = html(
-	`<div style="display:inline-block">${'東京 Tokyo 1<br/>'.repeat(900)}</div><p><![CDATA[a & b]]></p>`,
+	`<span>${`${'عربي '.repeat(10)}<br/>`.repeat(900)}</span><b style="display:inline-block">x</b><p><![CDATA[a & b]]></p>`,
 ).replace(
 	'<foreignObject',
-	`<metadata>${switching}</metadata><i:pgf xmlns:i="http://ns.adobe.com/AdobeIllustrator/10.0/"><![CDATA[${'日1'.repeat(20_000)}]]></i:pgf><defs>${'<text>東京 Tokyo 1 عربي</text>'.repeat(2000)}</defs>${'<text>東京 Tokyo 1 عربي</text>'.repeat(2000)}<foreignObject`,
+	`<metadata>${switching}</metadata><i:pgf xmlns:i="http://ns.adobe.com/AdobeIllustrator/10.0/"><![CDATA[${'日1'.repeat(20_000)}]]></i:pgf><g style="display:none"/><defs>${label.repeat(2000)}</defs><symbol>${labelOfHtml.repeat(2000)}</symbol>${label.repeat(2000)}${labelOfHtml.repeat(2000)}<foreignObject`,
 );
 const slowFilters: Readonly<Record<string, string>> = {
 	'letters.svg': blurred('g{filter:bl\\75r(5px)}'),

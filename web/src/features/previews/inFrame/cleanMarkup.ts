@@ -7,6 +7,7 @@ import {
 	namesTooManyAreas,
 	repeatsTooOften,
 } from '../common/markup/layoutCost.js';
+import { inLine } from '../common/markup/longTexts.js';
 import { isNestedTooDeep, type StyleBudget, stylesCostTooMuch } from '../common/markup/styleCost.js';
 import { valuesCostTooMuch } from '../common/markup/styleValues.js';
 import { boundTables } from './boundTables.js';
@@ -166,10 +167,6 @@ function boundLayout(parent: Pick<CSSStyleSheet, 'cssRules' | 'deleteRule'>): vo
 		if (rule instanceof CSSPropertyRule && hasTooManyTracks(rule.initialValue ?? '')) parent.deleteRule(at);
 	}
 }
-
-/** Values of `display` by which an element is part of the paragraph around it, or may be, where the value comes from elsewhere. */
-const inLine =
-	/^(?:inline(?: list-item)?|contents|inherit|initial|unset|revert|revert-layer|ruby.*|math|run-in)$|var\(|\(/;
 
 /**
  * Each set of columns within another one multiplies the time to lay out what is in it, and paragraphs that are made

@@ -161,9 +161,16 @@ export function drawnOf(element: Pick<Element, 'namespaceURI' | 'localName' | 'a
 		? [...childNodes].filter(({ nodeType }) => nodeType <= 4 && nodeType >= 3)
 		: [];
 	const letters = texts.map(({ nodeValue }) => nodeValue ?? '');
-	const costly = sum(letters.map((text) => characterCosts().add(text).costly));
-	return 1 + listed + Math.floor(sum(letters.map(({ length }) => length)) / 25 + costly / 5);
+	const length = sum(letters.map((text) => text.length));
+	// None of them is read: no document has as many.
+	if (length > maxLetters) return Number.MAX_SAFE_INTEGER;
+	const costs = characterCosts();
+	const costly = sum(letters.map((text) => costs.add(text).costly));
+	return 1 + listed + Math.floor(length / 25 + costly / 5);
 }
+
+/** Letters of one element. */
+const maxLetters = 2_000_000;
 
 /** Attributes with a number for each letter or dash. */
 const lists = new Set(['x', 'y', 'dx', 'dy', 'rotate', 'stroke-dasharray']);

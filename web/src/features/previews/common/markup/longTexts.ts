@@ -1,7 +1,8 @@
 import { characterCosts, maxSeparate } from './characterCosts.js';
+import { plainNames } from './cssTokens.js';
 import { TooMuchMarkup } from './markupBounds.js';
-import { candidatesIn, elementsAmong, styleOf } from './styleCost.js';
-import { declarationsIn } from './styleDeclarations.js';
+import { candidatesIn, elementsAmong, styleOf, withoutComments } from './styleCost.js';
+import { type Declaration, declarationsIn } from './styleDeclarations.js';
 
 /** The longest word has a few hundred characters, an address a thousand. */
 const longWord = /\S{500}/gu;
@@ -112,14 +113,26 @@ export function boundTexts(root: Node & ParentNode, styles: readonly string[]): 
 	countTexts(root, styles);
 }
 
-/** Whether a drawing has more text, in its own elements or in HTML, than a browser lays out in time. Lets lines end as `boundTexts` does. */
-export function hasCostlyTexts(root: Node & ParentNode, styles: readonly string[]): boolean {
-	const isIn = (selectors: string) => (node: Node) =>
-		(node instanceof Element ? node : node.parentElement)?.closest(selectors) != null;
-	const isInHtml = isIn('foreignObject');
-	const isText = (node: Node) => node instanceof Element && node.localName === 'text' && node.namespaceURI === svg;
+/** Values of `display` by which an element is part of the paragraph around it, or may be, where the value comes from elsewhere. */
+export const inLine =
+	/^(?:contents|inherit|initial|unset|revert|revert-layer|ruby.*|math|run-in)$|(?:^|\s)inline(?:\s|$)|\(/;
+
+/** What of a drawing has texts: the browser lays out each that is in no other as a paragraph of its own, or as several. */
+const textParts = 'text, foreignObject';
+
+/**
+ * Whether a drawing has more text, in its own elements or in HTML, than a browser lays out in time. `given` are its style sheets and the
+ * styles of its elements, see `withQuotes`.
+ */
+export function hasCostlyTexts(root: Node & ParentNode, given: readonly string[]): boolean {
+	const styles = given.map(plainStyle);
+	const isShown = (node: Node) => (node instanceof Element ? node : node.parentElement)?.closest(textParts) != null;
+	const isOutermost = (element: Element) =>
+		element.namespaceURI === svg &&
+		element.matches(textParts) &&
+		(element.parentElement?.closest(textParts) ?? null) === null;
 	try {
-		countTexts(root, styles, isIn('text, foreignObject'), (node) => isText(node) && !isInHtml(node));
+		countTexts(root, styles, { isShown, isParagraph: isOutermost, areJoined: joinsLines(root, styles) });
 	} catch (error) {
 		if (error instanceof TooMuchMarkup) return true;
 		throw error;
@@ -127,12 +140,42 @@ export function hasCostlyTexts(root: Node & ParentNode, styles: readonly string[
 	return false;
 }
 
-/** Counts what `isShown`; besides elements that are laid out apart `isParagraph` says which are one. */
+const plainStyle = (css: string) => plainNames(withoutComments(css));
+
+/** Whether a style may make what is laid out apart a part of the lines around it, as cleaning lets none in a book. */
+function joinsLines(root: ParentNode, styles: readonly string[]): boolean {
+	const all = [...root.querySelectorAll('*')];
+	const blocks = all.filter(({ namespaceURI, localName }) => namespaceURI === html && isApart(localName));
+	if (blocks.some((each) => declarationsIn(plainStyle(styleOf(each))).some(mayJoin))) return true;
+	const among = elementsAmong(blocks);
+	const preludes = new Set(
+		styles
+			.flatMap(declarationsIn)
+			.filter(mayJoin)
+			.flatMap(({ prelude }) => prelude ?? []),
+	);
+	return [...preludes].some((prelude) => candidatesIn(prelude, among) > 0);
+}
+
+function mayJoin({ name, value }: Declaration): boolean {
+	if (name !== 'display') return name === 'all';
+	return inLine.test(value.toLowerCase().replaceAll(/\s+/g, ' ').replace(/!.*/, '').trim());
+}
+
+interface Counting {
+	isShown(node: Node): boolean;
+	/** Which elements are paragraphs, besides those that are laid out apart. */
+	isParagraph(element: Element): boolean;
+	/** Whether what is laid out apart may be part of the lines around it. */
+	areJoined: boolean;
+}
+
+const allOfHtml: Counting = { isShown: () => true, isParagraph: () => false, areJoined: false };
+
 function countTexts(
 	root: Node & ParentNode,
 	styles: readonly string[],
-	isShown: (node: Node) => boolean = () => true,
-	isParagraph: (element: Element) => boolean = () => false,
+	{ isShown, isParagraph, areJoined }: Counting = allOfHtml,
 ): void {
 	const nodes = (root.ownerDocument ?? (root as Document)).createTreeWalker(
 		root,
@@ -140,12 +183,16 @@ function countTexts(
 	);
 	const bound = textBound();
 	const isPlain = !styles.some(takesOut) && !takesOutIn(root);
-	const parts = isPlain ? undefined : paragraphsWithin(breaksOf(root, styles), isParagraph);
+	const endsParagraph = (element: Element) => isParagraph(element) || (!areJoined && isLaidOutApart(element));
+	const parts =
+		isPlain || areJoined
+			? undefined
+			: paragraphsWithin(breaksOf(root, styles), (element) => isParagraph(element) || isBox(element));
 	for (let node = nodes.nextNode(); node; node = nodes.nextNode()) {
 		if (!isShown(node)) continue;
 		if (node instanceof Element) {
 			if (parts) parts.begin(node);
-			else if (isParagraph(node) || isLaidOutApart(node)) bound.endParagraph();
+			else if (endsParagraph(node)) bound.endParagraph();
 			for (const name of shown) bound.add(node.getAttribute(name) ?? '', parts?.around(node));
 			continue;
 		}
@@ -159,12 +206,11 @@ function countTexts(
  * Which texts are one paragraph where elements that are laid out apart may be hidden, or not end the lines around them: all that is in one
  * of these, and in no other one within it, up to one of these breaks. Else it is what follows the element before that is laid out apart.
  */
-function paragraphsWithin(breaks: ReadonlySet<Element>, isParagraph: (element: Element) => boolean) {
+function paragraphsWithin(breaks: ReadonlySet<Element>, isOne: (element: Element) => boolean) {
 	const known = new Map<Element, Element | null>();
 	const apartAround = (element: Element | null): Element | null => {
 		if (element === null) return null;
-		const around =
-			known.get(element) ?? (isParagraph(element) || isBlock(element) ? element : apartAround(element.parentElement));
+		const around = known.get(element) ?? (isOne(element) ? element : apartAround(element.parentElement));
 		known.set(element, around);
 		return around;
 	};
@@ -182,7 +228,9 @@ function paragraphsWithin(breaks: ReadonlySet<Element>, isParagraph: (element: E
 	};
 }
 
-const isBlock = (element: Element) => element.localName !== 'br' && isLaidOutApart(element);
+/** Whether lines within an element are none of those around it. */
+const isBox = (element: Element) => isForeign(element) || (element.localName !== 'br' && isLaidOutApart(element));
+const isForeign = ({ namespaceURI, localName }: Element) => namespaceURI === svg && localName === 'foreignObject';
 
 /** The breaks of lines that no style takes out, by themselves or with what is around them in their paragraph: all of them, or none. */
 function breaksOf(root: ParentNode, styles: readonly string[]): ReadonlySet<Element> {
@@ -190,15 +238,16 @@ function breaksOf(root: ParentNode, styles: readonly string[]): ReadonlySet<Elem
 	const within = new Set<Element>(breaks);
 	for (const element of within) {
 		const { parentElement } = element;
-		if (parentElement !== null && !isBlock(parentElement)) within.add(parentElement);
+		if (parentElement !== null && !isBox(parentElement)) within.add(parentElement);
 	}
-	if ([...within].some((element) => takesOut(styleOf(element)))) return new Set();
+	if ([...within].some((element) => takesOut(plainStyle(styleOf(element))))) return new Set();
 	const elements = elementsAmong(within);
 	const mayTakeOut = (name: string) => /^(?:content|display|float|position)$/.test(name);
 	const rules = styles
 		.flatMap(declarationsIn)
 		.filter(({ name, value }) => mayTakeOut(name) && takesOut(`${name}:${value}`));
-	const preludes = new Set(rules.map(({ prelude }) => prelude ?? '*'));
+	// Those of one element alone have none.
+	const preludes = new Set(rules.flatMap(({ prelude }) => prelude ?? []));
 	return [...preludes].some((prelude) => candidatesIn(prelude, elements) > 0) ? new Set() : breaks;
 }
 
@@ -207,14 +256,14 @@ function breaksOf(root: ParentNode, styles: readonly string[]): ReadonlySet<Elem
  * parts no texts, nor does a cell or block within a line, or what a picture stands in for.
  */
 const takesOut = (css: string) =>
-	[...css.matchAll(/(?:^|[^\w-])(content|display|float|position)\s*:\s*([\w-]*)/gi)].some(
-		([, name = '', value = '']) => {
+	[...css.matchAll(/(?:^|[^\w-])(content|display|float|position)\s*:\s*([\w-]*)([^;{}"']{0,99})/gi)].some(
+		([, name = '', value = '', more = '']) => {
 			const written = value.toLowerCase();
 			switch (name.toLowerCase()) {
 				case 'content':
 					return !withoutPicture.has(written);
 				case 'display':
-					return ['none', 'table-', 'inline-'].some((beginning) => written.startsWith(beginning));
+					return besideLines.test(written + more);
 				case 'float':
 					return written !== 'none';
 				default:
@@ -222,6 +271,9 @@ const takesOut = (css: string) =>
 			}
 		},
 	);
+
+/** Also what a function may stand for. */
+const besideLines = /(?:^|\s)(?:-\w+-)?(?:none|table-|inline-|inline\s+\w|ruby|math)|\s(?:-\w+-)?inline|\(/i;
 
 /** Positions that leave an element in its line. */
 const inFlow: ReadonlySet<string> = new Set(['static', 'relative', 'sticky', '-webkit-sticky']);
@@ -239,14 +291,18 @@ const takenOut =
 
 const takesOutIn = (root: ParentNode) =>
 	root.querySelector(takenOut) !== null ||
+	[...root.querySelectorAll(`:is(${inLines}) *`)].some(isLaidOutApart) ||
 	[...root.querySelectorAll('[style]')].some((element) => takesOut(element.getAttribute('style') ?? ''));
 
 const html = 'http://www.w3.org/1999/xhtml';
 const svg = 'http://www.w3.org/2000/svg';
 
+/** What stands in a line, whatever is laid out apart in it. */
+const inLines = 'button, marquee, math, ruby, svg';
+
 /** What browsers lay out nothing of, or only the texts as one. */
 const withoutBoxes =
-	'annotation, annotation-xml, area, canvas, col, datalist, defs, desc, dialog, head, metadata, meter, noembed, noframes, noscript, optgroup, option, param, progress, rp, select, symbol, text, textarea, title, wbr';
+	'annotation, annotation-xml, area, audio, canvas, col, datalist, defs, desc, dialog, embed, head, iframe, img, input, metadata, meter, noembed, noframes, noscript, object, optgroup, option, param, progress, rp, script, select, style, symbol, template, text, textarea, title, video, wbr';
 
 /** Whether an element ends the paragraph before it, as texts of a drawing do, too; what else is in a drawing has no boxes of its own. */
 function isLaidOutApart(element: Element): boolean {
@@ -254,7 +310,9 @@ function isLaidOutApart(element: Element): boolean {
 	const isOne =
 		namespaceURI === html ? isApart(localName) : namespaceURI === svg && localName === 'text' && isDrawn(element);
 	if (!isOne || element.closest('[hidden], [style*="display: none"]')) return false;
-	return (parentElement?.closest(withoutBoxes) ?? null) === null;
+	if ((parentElement?.closest(withoutBoxes) ?? null) !== null) return false;
+	const line = localName === 'br' ? (parentElement?.closest(`${inLines}, foreignObject`) ?? null) : null;
+	return line === null || isForeign(line);
 }
 
 /** Whether a part of a drawing is in one: beside elements of HTML, also in a `foreignObject`, browsers lay out nothing of it. */
