@@ -394,8 +394,9 @@ test('what Node reserves of the limit of memory is taken off before another prog
 	const reserving = args.with(launch, JSON.stringify({ ...JSON.parse(args[launch] ?? ''), reservedBytes }));
 	const child = spawnLimited(command, reserving, { memoryBytes: 2 ** 29 + 2 ** 24 });
 	child.stdin?.end();
-	if (child.stdout === null) throw new Error('It has no output.');
-	t.is(await text(child.stdout), '16384\n16384\n');
+	if (child.stdout === null || child.stderr === null) throw new Error('It has no output.');
+	const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
+	t.is(output, '16384\n16384\n', errors);
 	const own = sandboxes.Landlock.wrap(process.execPath, []);
 	t.is(JSON.parse(own.args[launch] ?? '').reservedBytes, 0, 'Node itself needs it');
 });

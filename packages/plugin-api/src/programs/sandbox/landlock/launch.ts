@@ -138,8 +138,11 @@ function dropCapabilities(): void {
 	if (!sets.equals(none)) must(capset(header, none), 'capset');
 }
 
+/** Sets a limit that was prepared: once it is set, this program may get no more memory for anything else. */
+type Limiting = () => void;
+
 /** The other program begins without any memory, so that its limit may be less than what this one has by now. */
-function lowerMemory(bytes: number): void {
+function lowerMemory(bytes: number): Limiting {
 	// `struct rlimit`: the soft and the hard limit, of which the largest number is none.
 	const limits = Buffer.alloc(16);
 	must(getrlimit(privateMemory, limits), 'getrlimit');
@@ -147,25 +150,25 @@ function lowerMemory(bytes: number): void {
 		const limit = limits.readBigUInt64LE(offset);
 		if (limit !== unlimited) limits.writeBigUInt64LE(limit - BigInt(bytes), offset);
 	}
-	must(setrlimit(privateMemory, limits), 'setrlimit');
+	return () => must(setrlimit(privateMemory, limits), 'setrlimit');
 }
 
 /**
  * Private memory that was written to counts no more once it can only be read (`mprotect`), and the tables for what is mapped never do: the
  * address space bounds both.
  */
-function limitAddresses(): void {
+function limitAddresses(reservedBytes: number): Limiting | undefined {
 	const memory = Buffer.alloc(16);
 	must(getrlimit(privateMemory, memory), 'getrlimit');
 	const memoryLimit = memory.readBigUInt64LE(0);
-	if (memoryLimit === unlimited) return;
+	if (memoryLimit === unlimited) return undefined;
 	const limits = Buffer.alloc(16);
 	must(getrlimit(addressSpace, limits), 'getrlimit');
-	const limit = memoryLimit + addressesBeside();
+	const limit = memoryLimit - BigInt(reservedBytes) + addressesBeside();
 	for (const offset of [0, 8]) {
 		if (limits.readBigUInt64LE(offset) > limit) limits.writeBigUInt64LE(limit, offset);
 	}
-	must(setrlimit(addressSpace, limits), 'setrlimit');
+	return () => must(setrlimit(addressSpace, limits), 'setrlimit');
 }
 
 const [, , launch, program, ...rest] = process.argv;
@@ -181,10 +184,14 @@ if (launch === undefined || program === undefined) {
 		}
 		// Node ignores it, and a program inherits that.
 		signal(brokenPipe, null);
-		if (parsed.reservedBytes > 0) lowerMemory(parsed.reservedBytes);
-		if (parsed.limitsAddresses) limitAddresses();
+		const { reservedBytes } = parsed;
+		const setAddresses = parsed.limitsAddresses ? limitAddresses(reservedBytes) : undefined;
+		const setMemory = reservedBytes > 0 ? lowerMemory(reservedBytes) : undefined;
+		const words = [program, ...rest, null];
 		if (parsed.announces) writeSync(2, beginMark);
-		execv(program, [program, ...rest, null]);
+		setAddresses?.();
+		setMemory?.();
+		execv(program, words);
 		throw new Error(`${program} could not be started: error ${koffi.errno()}.`);
 	} catch (error) {
 		process.stderr.write(`sandbox: ${(error as Error).message}\n`);
