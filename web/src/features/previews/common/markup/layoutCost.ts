@@ -5,7 +5,7 @@ import { maxCollapsedPlaces, maxSpannedPlaces, placesOf } from './tablePlaces.js
 
 /** Elements of a drawing that may have columns: each set within another one multiplies the time to lay out what is in it. */
 const maxColumns = 4;
-/** Characters of what the grids of a style sheet say of their areas: a browser that writes one again goes through all of its own for each. */
+/** Characters of what the grids of a style sheet say of their areas: a browser that writes a grid again reads all of its own for each. */
 const maxAreas = 2000;
 /** Repetitions of a value times its length: `repeat(12, [col-start] 1fr)` has some 400. */
 const maxRepeated = 100_000;

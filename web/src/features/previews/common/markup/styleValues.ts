@@ -124,10 +124,11 @@ function isTooMuch(
 			continue;
 		}
 		if (name === 'hyphenate-character' && read.length + variables > maxHyphen) return true;
-		const candidates = times * (candidatesOf(prelude) + inheriting(name));
+		const own = candidatesOf(prelude) + inheriting(name);
+		const candidates = times * own;
 		if (/^(?:-\w+-)?animation(?:-name)?$/.test(name)) {
 			const frames = framesOf(value, variables);
-			animated += (candidatesOf(prelude) + inheriting(name)) * frames;
+			animated += own * frames;
 			longest = Math.max(longest, frames);
 			if (animated + longest * again > maxFrames) return true;
 		}

@@ -25,7 +25,10 @@ export function placesOf(
 
 const isGroup = ({ localName }: Element) => /^(?:tbody|thead|tfoot)$/.test(localName);
 
-/** What may be a row of a table, by itself or by a style: its children and theirs, if these are rows, have any or cells above reach into them. */
+/**
+ * What may be a row of a table, by itself or by a style: its children, and theirs that are rows, have children or are reached by cells
+ * above.
+ */
 function rowsOf(table: Element): { outer: Element[]; inner: Element[] } {
 	const parts = (element: Element) => [...element.children].filter(({ localName }) => localName !== 'colgroup');
 	const outer = parts(table);
